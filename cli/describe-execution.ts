@@ -1,7 +1,13 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
-import { isStillOpen } from '../lib/ledger/executions.ts';
-import type { Execution, FollowedStatus, OrderExecution, OrderRole } from '../lib/model/execution.ts';
+import {
+  type Execution,
+  type FollowedStatus,
+  isStillOpen,
+  type OrderExecution,
+  type OrderRole,
+  orderOf,
+} from '../lib/model/execution.ts';
 import { currenciesInName } from '../lib/model/market.ts';
 import { orderSignalOf } from '../lib/positions/sent-order.ts';
 import type { Cell } from './print.ts';
@@ -9,11 +15,6 @@ import { formatLocal } from './time-zone.ts';
 
 /** Digits after the point of an average price; it rarely comes out even. */
 const averagePlaces = 8;
-
-/** One of the orders of an entry; null when nothing is known of it. */
-export function orderOf({ execution }: Pick<Entry, 'execution'>, role: OrderRole): OrderExecution | null {
-  return execution?.orders.find((order) => order.role === role) ?? null;
-}
 
 /** The average price of its fills; null while nothing filled. */
 export function averageOf({ filled, filledNotional }: OrderExecution): Decimal | null {
@@ -30,7 +31,7 @@ export function describeFees({ fees }: OrderExecution): string {
 
 /** A short text for a table: `0.004 at 49500`. */
 export function summariseFills(entry: Entry): Cell {
-  const order = orderOf(entry, 'order');
+  const order = orderOf(entry.execution, 'order');
   if (order === null) return '–';
   const average = averageOf(order);
   if (average !== null) {
@@ -48,7 +49,7 @@ export function describeExecution(
   const { status, execution } = entry;
   const signal = orderSignalOf(entry);
   if (status !== 'placed' || signal === null) return [];
-  const own = orderOf(entry, 'order');
+  const own = orderOf(entry.execution, 'order');
   if (execution === null || own === null) return [['filled', 'not known yet: nothing has been read of it']];
   const asked = signal.size.unit === 'base' ? signal.size.quantity : null;
   const isFilled = parseDecimal(own.filled).gt(zero);
@@ -91,7 +92,7 @@ function describeFilled(order: OrderExecution, market: string, asked: string | n
 }
 
 function describeExit(entry: Entry, role: OrderRole, isFilled: boolean, timeZone: string): Cell {
-  const order = orderOf(entry, role);
+  const order = orderOf(entry.execution, role);
   if (order === null)
     return isFilled ? 'not seen on the exchange yet' : 'to come: the exchange places it when the order fills';
   const average = averageOf(order);

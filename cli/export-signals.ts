@@ -1,10 +1,10 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
-import type { OrderExecution } from '../lib/model/execution.ts';
+import { type OrderExecution, orderOf } from '../lib/model/execution.ts';
 import { placesOrder, type Signal } from '../lib/model/signal.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
-import { averageOf, describeFees, orderOf } from './describe-execution.ts';
+import { averageOf, describeFees } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { describeSignal } from './describe-signal.ts';
 import { amountCell, type ExportRows } from './export-rows.ts';
@@ -55,9 +55,9 @@ function recordOf(entry: Entry): readonly CsvCell[] {
     entry.clientOrderId,
     entry.orderOpen ? 'yes' : 'no',
     escapeText(describeReason(entry) ?? ''),
-    ...ownCells(orderOf(entry, 'order')),
-    ...exitCells(orderOf(entry, 'stop_loss')),
-    ...exitCells(orderOf(entry, 'take_profit')),
+    ...ownCells(orderOf(entry.execution, 'order')),
+    ...exitCells(orderOf(entry.execution, 'stop_loss')),
+    ...exitCells(orderOf(entry.execution, 'take_profit')),
   ];
 }
 

@@ -2,10 +2,9 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { isStillOpen } from '../ledger/executions.ts';
-import type { OrderExecution } from '../model/execution.ts';
+import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { isOrderEnd, type Order, type PositionSide, type Side, sides } from '../model/order.ts';
+import { type Order, type PositionSide, type Side, sides } from '../model/order.ts';
 
 /** An order of the relay whose effect the exchange's lists may not show yet. */
 export interface OwnOrder {
@@ -50,8 +49,8 @@ export function listExitIds(entries: readonly Entry[]): ReadonlySet<number> {
 function mayBeUnseen(entry: Entry, positions: readonly OpenPosition[], nowMs: number): boolean {
   if (entry.status === 'sending' || entry.status === 'unknown') return true;
   if (entry.status !== 'placed') return false;
-  const own = entry.execution?.orders.find(({ role }) => role === 'order');
-  if (own !== undefined && !isStillOpen(own.status)) return isFillUnseen(entry, own, positions, nowMs);
+  const own = orderOf(entry.execution, 'order');
+  if (own !== null && !isStillOpen(own.status)) return isFillUnseen(entry, own, positions, nowMs);
   const ageMs = nowMs - entry.updatedAtMs;
   // A negative age means that the clock was set back: how old the order is is not known.
   if (ageMs >= (entry.orderOpen ? longestOrderLagMs : longestPositionLagMs)) return false;
@@ -118,13 +117,13 @@ function amountOf(entry: Entry): Decimal | null {
 }
 
 function hasEnded({ execution }: Entry): boolean {
-  const own = execution?.orders.find(({ role }) => role === 'order');
-  return own !== undefined && !isStillOpen(own.status);
+  const own = orderOf(execution, 'order');
+  return own !== null && !isStillOpen(own.status);
 }
 
 function filledOf({ execution }: Entry): Decimal {
-  const own = execution?.orders.find(({ role }) => role === 'order');
-  return own === undefined ? zero : parseDecimal(own.filled);
+  const own = orderOf(execution, 'order');
+  return own === null ? zero : parseDecimal(own.filled);
 }
 
 /** The order as the response to its creation reported it, as far as the ledger keeps it. */
@@ -136,9 +135,4 @@ function placedOrderOf(entry: Entry): Readonly<Record<string, Json>> {
 
 function evidenceOf({ steps }: Entry, status: Entry['status']): Readonly<Record<string, Json>> {
   return fieldsOf(steps.findLast((step) => step.status === status)?.evidence);
-}
-
-/** Whether an order of the list can still be filled. */
-export function canStillFill({ status }: Order): boolean {
-  return !isOrderEnd(status);
 }

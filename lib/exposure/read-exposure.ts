@@ -9,14 +9,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
-import { type Order, positionSides } from '../model/order.ts';
+import { isOrderEnd, type Order, positionSides } from '../model/order.ts';
 import {
   type CountedOrder,
   type CountedPosition,
   type Exposure,
   isMarkedReducing,
 } from '../risk/exposure.ts';
-import { canStillFill, findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
+import { findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
 
@@ -73,7 +73,7 @@ export async function readExposure(
   const unknown: string[] = open.isWhole ? [] : ['the list of open orders is too long to be read completely'];
   const valued = await valuePositions(reading.positions, prices);
   const listed = await Promise.all(
-    open.orders.filter(canStillFill).map((order) => countListed(order, exits, prices)),
+    open.orders.filter(({ status }) => !isOrderEnd(status)).map((order) => countListed(order, exits, prices)),
   );
   const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
   const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>

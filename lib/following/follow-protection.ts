@@ -12,7 +12,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestPositionLagMs } from '../exchange/lag.ts';
-import { isStillOpen } from '../ledger/executions.ts';
+import { isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { type Order, oppositeOf, type Side } from '../model/order.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';

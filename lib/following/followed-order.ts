@@ -1,8 +1,7 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import type { OrderDeal } from '../exchange/list-account.ts';
-import { isStillOpen } from '../ledger/executions.ts';
-import type { FollowedStatus, OrderExecution, OrderRole } from '../model/execution.ts';
+import { type FollowedStatus, isStillOpen, type OrderExecution, type OrderRole } from '../model/execution.ts';
 import { isOrderEnd, type OrderStatus } from '../model/order.ts';
 
 /** An order as a list of open or of ended orders shows it. */

@@ -1,7 +1,7 @@
 import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { parseOwnJson } from '../base/json.ts';
-import type { Execution, Fill } from '../model/execution.ts';
+import { type Execution, type Fill, isOwnOrderOpen } from '../model/execution.ts';
 import {
   entriesOf,
   entryOrDamaged,
@@ -15,13 +15,7 @@ import {
   keyItem,
 } from './dynamodb-items.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import {
-  type Executions,
-  type FillPage,
-  type FillQuery,
-  isOwnOrderOpen,
-  refuseCursor,
-} from './executions.ts';
+import { type Executions, type FillPage, type FillQuery, refuseCursor } from './executions.ts';
 
 export interface DynamodbExecutionsOptions {
   readonly client: DynamodbClient;
@@ -74,9 +68,9 @@ class DynamodbExecutions implements Executions {
 
   async record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
     for (const fill of fills) await this.#addFill(fill);
-    const { revision, orders, isFollowed } = execution;
+    const { revision, isFollowed } = execution;
     const text = JSON.stringify(execution);
-    const isOpen = isOwnOrderOpen(orders);
+    const isOpen = isOwnOrderOpen(execution);
     const place: Item =
       isOpen || !isFollowed ? {} : { ':place': { S: followedPlace(key, execution.readAtMs) } };
     const seen: Item = revision === 1 ? {} : { ':seen': { N: String(revision - 1) } };

@@ -1,4 +1,4 @@
-import type { Execution, Fill, FollowedStatus, OrderExecution } from '../model/execution.ts';
+import type { Execution, Fill } from '../model/execution.ts';
 import type { Entry, EntryKey } from './entry.ts';
 
 /** Selects fills of an account by their time, oldest first. */
@@ -62,16 +62,6 @@ export async function* listFills(
     yield* page.fills;
     cursor = page.next;
   }
-}
-
-/** Whether the signal's own order is open, as far as the exchange said. */
-export function isOwnOrderOpen(orders: readonly OrderExecution[]): boolean {
-  return orders.some(({ role, status }) => role === 'order' && isStillOpen(status));
-}
-
-/** Whether more can become of an order. */
-export function isStillOpen(status: FollowedStatus): boolean {
-  return status === 'open' || status === 'partially_filled';
 }
 
 /** @throws RangeError for a cursor that is not from this store */

@@ -1,15 +1,9 @@
 import { parseOwnJson } from '../base/json.ts';
 import { migrateTables } from '../base/migrate-tables.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
-import type { Execution, Fill } from '../model/execution.ts';
+import { type Execution, type Fill, isOwnOrderOpen } from '../model/execution.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import {
-  type Executions,
-  type FillPage,
-  type FillQuery,
-  isOwnOrderOpen,
-  refuseCursor,
-} from './executions.ts';
+import { type Executions, type FillPage, type FillQuery, refuseCursor } from './executions.ts';
 import { type EntryRow, entriesOf } from './sqlite-entries.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateOf } from './sqlite-open-state.ts';
@@ -82,8 +76,8 @@ export function createSqliteExecutions(file: SqliteFile): Executions {
       return entriesOf(file.read(() => followed.all(account, limit)) as unknown as readonly EntryRow[]);
     },
     record({ account, signalId }: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
-      const { revision, isFollowed, orders } = execution;
-      const open = openStateOf(isOwnOrderOpen(orders), isFollowed);
+      const { revision, isFollowed } = execution;
+      const open = openStateOf(isOwnOrderOpen(execution), isFollowed);
       const text = JSON.stringify(execution);
       return file.write(() => {
         for (const fill of fills) {

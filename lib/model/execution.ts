@@ -1,4 +1,4 @@
-import type { OrderStatus, PositionSide, Side } from './order.ts';
+import { isOrderEnd, type OrderStatus, type PositionSide, type Side } from './order.ts';
 import type { DecimalText } from './signal.ts';
 
 /**
@@ -76,4 +76,20 @@ export interface Execution {
   readonly unprotectedSinceMs?: number;
   /** When the alarm was last raised that a filled entry has no stop-loss; absent: never. */
   readonly unprotectedAtMs?: number;
+}
+
+/** The order that plays a part for its signal; null when nothing is known of it. */
+export function orderOf(execution: Pick<Execution, 'orders'> | null, role: OrderRole): OrderExecution | null {
+  return execution?.orders.find((order) => order.role === role) ?? null;
+}
+
+/** Whether more can become of an order. */
+export function isStillOpen(status: FollowedStatus): boolean {
+  return status !== 'gone' && !isOrderEnd(status);
+}
+
+/** Whether the signal's own order is open, as far as the exchange said. */
+export function isOwnOrderOpen(execution: Pick<Execution, 'orders'>): boolean {
+  const own = orderOf(execution, 'order');
+  return own !== null && isStillOpen(own.status);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { isStillOpen } from '../ledger/executions.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Side } from '../model/order.ts';
 
@@ -35,14 +35,14 @@ export function findStops(
     if (signal?.market !== market || execution === null) return [];
     if (signal.action === 'order' && signal.reduceOnly === true) return findOwnStop(entry, entrySide);
     if (signal.action === 'order' && signal.side !== entrySide) return [];
-    const own = execution.orders.find(({ role }) => role === 'order');
+    const own = orderOf(execution, 'order');
     return execution.orders
       .filter(({ role, status }) => role === 'stop_loss' && isStillOpen(status))
       .map(({ orderId, price }) => ({
         signalId,
         orderId,
         price: price === undefined ? null : parseDecimal(price),
-        amount: own === undefined ? null : parseDecimal(own.filled),
+        amount: own === null ? null : parseDecimal(own.filled),
         readAtMs: execution.readAtMs,
       }));
   });
@@ -57,8 +57,8 @@ const Placed = z.object({
 function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: Side): readonly KnownStop[] {
   if (signal?.action !== 'order' || signal.side === entrySide || execution === null) return [];
   if (!('stopPrice' in signal)) return [];
-  const own = execution.orders.find(({ role }) => role === 'order');
-  if (own === undefined || !isStillOpen(own.status)) return [];
+  const own = orderOf(execution, 'order');
+  if (own === null || !isStillOpen(own.status)) return [];
   const placed = z.safeParse(Placed, steps.findLast(({ status }) => status === 'placed')?.evidence);
   const order = placed.success ? placed.data.order : null;
   const condition = entrySide === 'buy' ? 'lte' : 'gte';

@@ -1,5 +1,6 @@
 import { type Decimal, decimalOrUndefined, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { orderOf } from '../model/execution.ts';
 import type { PositionSide } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
 
@@ -54,8 +55,8 @@ function reducesOnly(signal: Signal): boolean {
 }
 
 function fillingOf({ execution }: Entry): Filling {
-  const own = execution?.orders.find(({ role }) => role === 'order');
-  if (own === undefined) return 'none';
+  const own = orderOf(execution, 'order');
+  if (own === null) return 'none';
   if (own.status === 'filled') return 'whole';
   return parseDecimal(own.filled).gt(zero) ? 'part' : 'none';
 }
