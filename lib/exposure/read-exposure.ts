@@ -9,13 +9,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
-import { isOrderEnd, type Order, positionSides } from '../model/order.ts';
-import {
-  type CountedOrder,
-  type CountedPosition,
-  type Exposure,
-  isMarkedReducing,
-} from '../risk/exposure.ts';
+import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
+import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
 import { findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';

@@ -1,6 +1,7 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { Fill } from './execution.ts';
-import type { Side } from './order.ts';
+import type { Currencies } from './market.ts';
+import { isMarkedReducing, type Side } from './order.ts';
 
 /** What is held of one market, at average cost. Immutable. */
 export interface CostPosition {
@@ -62,7 +63,7 @@ export function applyFill(before: CostPosition, fill: CostFill): AppliedFill {
  */
 export function toCostFill(
   fill: Pick<Fill, 'side' | 'amount' | 'price' | 'fee' | 'feeAsset'>,
-  { base, quote }: { readonly base: string; readonly quote: string },
+  { base, quote }: Currencies,
 ): CostFill {
   const fee = parseDecimal(fill.fee);
   const traded = { side: fill.side, amount: parseDecimal(fill.amount), price: parseDecimal(fill.price) };
@@ -70,21 +71,45 @@ export function toCostFill(
   return { ...traded, fee: fill.feeAsset === quote ? fee : zero };
 }
 
-/** Whether a fill can only have closed what was held: it is an exit's, or marked so, or closes a side of hedge mode. */
-export function onlyCloses({
-  role,
-  side,
-  positionSide,
-  onlyReduces,
-}: Pick<Fill, 'role' | 'side' | 'positionSide' | 'onlyReduces'>): boolean {
-  return role !== 'order' || onlyReduces === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
+/** What is known of a stored fill besides what it says itself. */
+export interface FillFacts {
+  /** Names the position that it changed. */
+  readonly key: string;
+  readonly currencies: Currencies;
+  /** Whether it traded on the spot account, where nothing can be sold that was not bought. */
+  readonly isSpot: boolean;
+  /** Whether its signal could only reduce a position; absent: only the fill tells. */
+  readonly onlyReduces?: boolean;
+}
+
+export interface BookedFill extends AppliedFill {
+  /** Of the fill, in base units. */
+  readonly amount: Decimal;
+  /** The part that only closes, although no known fill had opened it, in base units. It has no known cost. */
+  readonly unmatched: Decimal;
 }
 
 /**
- * The part of a fill that is booked: of one that only closes, no more than is held. The rest closed what no known fill had
- * opened, and opens nothing.
+ * Applies a stored fill to its position in the books. Of a fill that only closes, no more than is held is booked: the rest
+ * opens nothing.
  */
-export function bookedAmount({ amount: held }: CostPosition, { side, amount }: CostFill): Decimal {
+export function bookFill(books: Map<string, CostPosition>, fill: Fill, facts: FillFacts): BookedFill {
+  const { key, currencies, isSpot, onlyReduces = false } = facts;
+  const before = books.get(key) ?? flatPosition;
+  const cost = toCostFill(fill, currencies);
+  const isClosing = onlyReduces || onlyCloses(fill) || (isSpot && fill.side === 'sell');
+  const booked = isClosing ? closingPart(before, cost) : cost.amount;
+  const applied = applyFill(before, { ...cost, amount: booked });
+  books.set(key, applied.position);
+  return { ...applied, amount: cost.amount, unmatched: cost.amount.minus(booked) };
+}
+
+/** Whether a fill can only have closed what was held: it is an exit's, or marked so, or closes a side of hedge mode. */
+function onlyCloses({ role, side, positionSide, onlyReduces }: Fill): boolean {
+  return role !== 'order' || isMarkedReducing({ side, positionSide, reduceOnly: onlyReduces });
+}
+
+function closingPart({ amount: held }: CostPosition, { side, amount }: CostFill): Decimal {
   const isOpposite = side === 'buy' ? held.lt(zero) : held.gt(zero);
   return isOpposite ? minimum(amount, held.abs()) : zero;
 }

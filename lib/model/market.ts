@@ -32,12 +32,17 @@ export function quoteInName(market: string): string | null {
   return last === 'PERP' || last === market ? null : last;
 }
 
+export interface Currencies {
+  readonly base: string;
+  readonly quote: string;
+}
+
 /**
  * The currencies that the name of a market says. A perpetual is quoted in USDT.
  *
  * @see https://docs.whitebit.com/api-reference/market-data/market-info
  */
-export function currenciesInName(market: string): { readonly base: string; readonly quote: string } {
+export function currenciesInName(market: string): Currencies {
   const [base = market, quote] = market.split('_');
   return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
 }

@@ -82,6 +82,15 @@ export interface OrderRequest {
   readonly clientOrderId: string;
 }
 
+/** Whether the order itself says that it only reduces: by its flag, or because it closes a side of hedge mode. */
+export function isMarkedReducing({
+  side,
+  positionSide,
+  reduceOnly,
+}: Pick<OrderRequest, 'side' | 'positionSide' | 'reduceOnly'>): boolean {
+  return reduceOnly === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
+}
+
 /** A sized order, and what limits apply to. */
 export interface SizedOrder {
   readonly order: OrderRequest;

@@ -8,18 +8,12 @@ import { countOwn, type ExposureReading, listOwn, readExposure } from '../exposu
 import { createUsdtPrices, type UsdtPrices } from '../exposure/usdt-prices.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { SizedOrder } from '../model/order.ts';
+import { isMarkedReducing, type SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { limitsOf } from '../risk/check-order.ts';
 import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
-import {
-  type CountedOrder,
-  checkOpenNotional,
-  checkPosition,
-  isMarkedReducing,
-  onlyReduces,
-} from '../risk/exposure.ts';
+import { type CountedOrder, checkOpenNotional, checkPosition, onlyReduces } from '../risk/exposure.ts';
 import { checkTradingWindow } from '../risk/trading-windows.ts';
 import type { LimitVerdict } from './action.ts';
 import type { ExecuteServices } from './services.ts';

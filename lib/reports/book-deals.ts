@@ -1,14 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import {
-  applyFill,
-  bookedAmount,
-  type CostPosition,
-  flatPosition,
-  onlyCloses,
-  toCostFill,
-} from '../model/average-cost.ts';
+import { bookFill, type CostPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
-import { currenciesInName } from '../model/market.ts';
+import { type Currencies, currenciesInName } from '../model/market.ts';
 import type { SignalFacts } from './signal-facts.ts';
 
 /** One fill, and what it changed. Amounts of money are in the quote currency. */
@@ -58,34 +51,31 @@ export function createDealBooks(isSpot: (account: string, market: string) => boo
         fill.market,
         fill.positionSide ?? facts?.positionSide ?? null,
       ]);
-      const before = books.get(key) ?? flatPosition;
-      const cost = toCostFill(fill, currencies);
-      const isClosing =
-        (isSpot(fill.account, fill.market) && fill.side === 'sell') ||
-        onlyCloses(fill) ||
-        facts?.onlyReduces === true;
-      const booked = isClosing ? bookedAmount(before, cost) : cost.amount;
-      const applied = applyFill(before, { ...cost, amount: booked });
-      books.set(key, applied.position);
+      const booked = bookFill(books, fill, {
+        key,
+        currencies,
+        isSpot: isSpot(fill.account, fill.market),
+        onlyReduces: facts?.onlyReduces ?? false,
+      });
       return {
         fill,
         facts,
         quote: currencies.quote,
-        amount: cost.amount,
+        amount: booked.amount,
         notional: parseDecimal(fill.notional),
         fee: parseDecimal(fill.fee),
-        feeInQuote: isValued(fill, currencies) ? applied.gross.minus(applied.realised) : null,
-        closed: applied.closed,
-        unmatched: cost.amount.minus(booked),
-        profit: applied.gross,
-        net: applied.realised,
+        feeInQuote: isValued(fill, currencies) ? booked.gross.minus(booked.realised) : null,
+        closed: booked.closed,
+        unmatched: booked.unmatched,
+        profit: booked.gross,
+        net: booked.realised,
         slippage: slippageOf(fill, facts),
       };
     },
   };
 }
 
-function isValued({ feeAsset, fee }: Fill, { base, quote }: ReturnType<typeof currenciesInName>): boolean {
+function isValued({ feeAsset, fee }: Fill, { base, quote }: Currencies): boolean {
   return feeAsset === base || feeAsset === quote || parseDecimal(fee).eq(zero);
 }
 

@@ -1,12 +1,5 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import {
-  applyFill,
-  bookedAmount,
-  type CostPosition,
-  flatPosition,
-  onlyCloses,
-  toCostFill,
-} from '../model/average-cost.ts';
+import { bookFill, type CostPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -41,15 +34,10 @@ export function replayFills(
   for (const fill of fills) {
     const currencies = currenciesInName(fill.market);
     const key = fill.positionSide === undefined ? fill.market : `${fill.market} ${fill.positionSide}`;
-    const position = books.get(key) ?? flatPosition;
-    const cost = toCostFill(fill, currencies);
-    const isClosing = onlyCloses(fill) || (fill.side === 'sell' && isSpot(fill.market));
-    const amount = isClosing ? bookedAmount(position, cost) : cost.amount;
-    const applied = applyFill(position, { ...cost, amount });
-    books.set(key, applied.position);
-    if (applied.closed.gt(zero) && applied.realised.lt(zero)) lastLossAtMs = fill.atMs;
+    const { closed, realised } = bookFill(books, fill, { key, currencies, isSpot: isSpot(fill.market) });
+    if (closed.gt(zero) && realised.lt(zero)) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
-      byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(applied.realised));
+      byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }
   return { books, byQuote, lastLossAtMs };
 }

@@ -1,7 +1,13 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import type { OrderRequest, PositionSide, Side, SizedOrder } from '../model/order.ts';
+import {
+  isMarkedReducing,
+  type OrderRequest,
+  type PositionSide,
+  type Side,
+  type SizedOrder,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { limitsOf } from './check-order.ts';
 
@@ -66,15 +72,6 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
 /** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
 function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
   return activationPrice === undefined && (price === undefined || ioc === true);
-}
-
-/** Whether the order itself says that it only reduces. */
-export function isMarkedReducing({
-  side,
-  positionSide,
-  reduceOnly,
-}: Pick<OrderRequest, 'side' | 'positionSide' | 'reduceOnly'>): boolean {
-  return reduceOnly === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
 }
 
 /**
