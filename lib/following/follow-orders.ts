@@ -104,10 +104,11 @@ async function followAccount(
   notAfterMs: number,
 ): Promise<void> {
   const { clock, executions, exchangeTimeoutMs: timeoutMs } = services;
-  // A damaged entry does not tell what it asked for.
-  const entries = (await executions.followed(account, mostFollowed)).filter(
-    (entry) => orderSignalOf(entry) !== null,
-  );
+  const entries = (await executions.followed(account, mostFollowed)).flatMap((entry) => {
+    const signal = orderSignalOf(entry);
+    // A damaged entry does not tell what it asked for.
+    return signal === null ? [] : [{ entry, signal }];
+  });
   if (entries.length === 0) {
     memory.keepOnly([]);
     return;
@@ -116,13 +117,16 @@ async function followAccount(
   if (client.dialect !== 'live') return;
   const options: SendOptions = { timeoutMs, notAfterMs };
   const nowMs = clock.nowMs();
-  const reading = await memory.read(client, entries, nowMs, options);
-  const followed = entries.flatMap((entry) => {
+  const reading = await memory.read(
+    client,
+    entries.map(({ entry }) => entry),
+    nowMs,
+    options,
+  );
+  const followed = entries.map(({ entry, signal }) => {
     const { orderId, clientOrderId } = entry;
-    const signal = orderSignalOf(entry);
-    if (signal === null) return [];
     const known = orderId ?? entry.execution?.orders[0]?.orderId ?? findOrderId(reading, clientOrderId);
-    return [new FollowedEntry(entry, signal, known)];
+    return new FollowedEntry(entry, signal, known);
   });
   const index = indexReading(reading);
   for (const one of followed) for (const name of one.names) memory.take(index, name, nowMs);

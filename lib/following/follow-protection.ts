@@ -42,13 +42,13 @@ export async function watchProtection(
   nowMs: number,
 ): Promise<void> {
   for (const one of followed) noteLack(one, nowMs);
-  const doubtful = followed.filter((one) => needsPosition(one, nowMs));
-  const positions = doubtful.length === 0 ? [] : await readPositions(watch);
+  const doubtful = new Set(followed.filter((one) => needsPosition(one, nowMs)));
+  const positions = doubtful.size === 0 ? [] : await readPositions(watch);
   const uncovered = positions === null ? null : createUncovered(positions, open);
   for (const one of followed) {
-    const held = doubtful.includes(one) ? (uncovered?.take(one) ?? null) : null;
-    if (doubtful.includes(one) && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
-    one.isDone = isDone(one, memory, doubtful.includes(one) ? held : undefined, nowMs);
+    const held = doubtful.has(one) ? (uncovered?.take(one) ?? null) : undefined;
+    if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
+    one.isDone = isDone(one, memory, held, nowMs);
     if (one.isDone) finish(one, memory);
   }
 }
