@@ -6,6 +6,11 @@ export interface Clock {
   sleep(durationMs: number): Promise<void>;
 }
 
+/** Whether a duration has passed since a time. A time in the future was noted before the clock was set back, and has passed. */
+export function hasPassed(sinceMs: number, durationMs: number, nowMs: number): boolean {
+  return nowMs < sinceMs || nowMs - sinceMs >= durationMs;
+}
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   sleep: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),

@@ -1,5 +1,5 @@
 import type { Alarm, Alarms } from '../base/alarms.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import type { LogFacts } from '../base/log.ts';
 
 /** When each alarm of an account's watch was last raised, by its key. */
@@ -29,8 +29,7 @@ export function createRepeatedAlarms(
     raise(key, alarm, facts, everyMs) {
       const nowMs = clock.nowMs();
       const lastMs = before[key];
-      // A time in the future was noted before the clock was set back.
-      const isDue = lastMs === undefined || nowMs - lastMs >= everyMs || nowMs < lastMs;
+      const isDue = lastMs === undefined || hasPassed(lastMs, everyMs, nowMs);
       if (isDue) alarms.raise(alarm, { account, ...facts });
       if (everyMs > 0) times[key] = isDue ? nowMs : lastMs;
     },

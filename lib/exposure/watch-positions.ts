@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Alarms } from '../base/alarms.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
@@ -169,7 +169,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {
     const explanation = await explainReduction(client, reduction, options);
-    if (explanation !== 'unexplained' || isOverdue(reduction, reading.readAtMs))
+    if (explanation !== 'unexplained' || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
       tellReduction(reduction, explanation, alarms);
     else unexplained.push(reduction);
   }
@@ -200,11 +200,6 @@ function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, every
 
 /** A list of fills may lag behind the list of positions by seconds. */
 const explainWithinMs = 3 * 60_000;
-
-function isOverdue({ seenAtMs }: Reduction, nowMs: number): boolean {
-  // A negative age means that the clock was set back.
-  return nowMs - seenAtMs >= explainWithinMs || nowMs < seenAtMs;
-}
 
 const causes: Readonly<Record<Exclude<Explanation, 'own_orders'>, string>> = {
   auto_deleveraging:

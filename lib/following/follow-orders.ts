@@ -1,3 +1,4 @@
+import { hasPassed } from '../base/clock.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -88,8 +89,8 @@ function noteFailure(
   const { sinceMs: beforeMs = nowMs, alarmedAtMs = null } = memory.failing ?? {};
   // A time in the future was noted before the clock was set back.
   const sinceMs = Math.min(beforeMs, nowMs);
-  const isRecent = alarmedAtMs !== null && nowMs >= alarmedAtMs && nowMs - alarmedAtMs < everyMs;
-  const isDue = nowMs - sinceMs >= everyMs && !isRecent;
+  const isNews = alarmedAtMs === null || hasPassed(alarmedAtMs, everyMs, nowMs);
+  const isDue = nowMs - sinceMs >= everyMs && isNews;
   memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
   if (!isDue) return;
   const message =
@@ -161,9 +162,8 @@ async function askForUnexplained(
   }
 }
 
-/** A time in the future was noted before the clock was set back. */
 function isDue({ askedAtMs, tries }: KnownOrder, nowMs: number): boolean {
-  return askedAtMs === null || nowMs < askedAtMs || nowMs - askedAtMs >= pauseAfter(tries);
+  return askedAtMs === null || hasPassed(askedAtMs, pauseAfter(tries), nowMs);
 }
 
 function pauseAfter(tries: number): number {

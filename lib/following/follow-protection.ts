@@ -1,3 +1,4 @@
+import { hasPassed } from '../base/clock.ts';
 import {
   type Decimal,
   formatDecimal,
@@ -168,8 +169,9 @@ function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Held | null, 
   if (unprotectedSinceMs === undefined) return false;
   if (held === null && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
-  if (unprotectedAtMs === undefined || nowMs < unprotectedAtMs) return true;
-  return nowMs - unprotectedAtMs >= services.settings.unknownAlarmAfterMs;
+  return (
+    unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
+  );
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
@@ -206,10 +208,7 @@ function raise({ services, account }: Watch, one: FollowedEntry, held: Held | nu
       whatToDo: command,
     },
   );
-  one.watched = {
-    ...one.watched,
-    unprotectedAtMs: nowMs,
-  };
+  one.watched = { ...one.watched, unprotectedAtMs: nowMs };
 }
 
 /** Enough for every price; an average has no end. */

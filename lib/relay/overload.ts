@@ -1,3 +1,4 @@
+import { hasPassed } from '../base/clock.ts';
 import type { Account } from '../model/account.ts';
 
 /** How to treat one more alert over its account's limit of signals. */
@@ -30,18 +31,13 @@ export function createOverloadWatch(): OverloadWatch {
       const seen = seenByAccount.get(name) ?? { refusedAtMs: [], alarmedAtMs: null };
       seenByAccount.set(name, seen);
       const most = maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
-      const recent = seen.refusedAtMs.filter((atMs) => isWithin(windowMs, atMs, nowMs));
+      const recent = seen.refusedAtMs.filter((atMs) => !hasPassed(atMs, windowMs, nowMs));
       const isFlood = recent.length >= most;
       // Beyond the bound, further times would change nothing and are not kept, so that memory stays bounded.
       seen.refusedAtMs = isFlood ? recent : [...recent, nowMs];
-      const isNews = seen.alarmedAtMs === null || !isWithin(alarmPauseMs, seen.alarmedAtMs, nowMs);
+      const isNews = seen.alarmedAtMs === null || hasPassed(seen.alarmedAtMs, alarmPauseMs, nowMs);
       if (isNews) seen.alarmedAtMs = nowMs;
       return { isFlood, isNews };
     },
   };
-}
-
-/** A time in the future was noted before the clock was set back, and does not count. */
-function isWithin(durationMs: number, atMs: number, nowMs: number): boolean {
-  return atMs <= nowMs && nowMs - atMs < durationMs;
 }
