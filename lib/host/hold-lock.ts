@@ -37,8 +37,9 @@ export function openLock(lockPath: string, waitMs: number): DatabaseSync {
   let lock: DatabaseSync | null = null;
   try {
     lock = new DatabaseSync(lockPath, { timeout: waitMs });
-    // Nothing is ever written. A journal on the disk would need space, which a full disk does not have.
-    lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+    // Nothing is ever written. A journal on the disk would need space, which a full disk does not have. The locking mode
+    // stays the usual one: in the exclusive mode two processes that wait each keep a lock that the other one waits for.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (error) {
     lock?.close();
