@@ -5,6 +5,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { type Order, type PositionSide, type Side, sides } from '../model/order.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
 
 /** An order of the relay whose effect the exchange's lists may not show yet. */
 export interface OwnOrder {
@@ -90,7 +91,7 @@ export function ownOrderOf(entry: Entry): OwnOrder | null {
   const { signal, signalId } = entry;
   if (signal === null) return null;
   const counted = fieldsOf(evidenceOf(entry, 'sending')['counted']);
-  const asked = signal.action === 'order' ? signal : null;
+  const asked = orderSignalOf(entry);
   const side = sides.find((one) => one === counted['side']) ?? asked?.side;
   if (side === undefined) return null;
   const amount = decimalIn(counted['amount']) ?? amountOf(entry);
@@ -107,13 +108,11 @@ export function ownOrderOf(entry: Entry): OwnOrder | null {
 
 /** The amount of an order that was sent before its account had limits. */
 function amountOf(entry: Entry): Decimal | null {
-  const { signal } = entry;
+  const size = orderSignalOf(entry)?.size;
   const reported =
     decimalIn(placedOrderOf(entry)['amount']) ?? decimalIn(evidenceOf(entry, 'sending')['amount']);
   if (reported !== null) return reported;
-  return signal?.action === 'order' && signal.size.unit === 'base'
-    ? parseDecimal(signal.size.quantity)
-    : null;
+  return size?.unit === 'base' ? parseDecimal(size.quantity) : null;
 }
 
 function hasEnded({ execution }: Entry): boolean {

@@ -216,8 +216,8 @@ async function valueAmount(order: Order, prices: UsdtPrices): Promise<Decimal | 
 /** An order of the relay as the limits count it, or what is not known of it. */
 export async function countOwn(order: OwnOrder, prices: UsdtPrices): Promise<CountedOrder | string> {
   const { market, side, positionSide, amount, onlyReduces } = order;
-  if (onlyReduces)
-    return { market, side, positionSide, amount: amount ?? zero, notional: zero, onlyReduces, rests: false };
+  if (onlyReduces && amount !== null)
+    return { market, side, positionSide, amount, notional: zero, onlyReduces, rests: false };
   const last = order.notional === null && amount !== null ? await prices.lastOf(market) : null;
   const notional = order.notional ?? (last === null || amount === null ? null : amount.times(last));
   if (amount === null || notional === null)

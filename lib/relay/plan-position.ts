@@ -1,3 +1,4 @@
+import { hasPassed } from '../base/clock.ts';
 import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { SignalEntry } from '../ledger/entry.ts';
@@ -22,6 +23,7 @@ import { checkPositions } from './check-positions.ts';
 import { claimMarket } from './claim-market.ts';
 import { withExitsCancelled } from './close-exits.ts';
 import { planOrder } from './plan-order.ts';
+import { longestReadingMs } from './read-market.ts';
 import { readPosition } from './read-position.ts';
 import { readReduceLeg } from './read-reduce-leg.ts';
 import { readWanted } from './read-wanted.ts';
@@ -66,14 +68,11 @@ export async function planPosition(
   if (denial !== null) return { verdict: 'denied', denial };
   const leg = planLeg(signal, position, wanted.amount, before, market);
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
-  if (leg.kind === 'satisfied') return satisfied(leg.note, position, readAtMs);
+  const satisfied = (note: string): Plan => satisfiedPlan(services, note, position, readAtMs);
+  if (leg.kind === 'satisfied') return satisfied(leg.note);
   const plan = await planLegOrder(services, account, entry, leg.order);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
-    return satisfied(
-      `what is missing is too little for an order: ${plan.denial.message}`,
-      position,
-      readAtMs,
-    );
+    return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
   const ready = withPosition(plan, { position, readAtMs, order: toJson(leg.order) });
   const { reduceOnly, size } = leg.order;
   if (!reduceOnly || size.unit !== 'base') return ready;
@@ -136,7 +135,15 @@ async function planLegOrder(
   return await planOrder(services, account, asked, clientOrderId ?? '');
 }
 
-function satisfied(note: string, { amount }: SeenPosition, readAtMs: number): Plan {
+/** The position may have changed since it was read, as after a minute in which the process stood still. */
+function satisfiedPlan(
+  { clock }: ExecuteServices,
+  note: string,
+  { amount }: SeenPosition,
+  readAtMs: number,
+): Plan {
+  if (hasPassed(readAtMs, longestReadingMs, clock.nowMs()))
+    return { verdict: 'waiting', reason: 'its position was read more than 5 seconds ago', mayPassSoon: true };
   const evidence = { position: { amount: formatDecimal(amount) }, readAtMs };
   return { verdict: 'ended', outcome: { status: 'satisfied', note, evidence } };
 }

@@ -26,7 +26,7 @@ export interface DatedReadings extends Readings {
   readonly readAtMs: number | null;
 }
 
-/** An order is never sent on readings that are older than this. */
+/** Nothing is sent or decided on readings that are older than this. */
 export const longestReadingMs = 5000;
 
 export interface ReadOptions {

@@ -52,15 +52,15 @@ export interface CheckedOrder {
 
 /**
  * Whether the order can only reduce what is at stake: it is marked so, it closes a side in hedge mode, it sells on spot,
- * or it is smaller than the position that it is against. Of such a position, other orders on its side count first: those
- * that may be filled before it.
+ * or it is smaller than the position that it is against. Of such a position, other orders on its side count first, closing
+ * ones too: those that may be filled before it.
  */
 export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure): boolean {
   const { order, baseAmount } = sized;
   if (isSpot) return order.side === 'sell';
   if (isMarkedReducing(order)) return true;
   if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
-  const held = signedFor(order, exposure).neg();
+  const held = heldBefore(order, exposure).neg();
   if (held.lte(zero)) return false;
   const fillsNow = isFilledNow(order);
   const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
@@ -77,7 +77,8 @@ function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
 /**
  * The position that orders of this side can lead to, in base units: every entry order that is open on the side and this
  * amount filled. The position itself counts if they enlarge it. If they are against it, only an order that is carried out
- * at once counts on it: before one that rests, the position may be closed.
+ * at once counts on it, and only on what no closing order may have taken from it: before one that rests, the position may
+ * be closed.
  *
  * @param fillsNow whether the amount is that of an order that is carried out at once
  */
@@ -87,7 +88,7 @@ export function positionAfter(
   exposure: Exposure,
 ): Decimal {
   const beside = total(entriesBeside(order, exposure).map((entry) => entry.amount));
-  const held = signedFor(order, exposure);
+  const held = heldBefore(order, exposure);
   return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
 }
 
@@ -144,14 +145,26 @@ function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
   return order.side === 'buy' ? held : held.neg();
 }
 
+/**
+ * The same, less what orders that close it may have closed already. Those that rest wait for a price, and close only what
+ * is left of it then.
+ */
+function heldBefore(order: SidedOrder, exposure: Exposure): Decimal {
+  const held = signedFor(order, exposure);
+  if (held.gte(zero)) return held;
+  const closing = ordersBeside(order, exposure).filter((other) => other.onlyReduces && !other.rests);
+  const left = total(closing.map(({ amount }) => amount)).plus(held);
+  return left.gt(zero) ? zero : left;
+}
+
 /** The open entry orders that would move the position in the same direction. */
-function entriesBeside(order: SidedOrder, { orders }: Exposure): readonly CountedOrder[] {
+function entriesBeside(order: SidedOrder, exposure: Exposure): readonly CountedOrder[] {
+  return ordersBeside(order, exposure).filter((other) => !other.onlyReduces);
+}
+
+function ordersBeside(order: SidedOrder, { orders }: Exposure): readonly CountedOrder[] {
   return orders.filter(
-    (other) =>
-      other.market === order.market &&
-      other.side === order.side &&
-      !other.onlyReduces &&
-      isSameSide(order, other),
+    (other) => other.market === order.market && other.side === order.side && isSameSide(order, other),
   );
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -132,6 +133,20 @@ describe('maxPosition', () => {
 
     expect(await send(settings, { action: 'buy', quantity: '0.02' })).toMatchObject({ actual: '0.04' });
     expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('does not count on a position that a close has just ended, while the list may still show it', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    await send(settings, { action: 'sell', quantity: '0.02' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    expect(await send(settings, { action: 'close', orderType: undefined })).toEqual(placed);
+    relay.clock.advance(3_000);
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs: 8_000 });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.04' })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.04',
+    });
   });
 
   test('counts an order whose outcome is unknown', async () => {

@@ -481,6 +481,31 @@ describe('a reading of the position', () => {
     expect(await heldAmount()).toBe('0');
   });
 
+  test.each([
+    [4_999, 'satisfied'],
+    [5_000, 'accepted'],
+  ])('that is %i ms old leaves a signal with nothing to send %s', async (ageMs, status) => {
+    await send({ target: '0.2', strategy: 'trend' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await relay.receiveAll(alertWith({ target: '0.2', strategy: 'trend' }));
+    await relay.execute('s2:reduce');
+    const { facts } = relay.services;
+    const slow = override(facts, {
+      async read(account, name) {
+        relay.clock.advance(ageMs);
+        return await facts.read(account, name);
+      },
+    });
+
+    await relay.executeWith({ ...relay.services, facts: slow }, 's2').catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'position_awaited' });
+    });
+
+    expect((await relay.entry('s2')).status).toBe(status);
+    await relay.execute('s2');
+    expect((await relay.entry('s2')).status).toBe('satisfied');
+  });
+
   test('that never agrees makes the signal wait without an end of its own', async () => {
     await send({ target: '0.2' });
     relay.paper.control.addFault({

@@ -72,6 +72,16 @@ describe('An order only reduces', () => {
       reduces('2', {}, exposureOf('2', { side: 'sell', rests: false })),
       false,
     ],
+    [
+      'and not while another one may have closed the position',
+      reduces('1.1', {}, exposureOf('2', { side: 'sell', onlyReduces: true, rests: false })),
+      false,
+    ],
+    [
+      'but what that one leaves may be closed',
+      reduces('1', {}, exposureOf('2', { side: 'sell', onlyReduces: true, rests: false })),
+      true,
+    ],
   ])('%s', (_, actual, expected) => {
     expect(actual).toBe(expected);
   });
@@ -92,6 +102,16 @@ describe('The position after an order', () => {
   test('counts on a position against it only when it is carried out at once', () => {
     expect(positionWith('3', true, exposureOf('-2'))).toBe('1');
     expect(positionWith('3', false, exposureOf('-2'))).toBe('3');
+  });
+
+  test('does not count on what a closing order may have taken from a position against it', () => {
+    const closing = { onlyReduces: true, rests: false } as const;
+
+    expect(positionWith('3', true, exposureOf('-2', closing))).toBe('2');
+    expect(positionWith('3', true, exposureOf('-2', closing, closing, closing))).toBe('3');
+    expect(positionWith('3', true, exposureOf('2', closing))).toBe('5');
+    // A stop-loss that waits for its price closes nothing before.
+    expect(positionWith('3', true, exposureOf('-2', { ...closing, rests: true }))).toBe('1');
   });
 
   test('in hedge mode counts only the side that it names', () => {

@@ -1,10 +1,13 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom, type Random } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { pickOne, rollChance } from './dice.ts';
+import { pickOne, rollChance, rollWhole } from './dice.ts';
 import { type Ground, type Grounds, groundsIn } from './grounds.ts';
 import { changeAccounts } from './mutate.ts';
+import { settings } from './simulated-world.ts';
 
 /** What is special in a run in which strategies hold positions. */
 export interface PositionRun {
@@ -42,7 +45,7 @@ export function drawPositionRun(
     random,
     held,
     others: drawOthers(random, held),
-    settings: drawSettings(random),
+    settings: drawSettings(random, held),
     faultScale: pickOne(random, [0.2, 0.3, 0.5, 1]),
   };
 }
@@ -67,8 +70,29 @@ function isSame(one: Ground, other: Ground): boolean {
   return one.account === other.account && one.ticker === other.ticker;
 }
 
-function drawSettings(random: Random): PositionRun['settings'] {
+function drawSettings(random: Random, held: Grounds): PositionRun['settings'] {
   const onMismatch = pickOne(random, ['deny', 'resync', 'flatten'] as const);
   const oneStrategyPerMarket = pickOne(random, [null, null, true, false]);
-  return changeAccounts((account) => ({ ...account, onMismatch, oneStrategyPerMarket }));
+  const limitings = held.map((ground) => drawLimiting(random, ground));
+  return changeAccounts((account) =>
+    limitings.reduce((limited, limit) => limit(limited), { ...account, onMismatch, oneStrategyPerMarket }),
+  );
+}
+
+/** In some runs a limit lies among the positions that the strategies want, so that a few orders reach it. */
+function drawLimiting(
+  random: Random,
+  { account: name, ticker, ...ground }: Ground,
+): (account: Account) => Account {
+  const most = parseDecimal(String((ground.small * rollWhole(random, 2, 5)) / 10 ** ground.places));
+  const which = pickOne(random, ['none', 'none', 'position', 'notional'] as const);
+  return (account) => {
+    const market = settings.tickers[ticker] ?? '';
+    const limits = account.markets[market];
+    if (account.name !== name || limits === undefined || account.limits === undefined) return account;
+    if (which === 'position')
+      return { ...account, markets: { ...account.markets, [market]: { ...limits, maxPosition: most } } };
+    const maxOpenNotional = most.times(parseDecimal(String(ground.price)));
+    return which === 'notional' ? { ...account, limits: { ...account.limits, maxOpenNotional } } : account;
+  };
 }

@@ -6,7 +6,6 @@ import type { Facts, Violation } from './invariants.ts';
 import { matchOrders } from './own-orders.ts';
 import { readingsFor } from './readings.ts';
 import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
-import { settings } from './simulated-world.ts';
 
 /** Finds orders that enlarge what is at stake beyond the limits of their account, as far as the relay could know. */
 export function findRisks(facts: Facts): readonly Violation[] {
@@ -32,7 +31,7 @@ function broken(text: string): Violation {
  * Replays the fills of each market with a `maxPosition`. What a stop-loss, a take-profit or the owner opened is taken off:
  * no order of a signal did that.
  */
-function findLargePositions({ exchange, entries }: Facts): readonly Violation[] {
+function findLargePositions({ exchange, entries, settings }: Facts): readonly Violation[] {
   const orders = matchOrders(exchange, entries);
   const own = new Set(entries.flatMap((entry) => orders.of(entry).map(({ orderId }) => orderId)));
   const held = new Map<string, { amount: Decimal; byOthers: Decimal }>();
@@ -59,8 +58,8 @@ function findLargePositions({ exchange, entries }: Facts): readonly Violation[] 
 const drift = parseDecimal('1.02');
 
 /** Adds up the account's positions and its entry orders that were open when the order came to the exchange. */
-function findOpenTooMuch({ exchange, entries }: Facts, sent: SentOrder): readonly Violation[] {
-  const most = sent.account.limits?.maxOpenNotional ?? null;
+function findOpenTooMuch({ exchange, entries, settings }: Facts, sent: SentOrder): readonly Violation[] {
+  const most = settings.accounts[sent.account.name]?.limits?.maxOpenNotional ?? null;
   const orders = matchOrders(exchange, entries);
   const [order] = orders.of(sent.entry);
   if (most === null || order === undefined || onlyReduces(order)) return [];
@@ -109,6 +108,7 @@ function worthOf({ type, side, amount, market, price }: PaperOrder, filled: Deci
 const firstPrices: Readonly<Record<string, string>> = {
   BTC_USDT: '60000',
   BTC_PERP: '60000',
+  ETH_USDT: '3000',
   SOL_USDT: '150',
 };
 

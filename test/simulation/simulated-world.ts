@@ -60,8 +60,8 @@ const config = {
       maxSlippage: '0.5%',
       allowUnguardedMarket: true,
       markets: {
-        BTC_USDT: { tradesOn: 'margin', maxNotional: '110000', maxPosition: '1.6' },
-        BTC_PERP: { tradesOn: 'futures', maxAmount: '2.5', maxPosition: '1.7' },
+        BTC_USDT: { tradesOn: 'margin', maxNotional: '90050', maxPosition: '1.6' },
+        BTC_PERP: { tradesOn: 'futures', maxAmount: '1.504', maxPosition: '1.7' },
         ETH_USDT: { tradesOn: 'margin' },
         XRP_USDT: { tradesOn: 'margin' },
       },
@@ -72,7 +72,7 @@ const config = {
       allowUnguardedMarket: true,
       markets: {
         BTC_USDT: { tradesOn: 'margin', maxAmount: '2' },
-        SOL_USDT: { tradesOn: 'spot', maxNotional: '120000' },
+        SOL_USDT: { tradesOn: 'spot', maxNotional: '90500' },
       },
       maxOrdersPerMinute: 3,
       maxSignalsPerMinute: 4,
