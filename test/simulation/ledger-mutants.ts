@@ -334,7 +334,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'ignore-pause',
     breaks: 'the kill switch is not checked',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: { ledger: overlookPause },
   },
