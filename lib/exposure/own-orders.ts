@@ -2,6 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { type Order, type PositionSide, type Side, sides } from '../model/order.ts';
@@ -127,9 +128,7 @@ function filledOf({ execution }: Entry): Decimal {
 
 /** The order as the response to its creation reported it, as far as the ledger keeps it. */
 function placedOrderOf(entry: Entry): Readonly<Record<string, Json>> {
-  const evidence = evidenceOf(entry, 'placed');
-  const placed = fieldsOf(evidence['placed']);
-  return fieldsOf(evidence['order'] ?? placed['order']);
+  return reportedOrderIn(evidenceOf(entry, 'placed')) ?? {};
 }
 
 function evidenceOf({ steps }: Entry, status: Entry['status']): Readonly<Record<string, Json>> {

@@ -1,6 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
 import type { OrderExecution } from '../model/execution.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -35,7 +36,8 @@ export interface PlacedFacts {
 
 /** The exits that a signal asked for, with the prices that the exchange reported for them. */
 export function placedFactsOf({ steps }: Pick<Entry, 'steps'>, signal: OrderSignal): PlacedFacts {
-  const order = steps.map(({ evidence }) => orderIn(evidence)).findLast((found) => found !== null) ?? {};
+  const order =
+    steps.map(({ evidence }) => reportedOrderIn(evidence)).findLast((found) => found !== null) ?? {};
   const oto = fieldsOf(order['oto']);
   const wanted = [
     wantedExit('stop_loss', signal.stopLoss, oto['stopLoss']),
@@ -52,13 +54,6 @@ function wantedExit(
   if (asked === undefined) return null;
   const price = decimalIn(reported);
   return { role, price: price ?? decimalIn(asked), isReported: price !== null };
-}
-
-/** The report of an order in the evidence of a step. */
-function orderIn(evidence: Json | undefined): Readonly<Record<string, Json>> | null {
-  const facts = fieldsOf(evidence);
-  const order = fieldsOf(facts['order'] ?? fieldsOf(facts['placed'])['order']);
-  return 'orderId' in order ? order : null;
 }
 
 /** The exchange makes the exits when the entry fills. Its clock may round one of the two times. */

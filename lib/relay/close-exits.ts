@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { parseDecimal, zero } from '../base/decimal.ts';
-import { toJson } from '../base/json.ts';
+import { decimalIn, fieldsOf, textIn, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
 import type { Order } from '../model/order.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
@@ -159,15 +160,6 @@ interface Exit {
   readonly awaitedUntilMs: number;
 }
 
-const Planned = z.object({
-  order: z.object({
-    side: z.string(),
-    filled: z.string(),
-    oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
-  }),
-});
-const PlannedAndEnded = z.object({ placed: Planned });
-
 function exitsOf(entry: Entry): readonly Exit[] {
   const { signalId, orderId: entryOrderId, steps, execution } = entry;
   const named = { signalId, entryOrderId };
@@ -182,20 +174,18 @@ function plannedExits(
   named: Pick<Exit, 'signalId' | 'entryOrderId'>,
   { evidence, atMs }: Step,
 ): readonly Exit[] {
-  const whole = z.safeParse(Planned, evidence);
-  const ended = z.safeParse(PlannedAndEnded, evidence);
-  const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
-  if (order === null) return [];
-  const isFilled = parseDecimal(order.filled).gt(zero);
-  return [order.oto.stopLoss, order.oto.takeProfit].flatMap((price): readonly Exit[] =>
-    price === undefined
+  const order = reportedOrderIn(evidence) ?? {};
+  const oto = fieldsOf(order['oto']);
+  const isFilled = decimalIn(order['filled'])?.gt(zero) === true;
+  return [textIn(oto['stopLoss']), textIn(oto['takeProfit'])].flatMap((price): readonly Exit[] =>
+    price === null
       ? []
       : [
           {
             ...named,
             orderId: null,
             price,
-            entrySide: isFilled ? order.side : null,
+            entrySide: isFilled ? textIn(order['side']) : null,
             awaitedUntilMs: isFilled ? atMs + longestOrderLagMs : 0,
           },
         ],

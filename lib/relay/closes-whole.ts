@@ -1,5 +1,6 @@
-import * as z from 'zod/mini';
-import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import type { Decimal } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome } from './action.ts';
@@ -14,9 +15,6 @@ export interface ClosedPosition {
   readonly amount: Decimal;
 }
 
-const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
-const ClosingAndEnded = z.object({ placed: Closing });
-
 /**
  * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
  * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
@@ -24,11 +22,9 @@ const ClosingAndEnded = z.object({ placed: Closing });
 export function closesWhole({ status, evidence }: Outcome, { position, amount }: ClosedPosition): boolean {
   if (status === 'rejected') return saysNothingToReduce(evidence);
   if (status !== 'placed') return false;
-  const whole = z.safeParse(Closing, evidence);
-  const part = z.safeParse(ClosingAndEnded, evidence);
-  const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  if (order === null) return false;
-  const [sent, filled] = [parseDecimal(order.amount), parseDecimal(order.filled)];
+  const order = reportedOrderIn(evidence);
+  const [sent, filled] = [decimalIn(order?.['amount']), decimalIn(order?.['filled'])];
+  if (sent === null || filled === null) return false;
   return (
     filled.gte(position.amount.abs()) ||
     (filled.gte(sent) && (sent.lt(amount) || amount.gte(position.amount.abs())))

@@ -1,6 +1,7 @@
-import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Side } from '../model/order.ts';
@@ -48,27 +49,23 @@ export function findStops(
   });
 }
 
-/** The exchange decides when it takes a stop order whether it waits for the price to rise or to fall. */
-const Placed = z.object({
-  order: z.object({ amount: z.string(), activationCondition: z.optional(z.string()) }),
-});
-
 /** A stop order of its own that stops the position out, such as one that replaces a missing stop-loss. */
 function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: Side): readonly KnownStop[] {
   if (signal?.action !== 'order' || signal.side === entrySide || execution === null) return [];
   if (!('stopPrice' in signal)) return [];
   const own = orderOf(execution, 'order');
   if (own === null || !isStillOpen(own.status)) return [];
-  const placed = z.safeParse(Placed, steps.findLast(({ status }) => status === 'placed')?.evidence);
-  const order = placed.success ? placed.data.order : null;
+  const order = reportedOrderIn(steps.findLast(({ status }) => status === 'placed')?.evidence);
+  const amount = decimalIn(order?.['amount']);
   const condition = entrySide === 'buy' ? 'lte' : 'gte';
-  if ((order?.activationCondition ?? condition) !== condition) return [];
+  // The exchange decides when it takes a stop order whether it waits for the price to rise or to fall.
+  if ((order?.['activationCondition'] ?? condition) !== condition) return [];
   return [
     {
       signalId,
       orderId: own.orderId,
       price: parseDecimal(signal.stopPrice),
-      amount: order === null ? null : parseDecimal(order.amount).minus(parseDecimal(own.filled)),
+      amount: amount?.minus(parseDecimal(own.filled)) ?? null,
       readAtMs: execution.readAtMs,
     },
   ];
