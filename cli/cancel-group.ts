@@ -1,6 +1,6 @@
 import type { ExchangeClient } from '../lib/exchange/client.ts';
 import { cancelConditional } from '../lib/exchange/endpoints/cancel-conditional.ts';
-import { ExchangeError, isGroupNotOpen } from '../lib/exchange/errors.ts';
+import { ExchangeError, isGroupNotOpen, wasResponseLost } from '../lib/exchange/errors.ts';
 import { listConditionalOrders } from '../lib/exchange/list-conditional-orders.ts';
 import { nameGroup } from '../lib/exchange/list-groups.ts';
 import type { ConditionalOrder } from '../lib/model/order.ts';
@@ -77,12 +77,9 @@ async function cancel(client: ExchangeClient, market: string, group: Conditional
  * second one.
  */
 export function isPerhapsDone(error: unknown): boolean {
-  return (
-    error instanceof ExchangeError &&
-    error.failure.kind === 'rejected' &&
-    error.attempts.some(({ failure }) => failure.kind === 'ambiguous')
-  );
+  return error instanceof ExchangeError && error.failure.kind === 'rejected' && wasResponseLost(error);
 }
+
 function createPerhapsGone(group: ConditionalOrder): CommandFailure {
   return new CommandFailure(
     'perhaps_cancelled',

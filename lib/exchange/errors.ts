@@ -121,3 +121,8 @@ export function isDenied({ failure }: ExchangeError): boolean {
     (failure.exchangeCode === 0 || failure.exchangeCode === 4)
   );
 }
+
+/** Whether an earlier attempt may have had an effect. */
+export function wasResponseLost({ attempts }: ExchangeError): boolean {
+  return attempts.some(({ failure }) => failure.kind === 'ambiguous');
+}

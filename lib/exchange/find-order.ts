@@ -7,6 +7,7 @@ import { executedHistory } from './endpoints/executed-history.ts';
 import { openOrder } from './endpoints/open-order.ts';
 import { ExchangeError, isHistoryNotFound } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
+import { legsOf } from './list-groups.ts';
 
 /** Names an order by its client order id. */
 export interface OrderName {
@@ -152,10 +153,7 @@ async function findAmongConditional(
   options: SendOptions,
 ): Promise<OrderPlace> {
   const records = await listConditionalOrders(client, market, options);
-  const legs = records.flatMap((record) =>
-    record.kind === 'oto' ? [record.primary] : [record.stopLoss, record.takeProfit],
-  );
-  const [order, ...others] = legs.filter((leg) => leg.clientOrderId === clientOrderId);
+  const [order, ...others] = records.flatMap(legsOf).filter((leg) => leg.clientOrderId === clientOrderId);
   if (order === undefined) return { kind: 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: others.length };
 }

@@ -64,6 +64,16 @@ export interface Outcome {
   readonly alarm?: Alarm;
 }
 
+/** Denies a signal whose market the exchange does not list. */
+export function denyUnlisted(market: string): Plan {
+  return deny(
+    'unknown_market',
+    'a market of the exchange',
+    market,
+    `the exchange lists no usable market ${market}; correct the tickers in relay.config.ts`,
+  );
+}
+
 export function deny(rule: string, limit: string, actual: string, message: string): Plan {
   return { verdict: 'denied', denial: { rule, limit, actual, message } };
 }

@@ -1,12 +1,12 @@
 import type { Alarm } from '../base/alarms.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { OcoOrder, Order } from '../model/order.ts';
 import { cancelGroup, groupTargetOf } from './cancel-group.ts';
-import { otherOrderAlarm, wasResponseLost } from './cancel-outcomes.ts';
+import { otherOrderAlarm } from './cancel-outcomes.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
 
 /** Which orders of a market are exits. */

@@ -1,9 +1,9 @@
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelConditional } from '../exchange/endpoints/cancel-conditional.ts';
-import { ExchangeError, isGroupNotOpen } from '../exchange/errors.ts';
+import { ExchangeError, isGroupNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import { legsOf, nameGroup } from '../exchange/list-groups.ts';
 import type { ConditionalOrder } from '../model/order.ts';
-import { statusOfRefusal, type TargetOutcome, wasResponseLost } from './cancel-outcomes.ts';
+import { statusOfRefusal, type TargetOutcome } from './cancel-outcomes.ts';
 import { evidenceOf } from './place-order.ts';
 
 /** One group of orders to cancel: a pair, or an order with its planned stop-loss and take-profit. */

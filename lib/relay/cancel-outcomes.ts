@@ -103,11 +103,6 @@ function countOrders(outcomes: readonly TargetOutcome[]): number {
   return outcomes.reduce((count, { orderCount = 1 }) => count + orderCount, 0);
 }
 
-/** Whether an earlier attempt may have had an effect. */
-export function wasResponseLost({ attempts }: ExchangeError): boolean {
-  return attempts.some(({ failure }) => failure.kind === 'ambiguous');
-}
-
 /** The status of a cancellation that the exchange refused, or that never reached it. */
 export function statusOfRefusal({ failure }: ExchangeError): Status {
   return failure.kind === 'rejected' ? 'rejected' : 'not_sent';

@@ -3,7 +3,7 @@ import type { Account } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderSignal, PositionSignal } from '../model/signal.ts';
 import { denyMarket, limitsOf } from '../risk/check-order.ts';
-import { deny, type Plan } from './action.ts';
+import { deny, denyUnlisted, type Plan } from './action.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Where a signal that depends on the position trades, or the plan that ends it. */
@@ -18,15 +18,7 @@ export async function checkPositions(
   { action, market: name }: OrderSignal | PositionSignal,
 ): Promise<Ground> {
   const market = await services.markets.find(name);
-  if (market === null)
-    return refuse(
-      deny(
-        'unknown_market',
-        'a market of the exchange',
-        name,
-        `the exchange lists no usable market ${name}; correct the tickers in relay.config.ts`,
-      ),
-    );
+  if (market === null) return refuse(denyUnlisted(name));
   const traded = limitsOf(account, name);
   if (traded === null) return refuse({ verdict: 'denied', denial: denyMarket(name, account) });
   const what = action === 'order' ? '"requirePosition"' : `"${action}"`;

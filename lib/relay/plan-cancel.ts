@@ -2,7 +2,7 @@ import { describeError } from '../base/describe-error.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
@@ -16,7 +16,6 @@ import {
   joinOutcomes,
   statusOfRefusal,
   type TargetOutcome,
-  wasResponseLost,
 } from './cancel-outcomes.ts';
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';

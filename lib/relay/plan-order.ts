@@ -8,7 +8,7 @@ import { prepareOrder } from '../orders/order-types.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../risk/check-order.ts';
 import { checkRegion } from '../risk/check-region.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type LimitVerdict, type Plan } from './action.ts';
+import { deny, denyUnlisted, type LimitVerdict, type Plan } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
@@ -31,13 +31,7 @@ export async function planOrder(
   effect: 'any' | 'reduces' = 'any',
 ): Promise<Plan> {
   const market = await services.markets.find(signal.market);
-  if (market === null)
-    return deny(
-      'unknown_market',
-      'a market of the exchange',
-      signal.market,
-      `the exchange lists no usable market ${signal.market}; correct the tickers in relay.config.ts`,
-    );
+  if (market === null) return denyUnlisted(signal.market);
   const traded = limitsOf(account, market.name);
   if (traded === null) return { verdict: 'denied', denial: denyMarket(market.name, account) };
   const { tradesOn } = traded;
