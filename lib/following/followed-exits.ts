@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import { exitPricesIn, reportedOrderIn } from '../ledger/reported-order.ts';
 import type { OrderExecution } from '../model/execution.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -39,9 +39,10 @@ export function placedFactsOf({ steps }: Pick<Entry, 'steps'>, signal: OrderSign
   const order =
     steps.map(({ evidence }) => reportedOrderIn(evidence)).findLast((found) => found !== null) ?? {};
   const oto = fieldsOf(order['oto']);
+  const { stopLoss, takeProfit } = exitPricesIn(steps);
   const wanted = [
-    wantedExit('stop_loss', signal.stopLoss, oto['stopLoss']),
-    wantedExit('take_profit', signal.takeProfit, oto['takeProfit']),
+    wantedExit('stop_loss', stopLoss ?? signal.stopLoss, oto['stopLoss']),
+    wantedExit('take_profit', takeProfit ?? signal.takeProfit, oto['takeProfit']),
   ];
   return { amount: decimalIn(order['amount']), exits: wanted.filter((exit) => exit !== null) };
 }

@@ -1,4 +1,5 @@
-import { fieldsOf, type Json } from '../base/json.ts';
+import { fieldsOf, type Json, textIn } from '../base/json.ts';
+import type { Step } from './entry.ts';
 
 /**
  * The order as the exchange reported it, in the evidence of a step or of an outcome; null when none was reported. Where
@@ -9,4 +10,19 @@ export function reportedOrderIn(evidence: Json | undefined): Readonly<Record<str
   const facts = fieldsOf(evidence);
   const order = fieldsOf(facts['order'] ?? fieldsOf(facts['placed'])['order']);
   return 'orderId' in order ? order : null;
+}
+
+/** The trigger prices of stop-loss and take-profit, in plain notation. */
+export interface ExitPrices {
+  readonly stopLoss: string | null;
+  readonly takeProfit: string | null;
+}
+
+/** The exits that were sent with the order of an entry, as the exchange reported them where it did. */
+export function exitPricesIn(steps: readonly Step[]): ExitPrices {
+  const reports = steps.map(({ evidence }) => fieldsOf(reportedOrderIn(evidence)?.['oto'])).reverse();
+  const sent = steps.map(({ evidence }) => fieldsOf(fieldsOf(evidence)['exits'])).reverse();
+  const priceOf = (name: keyof ExitPrices) =>
+    [...reports, ...sent].map((exits) => textIn(exits[name])).find((price) => price !== null) ?? null;
+  return { stopLoss: priceOf('stopLoss'), takeProfit: priceOf('takeProfit') };
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, textIn, toJson } from '../base/json.ts';
+import { decimalIn, textIn, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import { exitPricesIn, reportedOrderIn } from '../ledger/reported-order.ts';
 import type { Order } from '../model/order.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
@@ -166,18 +166,21 @@ function exitsOf(entry: Entry): readonly Exit[] {
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
     .map(({ orderId }): Exit => ({ ...named, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
-  return [...known, ...steps.flatMap((step) => plannedExits(named, step))];
+  return [...known, ...plannedExits(named, steps)];
 }
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
 function plannedExits(
   named: Pick<Exit, 'signalId' | 'entryOrderId'>,
-  { evidence, atMs }: Step,
+  steps: readonly Step[],
 ): readonly Exit[] {
-  const order = reportedOrderIn(evidence) ?? {};
-  const oto = fieldsOf(order['oto']);
+  const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
+  if (report === undefined) return [];
+  const { atMs } = report;
+  const order = reportedOrderIn(report.evidence) ?? {};
+  const { stopLoss, takeProfit } = exitPricesIn(steps);
   const isFilled = decimalIn(order['filled'])?.gt(zero) === true;
-  return [textIn(oto['stopLoss']), textIn(oto['takeProfit'])].flatMap((price): readonly Exit[] =>
+  return [stopLoss, takeProfit].flatMap((price): readonly Exit[] =>
     price === null
       ? []
       : [

@@ -89,21 +89,40 @@ function oldestOf(...readings: readonly { readonly readAtMs: number | null }[]):
   return times.length === 0 ? {} : { readAtMs: Math.min(...times) };
 }
 
-/** What the order was priced and sized on, and the result; nothing when nothing was read. */
+/** What the order was priced and sized on, the result, and the prices of its exits; nothing when there is none of these. */
 function evidenceFor(
   { clock }: ExecuteServices,
   readings: DatedReadings,
   sized: SizedOrder | null,
   { counted }: Pick<LimitVerdict, 'counted'> = { counted: null },
 ): { readonly evidence?: Json } {
-  const atRisk = counted === null ? {} : { counted };
-  if (readings.readAtMs === null) return counted === null ? {} : { evidence: atRisk };
-  const result =
-    sized === null
+  const facts = {
+    ...(readings.readAtMs === null
       ? {}
       : {
-          amount: formatDecimal(sized.order.amount),
-          ...(sized.order.price === undefined ? {} : { price: formatDecimal(sized.order.price) }),
-        };
-  return { evidence: toJson({ sizedOn: describeReadings(readings, clock.nowMs()), ...result, ...atRisk }) };
+          sizedOn: describeReadings(readings, clock.nowMs()),
+          ...(sized === null ? {} : describeSized(sized)),
+        }),
+    ...(sized === null ? {} : describeExits(sized)),
+    ...(counted === null ? {} : { counted }),
+  };
+  return Object.keys(facts).length === 0 ? {} : { evidence: toJson(facts) };
+}
+
+function describeSized({ order: { amount, price } }: SizedOrder) {
+  return {
+    amount: formatDecimal(amount),
+    ...(price === undefined ? {} : { price: formatDecimal(price) }),
+  };
+}
+
+/** When the response to the order is lost, nothing else tells the prices that a distance led to. */
+function describeExits({ order: { stopLoss, takeProfit } }: SizedOrder) {
+  if (stopLoss === undefined && takeProfit === undefined) return {};
+  return {
+    exits: {
+      ...(stopLoss === undefined ? {} : { stopLoss: formatDecimal(stopLoss) }),
+      ...(takeProfit === undefined ? {} : { takeProfit: formatDecimal(takeProfit) }),
+    },
+  };
 }

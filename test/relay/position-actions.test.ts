@@ -319,6 +319,16 @@ describe('the stops of a closed position', () => {
     expect(noteOf(entry)).toContain('orders that only protected it are cancelled');
   });
 
+  test('go, too, when the response to the entry was lost, and a lookup found it', async () => {
+    relay.paper.control.addFault({ fault: 'rate_429_after', endpoint: 'limit' });
+    const [, entry] = await send({ target: '0.2', ...exits });
+    expect(noteOf(entry)).toContain('found at the exchange');
+
+    const [close] = await send({ target: 'flat' });
+
+    expect([close?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+  });
+
   test('are waited for while the list may not show them yet', async () => {
     await send({ target: '0.2', ...exits });
     relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-order', delayMs: 60_000, count: 1 });

@@ -26,7 +26,8 @@ const longestReadingMs = 5000;
 
 /**
  * The responses of the wire that an order may be sized or priced on: of the same invocation, begun at most 5 s before
- * on the relay's own clock, in the market of the order, and signed with the key of its account.
+ * on the relay's own clock, in the market of the order, and signed with the key of its account. A reading begins with its
+ * first attempt, also when the clock is set back before the last one.
  */
 export function readingsFor(
   { sends }: Pick<History, 'sends'>,
@@ -34,14 +35,12 @@ export function readingsFor(
   market: string,
   name: ReadingName,
 ): readonly unknown[] {
-  return sends
+  const attempts = sends
     .slice(0, sends.indexOf(create))
-    .filter(
-      (send) =>
-        send.invocation === create.invocation &&
-        create.relayNowMs - send.relayNowMs <= longestReadingMs &&
-        isOf(send, create, market, name),
-    )
+    .filter((send) => send.invocation === create.invocation && isOf(send, create, market, name));
+  const first = attempts.findIndex(({ relayNowMs }) => create.relayNowMs - relayNowMs <= longestReadingMs);
+  return attempts
+    .slice(first === -1 ? attempts.length : first)
     .flatMap(({ outcome }) =>
       outcome?.kind === 'answered' && outcome.status === 200 ? parseBody(outcome.body) : [],
     );

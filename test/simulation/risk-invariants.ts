@@ -4,6 +4,7 @@ import { closesOnly } from '../../lib/paper/positions.ts';
 import { isWindowOpen } from '../../lib/risk/trading-windows.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { matchOrders } from './own-orders.ts';
+import { createViews, type ViewOf } from './position-view.ts';
 import { readingsFor } from './readings.ts';
 import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 
@@ -13,10 +14,11 @@ export function findRisks(facts: Facts): readonly Violation[] {
   if (facts.dialect !== 'live') return [];
   // A run with one kind of order has no such limits.
   if (Object.values(facts.settings.accounts).every(({ limits }) => limits === undefined)) return [];
+  const viewOf = createViews(facts);
   return [
     ...findLargePositions(facts),
     ...listSentOrders(facts.history, facts.entries).flatMap((sent) => [
-      ...findOpenTooMuch(facts, sent),
+      ...findOpenTooMuch(facts, viewOf, sent),
       ...findAfterLoss(facts, sent),
       ...findOutsideWindow(sent),
     ]),
@@ -57,8 +59,12 @@ function findLargePositions({ exchange, entries, settings }: Facts): readonly Vi
 /** Prices move by less than this between the reading and the order. */
 const drift = parseDecimal('1.02');
 
-/** Adds up the account's positions and its entry orders that were open when the order came to the exchange. */
-function findOpenTooMuch({ exchange, entries, settings }: Facts, sent: SentOrder): readonly Violation[] {
+/**
+ * Adds up the account's positions and its entry orders that were open when the order came to the exchange. What others
+ * traded while the list of positions lagged does not count: the relay could not know it.
+ */
+function findOpenTooMuch(facts: Facts, viewOf: ViewOf, sent: SentOrder): readonly Violation[] {
+  const { exchange, entries, settings } = facts;
   const most = settings.accounts[sent.account.name]?.limits?.maxOpenNotional ?? null;
   const orders = matchOrders(exchange, entries);
   const [order] = orders.of(sent.entry);
@@ -67,17 +73,11 @@ function findOpenTooMuch({ exchange, entries, settings }: Facts, sent: SentOrder
     (deal) =>
       deal.account === order.account && deal.atMs <= order.createdAtMs && deal.orderId < order.orderId,
   );
-  const positions = new Map<string, Decimal>();
-  for (const { market, side, amount, orderId } of before) {
-    const other = exchange.orders.get(orderId);
-    if (other === undefined || isSpotOrder(other)) continue;
-    const held = positions.get(market) ?? zero;
-    positions.set(market, side === 'buy' ? held.plus(amount) : held.minus(amount));
-  }
-  const position = positions.get(order.market) ?? zero;
-  const isAgainst = order.side === 'buy' ? position.lt(zero) : position.gt(zero);
-  if (isAgainst && order.amount.lte(position.abs())) return [];
-  const inPositions = [...positions].map(([market, amount]) => amount.abs().times(firstPriceOf(market)));
+  const positionsIn = (market: string) => believablePositions(facts, viewOf, sent, market, before);
+  const isAgainst = (position: Decimal) => (order.side === 'buy' ? position.lt(zero) : position.gt(zero));
+  if (positionsIn(order.market).some((held) => isAgainst(held) && order.amount.lte(held.abs()))) return [];
+  const markets = new Set(before.map(({ market }) => market));
+  const inPositions = [...markets].map((market) => leastOf(positionsIn(market)).times(firstPriceOf(market)));
   const resting = entries
     .flatMap((entry) => orders.of(entry))
     .filter((other) => other.account === order.account && other.orderId < order.orderId)
@@ -92,6 +92,34 @@ function findOpenTooMuch({ exchange, entries, settings }: Facts, sent: SentOrder
   );
   if (open.lte(most.times(drift))) return [];
   return [broken(`${describeSent(sent)} made ${open.toFixed(0)} USDT open, beyond ${most.toFixed()}`)];
+}
+
+/** The positions of a market that the relay could have read for the order, signed in base units. */
+function believablePositions(
+  { exchange }: Facts,
+  viewOf: ViewOf,
+  { entry, signal, send }: SentOrder,
+  market: string,
+  before: Facts['exchange']['deals'],
+): readonly Decimal[] {
+  const ofMarket = before.filter((deal) => {
+    const order = exchange.orders.get(deal.orderId);
+    return deal.market === market && order !== undefined && !isSpotOrder(order);
+  });
+  const isHedged = ofMarket.some(({ orderId }) => exchange.orders.get(orderId)?.positionSide !== 'BOTH');
+  const { account } = entry;
+  const view = viewOf(
+    { account, signal: { ...signal, market } },
+    { atMs: send.atMs, invocation: send.invocation },
+  );
+  if (!isHedged && view.readAtMs !== null) return view.believable;
+  return [
+    ofMarket.reduce((sum, { side, amount }) => (side === 'buy' ? sum.plus(amount) : sum.minus(amount)), zero),
+  ];
+}
+
+function leastOf(positions: readonly Decimal[]): Decimal {
+  return positions.map((position) => position.abs()).toSorted((one, other) => one.cmp(other))[0] ?? zero;
 }
 
 function filledBefore(deals: Facts['exchange']['deals'], { orderId }: PaperOrder): Decimal {
