@@ -24,8 +24,8 @@ export interface DayFills extends RealisedProfit {
 
 /** An account without stored books is computed from the fills of this time. */
 const firstReplayMs = 31 * dayMs;
-/** A fill can carry a time of the exchange that is ahead of this clock. */
-const clockAheadMs = 60 * 60_000;
+/** A fill carries the time of the exchange, which is ahead of a clock that was set back. */
+const clockAheadMs = 31 * dayMs;
 
 /**
  * Replays the fills of this day and the last one on the positions that older fills left, which are stored. A fill that

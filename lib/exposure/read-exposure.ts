@@ -7,11 +7,15 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
+import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
+import { limitsOf } from '../risk/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
-import { findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
+import { exitTest } from './exit-test.ts';
+import { findUnlisted } from './find-unlisted.ts';
+import type { OwnOrder } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
 
@@ -56,19 +60,24 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const own = await listOwnAndFilled(services, account, market);
+  const { entries: own, fills } = await listOwnAndFilled(services, account, market);
   const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
-  const unlisted = findUnlisted(
-    own,
-    { listed: open.orders, positions: reading.positions },
-    services.clock.nowMs(),
-  );
-  const exits = listExitIds(own);
+  const unlisted = findUnlisted({
+    account,
+    entries: own,
+    fills,
+    listed: open.orders,
+    positions: reading.positions,
+    nowMs: services.clock.nowMs(),
+  });
+  const isExit = exitTest(own);
   const unknown: string[] = open.isWhole ? [] : ['the list of open orders is too long to be read completely'];
   const valued = await valuePositions(reading.positions, prices);
   const listed = await Promise.all(
-    open.orders.filter(({ status }) => !isOrderEnd(status)).map((order) => countListed(order, exits, prices)),
+    open.orders
+      .filter(({ status }) => !isOrderEnd(status))
+      .map((order) => countListed(account, order, isExit, prices)),
   );
   const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
   const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
@@ -105,18 +114,18 @@ export async function listOwn(
   return [...new Map(all.map((entry) => [entry.signalId, entry])).values()];
 }
 
-/** The most fills of the last seconds whose orders are looked at. */
+/** The most fills of the last seconds that are counted. */
 const mostLately = 500;
 
-/** Those entries, and those whose orders were filled so lately that the list of positions may not show it. */
+/** Those entries, those that were filled so lately that the list of positions may not show it, and these fills. */
 async function listOwnAndFilled(
   services: ExposureServices,
   account: Account,
   market: string | null,
-): Promise<readonly Entry[]> {
+): Promise<{ readonly entries: readonly Entry[]; readonly fills: readonly Fill[] }> {
   const { clock, ledger, executions } = services;
   const nowMs = clock.nowMs();
-  const [own, { fills }] = await Promise.all([
+  const [own, page] = await Promise.all([
     listOwn(services, account, market),
     executions.listFills({
       account: account.name,
@@ -125,21 +134,20 @@ async function listOwnAndFilled(
       limit: mostLately,
     }),
   ]);
+  const fills = page.fills.filter((fill) => market === null || fill.market === market);
   const listed = new Set(own.map(({ signalId }) => signalId));
-  const late = new Set(
-    fills
-      .filter((fill) => fill.role === 'order' && (market === null || fill.market === market))
-      .map(({ signalId }) => signalId)
-      .filter((signalId) => !listed.has(signalId)),
-  );
+  const late = new Set(fills.map(({ signalId }) => signalId).filter((signalId) => !listed.has(signalId)));
   const entries = await Promise.all(
     [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
-  return [...own, ...entries.filter((entry) => entry !== null)];
+  return { entries: [...own, ...entries.filter((entry) => entry !== null)], fills };
 }
 
 interface ValuedPosition extends CountedPosition {
-  readonly floating: Decimal;
+  /** Null when it is not known. */
+  readonly floating: Decimal | null;
+  /** What is not known, in one sentence; null: nothing. */
+  readonly unknown: string | null;
 }
 
 /** What positions are worth now, and their floating profit, in USDT. */
@@ -153,39 +161,45 @@ export async function valuePositions(
   readonly unknown: readonly string[];
 }> {
   const valued = await Promise.all(positions.map((position) => valuePosition(position, prices)));
-  const known = valued.flatMap((value) => (typeof value === 'string' ? [] : [value]));
+  const known = valued.flatMap(({ floating }) => floating ?? []);
   return {
-    positions: known,
-    floating: known.reduce((sum, { floating }) => sum.plus(floating), zero),
-    unknown: valued.flatMap((value) => (typeof value === 'string' ? [value] : [])),
+    positions: valued,
+    floating: known.reduce((sum, floating) => sum.plus(floating), zero),
+    unknown: valued.flatMap(({ unknown }) => unknown ?? []),
   };
 }
 
 /** What a position is worth follows from its entry price and its profit; only without those the ticker is read. */
-async function valuePosition(position: OpenPosition, prices: UsdtPrices): Promise<ValuedPosition | string> {
+async function valuePosition(position: OpenPosition, prices: UsdtPrices): Promise<ValuedPosition> {
   const { market, amount, positionSide, basePrice } = position;
+  const held = { market, amount, positionSide };
+  // An order against it still only reduces it.
+  const withoutValue = (unknown: string) => ({ ...held, notional: zero, floating: null, unknown });
   const rate = await prices.rateOf(currenciesInName(market).quote);
-  if (rate === null) return `the value of the position in ${market} in USDT is not known`;
-  if (basePrice === null) return `the exchange does not say the entry price of the position in ${market}`;
+  if (rate === null) return withoutValue(`the value of the position in ${market} in USDT is not known`);
+  if (basePrice === null)
+    return withoutValue(`the exchange does not say the entry price of the position in ${market}`);
   const cost = amount.times(basePrice).times(rate);
   if (position.floatingProfit !== null) {
     const floating = position.floatingProfit.times(rate);
-    return { market, amount, positionSide, notional: cost.plus(floating).abs(), floating };
+    return { ...held, notional: cost.plus(floating).abs(), floating, unknown: null };
   }
   const last = await prices.lastOf(market);
-  if (last === null) return `the profit of the position in ${market} is not known`;
+  if (last === null) return withoutValue(`the profit of the position in ${market} is not known`);
   const value = amount.times(last);
-  return { market, amount, positionSide, notional: value.abs(), floating: value.minus(cost) };
+  return { ...held, notional: value.abs(), floating: value.minus(cost), unknown: null };
 }
 
 async function countListed(
+  account: Account,
   order: Order,
-  exits: ReadonlySet<number>,
+  isExit: (order: Order) => boolean,
   prices: UsdtPrices,
 ): Promise<CountedOrder | string> {
   const { market, side, remaining: amount, orderId, reduceOnly } = order;
   const positionSide = positionSides.find((one) => one === order.positionSide);
-  const notional = await valueAmount(order, prices);
+  const isSpot = limitsOf(account, market)?.tradesOn === 'spot';
+  const notional = await valueAmount(order, isSpot, prices);
   if (notional === null) return `the value of order ${orderId} in ${market} in USDT is not known`;
   return {
     market,
@@ -194,19 +208,17 @@ async function countListed(
     amount,
     notional,
     onlyReduces:
-      exits.has(orderId) ||
-      isMarkedReducing({ side, positionSide, reduceOnly }) ||
-      (side === 'sell' && order.type.startsWith('spot_')),
+      isExit(order) || isMarkedReducing({ side, positionSide, reduceOnly }) || (isSpot && side === 'sell'),
     rests: true,
   };
 }
 
-async function valueAmount(order: Order, prices: UsdtPrices): Promise<Decimal | null> {
+async function valueAmount(order: Order, isSpot: boolean, prices: UsdtPrices): Promise<Decimal | null> {
   const { market, remaining, price, activationPrice } = order;
   const rate = await prices.rateOf(currenciesInName(market).quote);
   if (rate === null) return null;
   // Its amounts are in the quote currency.
-  if (order.type === 'spot_stop_market' && order.side === 'buy') return remaining.times(rate);
+  if (isSpot && order.type === 'stop_market' && order.side === 'buy') return remaining.times(rate);
   const own = price.gt(zero) ? price : (activationPrice ?? null);
   if (own?.gt(zero)) return remaining.times(own).times(rate);
   const last = await prices.lastOf(market);
@@ -215,12 +227,12 @@ async function valueAmount(order: Order, prices: UsdtPrices): Promise<Decimal | 
 
 /** An order of the relay as the limits count it, or what is not known of it. */
 export async function countOwn(order: OwnOrder, prices: UsdtPrices): Promise<CountedOrder | string> {
-  const { market, side, positionSide, amount, onlyReduces } = order;
-  if (onlyReduces && amount !== null)
-    return { market, side, positionSide, amount, notional: zero, onlyReduces, rests: false };
+  const { market, side, positionSide, amount, onlyReduces, rests } = order;
+  const counted = { market, side, positionSide, amount, onlyReduces, rests };
+  if (onlyReduces) return { ...counted, notional: zero };
   const last = order.notional === null && amount !== null ? await prices.lastOf(market) : null;
   const notional = order.notional ?? (last === null || amount === null ? null : amount.times(last));
   if (amount === null || notional === null)
     return `how much the order of signal ${order.signalId} in ${market} is worth is not known`;
-  return { market, side, positionSide, amount, notional, onlyReduces, rests: false };
+  return { ...counted, notional };
 }

@@ -15,7 +15,7 @@ import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import { isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { type Order, oppositeOf, type Side } from '../model/order.ts';
+import { isMarkedReducing, type Order, oppositeOf, type Side } from '../model/order.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -145,7 +145,7 @@ function isStopAgainst(side: Side, order: Order): boolean {
     order.side === oppositeOf(side) &&
     order.activationPrice !== undefined &&
     (order.activationCondition ?? condition) === condition &&
-    (order.reduceOnly === true || order.clientOrderId === '')
+    (isMarkedReducing(order) || order.clientOrderId === '')
   );
 }
 

@@ -87,7 +87,11 @@ export function isMarkedReducing({
   side,
   positionSide,
   reduceOnly,
-}: Pick<OrderRequest, 'side' | 'positionSide' | 'reduceOnly'>): boolean {
+}: {
+  readonly side: Side;
+  readonly positionSide?: string | undefined;
+  readonly reduceOnly?: boolean | undefined;
+}): boolean {
   return reduceOnly === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
 }
 
@@ -100,7 +104,7 @@ export interface SizedOrder {
   readonly notional: Decimal;
 }
 
-const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
+export const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
 /** The statuses that can follow each status; `filled` and `cancelled` are final. */

@@ -5,9 +5,10 @@ import { decimalIn, textIn, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
-import type { Entry, Step } from '../ledger/entry.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { exitPricesIn, reportedOrderIn } from '../ledger/reported-order.ts';
-import type { Order } from '../model/order.ts';
+import { orderOf } from '../model/execution.ts';
+import { isMarkedReducing, type Order } from '../model/order.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
@@ -126,7 +127,7 @@ async function createExitTest(
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&
-      ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
+      ((isMarkedReducing(order) && names.has(order.clientOrderId)) ||
         (order.clientOrderId === '' && isMade(order))),
     isAwaited: (nowMs) =>
       made.some(
@@ -161,24 +162,27 @@ interface Exit {
 }
 
 function exitsOf(entry: Entry): readonly Exit[] {
-  const { signalId, orderId: entryOrderId, steps, execution } = entry;
+  const { signalId, orderId: entryOrderId, execution } = entry;
   const named = { signalId, entryOrderId };
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
     .map(({ orderId }): Exit => ({ ...named, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
-  return [...known, ...plannedExits(named, steps)];
+  return [...known, ...plannedExits(named, entry)];
 }
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
 function plannedExits(
   named: Pick<Exit, 'signalId' | 'entryOrderId'>,
-  steps: readonly Step[],
+  { steps, execution }: Entry,
 ): readonly Exit[] {
   const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
   if (report === undefined) return [];
   const { atMs } = report;
   const order = reportedOrderIn(report.evidence) ?? {};
-  const { stopLoss, takeProfit } = exitPricesIn(steps);
+  const prices = exitPricesIn(steps);
+  // What is followed is known by its id, and by nothing else.
+  const stopLoss = orderOf(execution, 'stop_loss') === null ? prices.stopLoss : null;
+  const takeProfit = orderOf(execution, 'take_profit') === null ? prices.takeProfit : null;
   const isFilled = decimalIn(order['filled'])?.gt(zero) === true;
   return [stopLoss, takeProfit].flatMap((price): readonly Exit[] =>
     price === null

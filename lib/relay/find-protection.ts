@@ -4,7 +4,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import type { Side } from '../model/order.ts';
+import { isMarkedReducing, type Side } from '../model/order.ts';
 
 /**
  * A stop-loss that the exchange made from an entry of this relay, or a stop order of this relay that only reduces, as the
@@ -34,7 +34,7 @@ export function findStops(
   return followed.flatMap((entry) => {
     const { signal, signalId, execution } = entry;
     if (signal?.market !== market || execution === null) return [];
-    if (signal.action === 'order' && signal.reduceOnly === true) return findOwnStop(entry, entrySide);
+    if (signal.action === 'order' && isMarkedReducing(signal)) return findOwnStop(entry, entrySide);
     if (signal.action === 'order' && signal.side !== entrySide) return [];
     const own = orderOf(execution, 'order');
     return execution.orders

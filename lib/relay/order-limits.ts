@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { resultOf } from '../exposure/check-loss.ts';
 import { type DayFills, readDayFills } from '../exposure/day-profit.ts';
-import { ownOrderOf } from '../exposure/own-orders.ts';
+import { ownOrderOf, saysItReduces } from '../exposure/own-orders.ts';
 import { pauseOnLoss } from '../exposure/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../exposure/read-exposure.ts';
 import { createUsdtPrices, type UsdtPrices } from '../exposure/usdt-prices.ts';
@@ -38,7 +38,9 @@ export async function readLimits(
   target: LimitedOrder,
   client: ExchangeClient,
 ): Promise<LimitsForOrder> {
-  const needs = canOnlyReduce(target) ? null : needsOf(account, target.market, client);
+  const needs = saysItReduces(target.signal, target.tradesOn)
+    ? null
+    : needsOf(account, target.market, client);
   // One request follows another, and all of them together take no longer than one reading for an order.
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
@@ -61,13 +63,6 @@ interface LimitedOrder {
   readonly market: string;
   readonly tradesOn: TradingGround;
   readonly signal: OrderSignal;
-}
-
-/** Whether the order says itself that it only reduces, whatever the position is. */
-function canOnlyReduce({ tradesOn, signal }: LimitedOrder): boolean {
-  const { side, size } = signal;
-  if (tradesOn === 'spot') return side === 'sell';
-  return isMarkedReducing(signal) || (size.unit === 'percent' && size.of === 'position');
 }
 
 /** What must be read besides the positions, which every limit needs: they say whether an order only reduces one. */
@@ -187,7 +182,7 @@ async function checkOthers(
     ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== sized.order.clientOrderId,
   );
   const orders: CountedOrder[] = [];
-  for (const other of others.flatMap((entry) => ownOrderOf(entry) ?? [])) {
+  for (const other of others.flatMap((entry) => ownOrderOf(account, entry) ?? [])) {
     const counted = await countOwn(other, prices);
     if (typeof counted === 'string') return denyUnknown(account, [counted]);
     orders.push(counted);

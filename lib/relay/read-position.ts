@@ -58,7 +58,11 @@ export async function readPosition(
   );
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
-  if (isTrusted({ position, readAtMs }, last)) return { kind: 'seen', position, readAtMs };
+  const listed = positions.find(
+    (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
+  );
+  const modifiedAtMs = listed?.modifiedAtMs ?? null;
+  if (isTrusted({ position, readAtMs, modifiedAtMs }, last)) return { kind: 'seen', position, readAtMs };
   const reason = `the list of positions may not show yet what signal "${last?.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

@@ -23,8 +23,8 @@ export interface CountedOrder {
   readonly side: Side;
   /** Absent or `BOTH` in one-way mode. */
   readonly positionSide?: PositionSide | undefined;
-  /** What is left of it, in base units. */
-  readonly amount: Decimal;
+  /** What is left of it, in base units; null for an order that only reduces, by an amount that is not known. */
+  readonly amount: Decimal | null;
   /** What is left of it, in USDT. */
   readonly notional: Decimal;
   /** Whether it can only reduce a position: it is marked so, or it is the stop-loss or take-profit of an entry. */
@@ -52,21 +52,19 @@ export interface CheckedOrder {
 
 /**
  * Whether the order can only reduce what is at stake: it is marked so, it closes a side in hedge mode, it sells on spot,
- * or it is smaller than the position that it is against. Of such a position, other orders on its side count first, closing
- * ones too: those that may be filled before it.
+ * or it is smaller than the position that it is against. Other orders of its own side count first, closing ones too: those
+ * that may be filled before it.
  */
 export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure): boolean {
   const { order, baseAmount } = sized;
   if (isSpot) return order.side === 'sell';
   if (isMarkedReducing(order)) return true;
   if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
-  const held = heldBefore(order, exposure).neg();
-  if (held.lte(zero)) return false;
   const fillsNow = isFilledNow(order);
+  const held = heldBefore(order, fillsNow, exposure).neg();
+  if (held.lte(zero)) return false;
   const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
-  return total(before.map(({ amount }) => amount))
-    .plus(baseAmount)
-    .lte(held);
+  return total(before.map(amountOf)).plus(baseAmount).lte(held);
 }
 
 /** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
@@ -87,8 +85,8 @@ export function positionAfter(
   { amount, fillsNow }: { readonly amount: Decimal; readonly fillsNow: boolean },
   exposure: Exposure,
 ): Decimal {
-  const beside = total(entriesBeside(order, exposure).map((entry) => entry.amount));
-  const held = heldBefore(order, exposure);
+  const beside = total(entriesBeside(order, exposure).map(amountOf));
+  const held = heldBefore(order, fillsNow, exposure);
   return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
 }
 
@@ -146,15 +144,22 @@ function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
 }
 
 /**
- * The same, less what orders that close it may have closed already. Those that rest wait for a price, and close only what
- * is left of it then.
+ * The position that the order is for, as its side sees it, less what closing orders of that side may have taken from it
+ * before this one is filled. Those that rest wait for a price: an order that is carried out at once comes before them.
  */
-function heldBefore(order: SidedOrder, exposure: Exposure): Decimal {
+function heldBefore(order: SidedOrder, fillsNow: boolean, exposure: Exposure): Decimal {
   const held = signedFor(order, exposure);
+  const closing = ordersBeside(order, exposure).filter(
+    (other) => other.onlyReduces && !(other.rests && fillsNow),
+  );
   if (held.gte(zero)) return held;
-  const closing = ordersBeside(order, exposure).filter((other) => other.onlyReduces && !other.rests);
-  const left = total(closing.map(({ amount }) => amount)).plus(held);
+  if (closing.some(({ amount }) => amount === null)) return zero;
+  const left = held.plus(total(closing.map(amountOf)));
   return left.gt(zero) ? zero : left;
+}
+
+function amountOf({ amount }: CountedOrder): Decimal {
+  return amount ?? zero;
 }
 
 /** The open entry orders that would move the position in the same direction. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import type { Execution } from '../../lib/model/execution.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { findLastOrder, isTrusted } from '../../lib/positions/trust-reading.ts';
 
@@ -88,8 +89,65 @@ describe('the last order of a market', () => {
     expect(findLastOrder([entryOf(entry)], 'BTC_PERP')).toEqual({
       signalId: 'a',
       answeredAtMs: sentAtMs + 100,
+      endedAtMs: null,
       expected: null,
     });
+  });
+
+  const executed = (
+    filled: string,
+    role: 'order' | 'take_profit',
+    endedAtMs: number | null = 7,
+  ): Execution => ({
+    revision: 1,
+    readAtMs: sentAtMs + 60_000,
+    isFollowed: false,
+    orders: [{ role, orderId: 1, status: 'filled', endedAtMs, filled, filledNotional: '1', fees: {} }],
+  });
+
+  test.each<[string, Execution, unknown, number | null]>([
+    ['that had rested', executed('0.1', 'order'), bought('0', 'open'), 7],
+    ['that is filled in part', executed('0.1', 'order', null), bought('0', 'open'), null],
+    ['that was an exit', executed('0.1', 'take_profit'), bought('0.1'), 7],
+  ])('is a later fill of an order %s, as soon as it is stored', (_, execution, placed, endedAtMs) => {
+    const entry = { ...entryOf({ placed: placed as Json }), execution };
+
+    expect(findLastOrder([entry, entryOf({ id: 'next', atMs: sentAtMs + 9 })], 'BTC_PERP')).toEqual({
+      signalId: 'a',
+      answeredAtMs: sentAtMs + 60_000,
+      endedAtMs,
+      expected: null,
+    });
+  });
+
+  test('stays the same while nothing more is filled than its response said', () => {
+    const entry = { ...entryOf({ placed: bought('0.1') }), execution: executed('0.1', 'order') };
+
+    expect(findLastOrder([entry], 'BTC_PERP')?.answeredAtMs).toBe(sentAtMs + 100);
+  });
+
+  test.each<[string, Json, boolean]>([
+    [
+      'was filled in part before it',
+      { orders: [{ evidence: { order: { orderId: 1, filled: '0.1' } } }] },
+      true,
+    ],
+    ['was gone, and perhaps filled', { wasGone: true, code: 2 }, true],
+    ['had not filled', { order: { orderId: 1, filled: '0' }, wasGone: false }, false],
+  ])('is a cancellation when the order %s', (_, evidence, isFound) => {
+    const cancel = {
+      ...entryOf({ id: 'c', status: 'cancelled', placed: evidence }),
+      signal: {
+        ticker: 'X',
+        market: 'BTC_PERP',
+        timeMs: null,
+        maxLagMs: null,
+        action: 'cancel_all',
+        scope: 'own',
+      },
+    } as const;
+
+    expect(findLastOrder([cancel], 'BTC_PERP')?.signalId).toBe(isFound ? 'c' : undefined);
   });
 
   test('is the one that was sent last, and of one millisecond the one that was stored last', () => {
@@ -111,8 +169,14 @@ describe('a reading of the position', () => {
   const reading = (amount: string, lateMs: number) => ({
     position: { amount: parseDecimal(amount), side: null },
     readAtMs: answeredAtMs + lateMs,
+    modifiedAtMs: null,
   });
-  const last = { signalId: 'a', answeredAtMs, expected: { amount: parseDecimal('0.5'), side: null } };
+  const last = {
+    signalId: 'a',
+    answeredAtMs,
+    endedAtMs: 500,
+    expected: { amount: parseDecimal('0.5'), side: null },
+  };
 
   test.each([
     ['agrees', '0.5', 0, true],
@@ -126,6 +190,19 @@ describe('a reading of the position', () => {
   ])('that %s (%s, %i ms) counts: %s', (_, amount, lateMs, expected) => {
     expect(isTrusted(reading(amount, lateMs), last)).toBe(expected);
   });
+
+  test.each([
+    ['counts', 500, 500, true],
+    ['does not count', 499, 500, false],
+    ['does not count', 500, null, false],
+  ])(
+    '%s when the position changed at %s and the order ended at %s',
+    (_, modifiedAtMs, endedAtMs, expected) => {
+      const order = { ...last, endedAtMs, expected: null };
+
+      expect(isTrusted({ ...reading('7', -600_000), modifiedAtMs }, order)).toBe(expected);
+    },
+  );
 
   test('counts when this relay has no order in the market', () => {
     expect(isTrusted(reading('7', 0), null)).toBe(true);

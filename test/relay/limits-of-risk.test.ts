@@ -1,44 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
-import { parseConfig } from '../../lib/host/config.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { checkPause } from '../../lib/risk/check-order.ts';
-import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
-import { testConfig } from '../support/world.ts';
+import { minuteMs, noonMs } from '../support/aftermath.ts';
+import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 
 /** A Monday, 14:13:20 UTC. */
-let relay: Aftermath;
+let relay: LimitedRelay;
 let count: number;
 
 beforeEach(async () => {
   count = 0;
-  relay = await openAftermath();
+  relay = await openLimitedRelay();
 });
 afterEach(() => relay.close());
 
-function settingsWith(limits: object, market: object = {}): Settings {
-  const { main } = testConfig.accounts;
-  const markets = { ...main.markets, BTC_USDT: { tradesOn: 'margin' as const, ...market } };
-  return parseConfig({ ...testConfig, accounts: { main: { ...main, markets, ...limits } } }).settings;
-}
-
 /** Sends a market order, or what the fields say, under these limits. */
-async function send(settings: Settings, fields: object) {
-  count += 1;
-  const alert = {
-    id: `order-${count}`,
-    ticker: 'BTCUSDT',
-    orderType: 'market',
-    maxSlippage: '1%',
-    ...fields,
-  };
-  const { signalId } = await relay.receive(JSON.stringify(alert));
-  await relay.executeWith({ ...relay.services, settings }, signalId);
-  const { status, steps } = await relay.entry(signalId);
-  const { rule, limit, actual } = (steps.at(-1)?.evidence ?? {}) as Record<string, string>;
-  return { status, ...(status === 'placed' ? {} : { rule, limit, actual }) };
-}
+const send = (settings: Settings, fields: object) => relay.sendUnder(settings, fields);
 
 const position = () => relay.paper.control.state();
 const placed = { status: 'placed' };
@@ -260,7 +239,7 @@ describe('tradingWindows', () => {
 
 test('in the documented dialect, trading windows hold for every order that is not marked as a reduction', async () => {
   await relay.close();
-  relay = await openAftermath('documented');
+  relay = await openLimitedRelay('documented');
   relay.setPrice('50000');
   const closed = settingsWith({ limitOffset: '0.1%', tradingWindows: [{ from: '15:00', until: '14:00' }] });
   const stop = { orderType: undefined, maxSlippage: undefined, stopPrice: '50100', quantity: '0.01' };

@@ -477,19 +477,28 @@ describe('a reading of the position', () => {
   });
 
   test.each([
-    [0, 'waits'],
-    [1, 'counts'],
-  ])('%i ms after the longest lag of an order without a known result %s', async (lateMs, result) => {
-    await send({ action: 'buy', orderType: 'market', quantity: '0.2' });
-    relay.clock.advance(longestPositionLagMs + lateMs);
-    await relay.receiveAll(alertWith({ action: 'close' }));
+    [0, 'waits', '0'],
+    [1, 'counts', '0.2'],
+  ])(
+    '%i ms after the longest lag, without a change since the last order, %s',
+    async (lateMs, result, left) => {
+      await send({ action: 'buy', orderType: 'market', quantity: '0.2' });
+      relay.clock.advance(longestPositionLagMs + lateMs);
+      await relay.receiveAll(alertWith({ action: 'close' }));
+      relay.paper.control.addFault({
+        fault: 'read_lag',
+        endpoint: 'open-positions',
+        delayMs: 60_000,
+        count: 1,
+      });
 
-    const before = relay.clock.sleptMs.length;
-    await relay.execute('s2');
+      const before = relay.clock.sleptMs.length;
+      await relay.execute('s2');
 
-    expect(relay.clock.sleptMs.length > before ? 'waits' : 'counts').toBe(result);
-    expect(await heldAmount()).toBe('0');
-  });
+      expect(relay.clock.sleptMs.length > before ? 'waits' : 'counts').toBe(result);
+      expect(await heldAmount()).toBe(left);
+    },
+  );
 
   test.each([
     [4_999, 'satisfied'],

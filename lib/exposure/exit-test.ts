@@ -1,0 +1,35 @@
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { exitPricesIn } from '../ledger/reported-order.ts';
+import { type Order, oppositeOf, type Side } from '../model/order.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
+
+/**
+ * Recognises the stop-loss and take-profit orders that the exchange made from these entries: by their ids, or before they
+ * were followed by the prices that were sent with the entry.
+ */
+export function exitTest(entries: readonly Entry[]): (order: Order) => boolean {
+  const ids = new Set(
+    entries.flatMap(({ execution }) =>
+      (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId])),
+    ),
+  );
+  const planned = new Set(entries.flatMap(plannedExits));
+  return ({ orderId, clientOrderId, market, side, activationPrice, price }) =>
+    ids.has(orderId) ||
+    (clientOrderId === '' && planned.has(nameExit(market, side, activationPrice ?? price)));
+}
+
+function plannedExits(entry: Entry): readonly string[] {
+  const { signal, steps } = entry;
+  const side = orderSignalOf(entry)?.side;
+  if (signal === null || side === undefined || entry.status !== 'placed') return [];
+  const { stopLoss, takeProfit } = exitPricesIn(steps);
+  return [stopLoss, takeProfit].flatMap((price) =>
+    price === null ? [] : [nameExit(signal.market, oppositeOf(side), parseDecimal(price))],
+  );
+}
+
+function nameExit(market: string, side: Side, price: Decimal): string {
+  return `${market} ${side} ${price.toFixed()}`;
+}

@@ -1,0 +1,158 @@
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, numberIn } from '../base/json.ts';
+import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Account } from '../model/account.ts';
+import { type Fill, isStillOpen } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { isOrderEnd, type Order, orderStatuses, type PositionSide } from '../model/order.ts';
+import { limitsOf } from '../risk/check-order.ts';
+import { describeOwn, type Own, type OwnOrder, partOf, remainderOf } from './own-orders.ts';
+
+/** What the ledger and the exchange say of an account; the ledger was read first. */
+export interface OwnView {
+  readonly account: Account;
+  readonly entries: readonly Entry[];
+  /** Those of the last seconds. */
+  readonly fills: readonly Fill[];
+  /** The open orders. */
+  readonly listed: readonly Order[];
+  readonly positions: readonly OpenPosition[];
+  readonly nowMs: number;
+}
+
+/**
+ * What may have changed, or may change, the positions beyond what the lists show: orders that may be open and are not in the
+ * list of open orders, and fills of the last seconds that no position includes yet.
+ */
+export function findUnlisted(view: OwnView): readonly OwnOrder[] {
+  const known = view.entries.flatMap((entry) => describeOwn(view.account, entry) ?? []);
+  const byId = new Map(known.map((own) => [own.entry.signalId, own]));
+  return [
+    ...known.flatMap((own) => findOpenPart(view, own) ?? []),
+    ...known.flatMap((own) => findReportedFill(view, own) ?? []),
+    ...view.fills
+      .filter((fill) => isFillUnseen(view, fill))
+      .map((fill) => countFill(fill, byId.get(fill.signalId))),
+  ];
+}
+
+/** What is left of an order that may be open, although no list shows it. */
+function findOpenPart({ listed, nowMs }: OwnView, own: Own): OwnOrder | null {
+  const { entry } = own;
+  if (listedAs(listed, entry) !== null || !mayBeOpen(own, nowMs)) return null;
+  return remainderOf(own);
+}
+
+function mayBeOpen({ entry, followed, reported }: Own, nowMs: number): boolean {
+  const { status, orderOpen, updatedAtMs } = entry;
+  if (status === 'sending' || status === 'unknown') return true;
+  if (status !== 'placed') return false;
+  // Of an order that has left the list, the follower has not said yet how it ended.
+  if (followed !== null) return orderOpen && isStillOpen(followed.status);
+  if (hasEndedAtOnce(reported)) return false;
+  // A negative age means that the clock was set back: how old the order is is not known.
+  const ageMs = nowMs - updatedAtMs;
+  if (orderOpen) return ageMs < longestOrderLagMs;
+  // A cancellation has ended it. One that nobody reported may have been filled.
+  return !('orderId' in reported) && ageMs < longestPositionLagMs;
+}
+
+function hasEndedAtOnce({ status }: Own['reported']): boolean {
+  const known = orderStatuses.find((one) => one === status);
+  return known !== undefined && isOrderEnd(known);
+}
+
+/** What an order filled beyond the fills that the ledger has, as the exchange reported it in the last seconds. */
+function findReportedFill({ listed, positions, nowMs }: OwnView, own: Own): OwnOrder | null {
+  const { entry, followed, reported, amount } = own;
+  const positionSide = own.asked?.positionSide ?? 'BOTH';
+  if (entry.status !== 'placed' || own.isSpot) return null;
+  const inList = listedAs(listed, entry);
+  const atMs = entry.steps.findLast(({ status }) => status === 'placed')?.atMs ?? entry.updatedAtMs;
+  const sightings = [
+    inList === null ? null : sight(inList.filled, inList.updatedAtMs ?? null, inList.updatedAtMs ?? null),
+    sight(
+      decimalIn(reported['filled']),
+      atMs,
+      numberIn(reported['endedAtMs']) ?? numberIn(reported['createdAtMs']),
+    ),
+    followed?.status === 'filled'
+      ? sight(amount, followed.endedAtMs ?? entry.execution?.readAtMs ?? null, followed.endedAtMs)
+      : null,
+  ];
+  const known = followed === null ? zero : parseDecimal(followed.filled);
+  const unseen = sightings.flatMap((sighting) => {
+    if (sighting === null || !isLately(sighting.atMs, nowMs)) return [];
+    const { filled, exchangeMs } = sighting;
+    const isShown = exchangeMs !== null && isShownSince(positions, own.market, positionSide, exchangeMs);
+    return isShown || filled.lte(known) ? [] : [filled.minus(known)];
+  });
+  const [most] = unseen.toSorted((one, other) => other.cmp(one));
+  if (most === undefined) return null;
+  return {
+    signalId: entry.signalId,
+    market: own.market,
+    side: own.side,
+    positionSide: own.asked?.positionSide,
+    amount: most,
+    notional: partOf(own.notional, most, amount),
+    onlyReduces: own.onlyReduces,
+    rests: false,
+  };
+}
+
+/** How much of an order was filled, on the relay's clock and on the exchange's. */
+function sight(filled: Decimal | null, atMs: number | null, exchangeMs: number | null) {
+  return filled === null || atMs === null ? null : { filled, atMs, exchangeMs };
+}
+
+/** On spot there is no position that a fill could be missing from. */
+function isFillUnseen({ account, positions, nowMs }: OwnView, fill: Fill): boolean {
+  if (limitsOf(account, fill.market)?.tradesOn === 'spot' || !isLately(fill.atMs, nowMs)) return false;
+  return !isShownSince(positions, fill.market, fill.positionSide ?? 'BOTH', fill.atMs);
+}
+
+/** The exchange's clock may be ahead of this one. */
+function isLately(atMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < longestPositionLagMs;
+}
+
+/** Whether the position of that side changed at this time of the exchange, or after it. */
+function isShownSince(
+  positions: readonly OpenPosition[],
+  market: string,
+  side: PositionSide,
+  atMs: number,
+): boolean {
+  return positions.some(
+    ({ modifiedAtMs, ...position }) =>
+      position.market === market &&
+      (side === 'BOTH' || position.positionSide === 'BOTH' || position.positionSide === side) &&
+      modifiedAtMs !== null &&
+      modifiedAtMs >= atMs,
+  );
+}
+
+/** @param own of the entry that the fill belongs to */
+function countFill(fill: Fill, own: Own | undefined): OwnOrder {
+  const { signalId, market, side, positionSide, role } = fill;
+  const amount = parseDecimal(fill.amount);
+  return {
+    signalId,
+    market,
+    side,
+    positionSide,
+    amount,
+    notional: partOf(own?.notional ?? null, amount, own?.amount ?? null),
+    onlyReduces: role !== 'order' || fill.onlyReduces === true || own?.onlyReduces === true,
+    rests: false,
+  };
+}
+
+function listedAs(listed: readonly Order[], { orderId, clientOrderId }: Entry): Order | null {
+  return (
+    listed.find((order) => order.orderId === orderId || order.clientOrderId === (clientOrderId ?? '–')) ??
+    null
+  );
+}

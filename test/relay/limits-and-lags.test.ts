@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { minuteMs } from '../support/aftermath.ts';
+import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+import { override } from '../support/override.ts';
+
+/** A Monday, 14:13:20 UTC. */
+let relay: LimitedRelay;
+
+beforeEach(async () => {
+  relay = await openLimitedRelay();
+});
+afterEach(() => relay.close());
+
+const free = settingsWith({});
+const most = settingsWith({}, { maxPosition: '0.02' });
+const closed = settingsWith({ tradingWindows: [{ from: '15:00', until: '14:00' }] });
+const placed = { status: 'placed' };
+const limit = { orderType: 'limit', maxSlippage: undefined };
+const below = { ...limit, limitPrice: '49000' };
+const above = { ...limit, limitPrice: '60000' };
+const bare = { orderType: undefined, maxSlippage: undefined };
+const perp = { ticker: 'BTCUSDT.P', positionSide: 'LONG', quantity: '0.02' };
+
+const lagPositions = (delayMs = 8_000) =>
+  relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs, probability: 1 });
+const lagOrders = () =>
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'open-order',
+    delayMs: 30_000,
+    probability: 1,
+  });
+
+/** An order that has rested for minutes, and was followed. */
+async function rest(fields: object): Promise<void> {
+  expect(await relay.sendUnder(free, fields)).toEqual(placed);
+  relay.clock.advance(1000);
+  await relay.follow();
+  relay.clock.advance(5 * minuteMs);
+  await relay.follow();
+}
+
+/** From now on, the list of positions shows what was before. */
+function moveTo(price: string, amount?: string): void {
+  relay.paper.control.setPrice(
+    'BTC_USDT',
+    parseDecimal(price),
+    amount === undefined ? undefined : parseDecimal(amount),
+  );
+  relay.clock.advance(1000);
+  lagPositions();
+}
+
+describe('While the list of positions lags, an entry is denied that', () => {
+  test('comes after an old order that has left the list of open orders', async () => {
+    await rest({ action: 'buy', quantity: '0.02', ...below });
+    moveTo('49000');
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02' })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.04',
+    });
+  });
+
+  test('counts on a position that an own stop order has just closed', async () => {
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+    const stop = { orderType: 'stop_limit', maxSlippage: undefined, stopPrice: '49000', limitPrice: '48900' };
+    await rest({ action: 'sell', quantity: '0.02', reduceOnly: true, ...stop });
+    moveTo('49000');
+
+    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.02' })).toMatchObject({
+      rule: 'trading_windows',
+    });
+  });
+
+  test.each([
+    ['was followed', true],
+    ['was not followed', false],
+  ])('comes after a fill in part of an open order that %s', async (_, isFollowed) => {
+    await rest({ action: 'buy', quantity: '0.02', ...below });
+    moveTo('49000', '0.015');
+    if (isFollowed) await relay.follow();
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.03',
+    });
+  });
+
+  test.each([
+    ['is larger than the limit', most, '0.04', { rule: 'max_position', actual: '0.04' }],
+    ['is as large as the old position', closed, '0.02', { rule: 'trading_windows' }],
+  ])('counts on a position that its stop-loss has closed, and %s', async (_, settings, quantity, denial) => {
+    await rest({ action: 'buy', quantity: '0.02', stopLoss: '49000' });
+    relay.setPrice('49000');
+    relay.clock.advance(3_000);
+    await relay.follow();
+    lagPositions();
+
+    expect(await relay.sendUnder(settings, { action: 'sell', quantity })).toMatchObject(denial);
+  });
+
+  test('is the third within a second, when the list shows the first alone', async () => {
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    relay.clock.advance(900);
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    relay.clock.advance(3_000);
+    await relay.follow();
+    lagPositions(3_500);
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      actual: '0.03',
+    });
+  });
+
+  test('a close whose response was lost has made room for, perhaps', async () => {
+    const unguarded = settingsWith(
+      { maxSlippage: null, allowUnguardedMarket: true },
+      { maxPosition: '0.02' },
+    );
+    await relay.sendUnder(unguarded, { action: 'sell', quantity: '0.02', maxSlippage: undefined });
+    relay.clock.advance(longestPositionLagMs + 1);
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'market' });
+    expect(await relay.sendUnder(unguarded, { action: 'close', ...bare })).toMatchObject({
+      status: 'unknown',
+    });
+    lagPositions();
+
+    expect(
+      await relay.sendUnder(unguarded, { action: 'buy', quantity: '0.04', maxSlippage: undefined }),
+    ).toMatchObject({ rule: 'max_position', actual: '0.04' });
+  });
+});
+
+describe('An order that rests', () => {
+  test.each([
+    ['a position', most, { rule: 'max_position', actual: '0.04' }],
+    ['the open notional', settingsWith({ maxOpenNotional: '2300' }), { rule: 'max_open_notional' }],
+  ])('counts against %s before any list shows it', async (_, settings, denial) => {
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+    relay.clock.advance(20_000);
+    lagOrders();
+
+    expect(await relay.sendUnder(settings, { action: 'sell', quantity: '0.02', ...above })).toEqual(placed);
+    expect(await relay.sendUnder(settings, { action: 'sell', quantity: '0.02', ...above })).toMatchObject(
+      denial,
+    );
+  });
+
+  test('is no reduction while something else may close the position before it', async () => {
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.02', stopLoss: '49000' });
+    relay.clock.advance(20_000);
+    await relay.follow();
+
+    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.02', ...above })).toMatchObject({
+      rule: 'trading_windows',
+    });
+    expect(
+      await relay.sendUnder(closed, { action: 'sell', quantity: '0.02', reduceOnly: true, ...above }),
+    ).toEqual(placed);
+  });
+
+  test('stops no reduction, listed or not, cancelled or not', async () => {
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.04' });
+    relay.clock.advance(20_000);
+    lagOrders();
+
+    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.04', ...above })).toEqual(placed);
+    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+    relay.paper.control.clearFaults();
+    relay.clock.advance(5_000);
+    expect(await relay.sendUnder(closed, { action: 'cancel_all', ...bare })).toMatchObject({
+      status: 'cancelled',
+    });
+    relay.clock.advance(longestPositionLagMs);
+    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('counts no more once the relay has cancelled it', async () => {
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02', ...below })).toEqual(placed);
+    relay.clock.advance(5_000);
+    expect(await relay.sendUnder(most, { action: 'cancel_all', ...bare })).toMatchObject({
+      status: 'cancelled',
+    });
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  });
+});
+
+describe('Nothing is counted of', () => {
+  test('an order that has ended without a fill', async () => {
+    const ended = { ...limit, ioc: true, limitPrice: '40000' };
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02', ...ended })).toEqual(placed);
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('the exits of an entry that was not followed yet', async () => {
+    const settings = settingsWith({ maxOpenNotional: '2000' });
+    await relay.sendUnder(settings, { action: 'buy', quantity: '0.01', stopLoss: '2%', takeProfit: '4%' });
+    relay.clock.advance(1000);
+
+    expect(await relay.sendUnder(settings, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('a close in hedge mode that says so by its side alone', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const settings = settingsWith({ maxOpenNotional: '1100' });
+    expect(await relay.sendUnder(settings, { ...perp, action: 'buy' }, 'BTC_PERP')).toEqual(placed);
+    relay.clock.advance(11_000);
+    expect(await relay.sendUnder(settings, { ...perp, action: 'sell' }, 'BTC_PERP')).toEqual(placed);
+    relay.clock.advance(1000);
+
+    expect(await relay.sendUnder(settings, { ...perp, action: 'buy' }, 'BTC_PERP')).toEqual(placed);
+  });
+
+  test.each([
+    ['has filled', {}],
+    ['rests', above],
+  ])('a sell on spot that %s', async (_, kind) => {
+    const settings = settingsWith({ maxOpenNotional: '1000' }, { tradesOn: 'spot' });
+    expect(await relay.sendUnder(settings, { action: 'sell', quantity: '0.01', ...kind })).toEqual(placed);
+    relay.clock.advance(1000);
+
+    expect(await relay.sendUnder(settings, { action: 'buy', quantity: '0.015' })).toEqual(placed);
+  });
+
+  test('a closing order of unknown size, but no position that it may have closed', async () => {
+    await relay.sendUnder(free, { action: 'sell', quantity: '0.02' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
+    const close = { action: 'buy', quoteQuantity: '900', reduceOnly: true, ...below };
+    expect(await relay.sendUnder(free, close)).toMatchObject({ status: 'unknown' });
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.04' })).toMatchObject({
+      actual: '0.04',
+    });
+    expect(
+      await relay.sendUnder(settingsWith({ maxOpenNotional: '2200' }), { action: 'sell', quantity: '0.01' }),
+    ).toEqual(placed);
+  });
+});
+
+test('a stop-market buy on spot counts in the quote currency', async () => {
+  const settings = settingsWith({ maxOpenNotional: '300', allowUnguardedMarket: true }, { tradesOn: 'spot' });
+  const stop = { orderType: 'stop_market', maxSlippage: undefined, stopPrice: '51000', quoteQuantity: '100' };
+  expect(await relay.sendUnder(settings, { action: 'buy', ...stop })).toEqual(placed);
+  relay.clock.advance(1000);
+
+  expect(await relay.sendUnder(settings, { action: 'buy', quoteQuantity: '150', ...below })).toEqual(placed);
+  expect(await relay.sendUnder(settings, { action: 'buy', quoteQuantity: '100', ...below })).toMatchObject({
+    rule: 'max_open_notional',
+  });
+});
+
+test('a position without a known value may be reduced, and nothing may be opened', async () => {
+  await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+  relay.clock.advance(20_000);
+  const client = await relay.services.exchangeFor('main');
+  const silent = override(client, {
+    async call(endpoint, params, options) {
+      const read = await client.call(endpoint, params, options);
+      if (endpoint.name !== 'open-positions') return read;
+      return (read as readonly object[]).map((position) => ({ ...position, basePrice: null })) as typeof read;
+    },
+  });
+  Object.assign(relay.services, { exchangeFor: async () => silent });
+  const settings = settingsWith({ maxOpenNotional: '5000' });
+
+  expect(await relay.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);
+  expect(await relay.sendUnder(settings, { action: 'buy', quantity: '0.01' })).toMatchObject({
+    rule: 'limit_not_known',
+  });
+});
+
+test('a loss counts although the clock is set back behind it', async () => {
+  await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+  relay.setPrice('49000');
+  relay.clock.advance(20_000);
+  await relay.sendUnder(free, { action: 'close', orderType: undefined });
+  relay.clock.advance(11_000);
+  await relay.follow();
+  relay.clock.advance(-120 * minuteMs);
+
+  expect(
+    await relay.sendUnder(settingsWith({ coolDownAfterLoss: 30 }), { action: 'buy', quantity: '0.01' }),
+  ).toMatchObject({ rule: 'cool_down_after_loss' });
+  expect(
+    await relay.sendUnder(settingsWith({ maxDailyLoss: '5' }), { action: 'buy', quantity: '0.01' }),
+  ).toMatchObject({ rule: 'max_daily_loss' });
+});

@@ -1,0 +1,53 @@
+import { formatDecimal } from '../../lib/base/decimal.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { type Aftermath, openAftermath } from './aftermath.ts';
+import { testConfig } from './world.ts';
+
+/** A relay whose account has limits of risk; each order may have others. */
+export interface LimitedRelay extends Aftermath {
+  /** Sends a market order for BTC_USDT, or what the fields say. @returns its status, and the rule that denied it */
+  sendUnder(settings: Settings, fields: object, market?: string): Promise<object>;
+  /** The signed positions of a market at the exchange; ends every fault. */
+  held(market?: string): Promise<readonly string[]>;
+}
+
+/** @param limits of the account `main`; @param market of BTC_USDT */
+export function settingsWith(limits: object, market: object = {}): Settings {
+  const { main } = testConfig.accounts;
+  const markets = { ...main.markets, BTC_USDT: { tradesOn: 'margin' as const, ...market } };
+  return parseConfig({ ...testConfig, accounts: { main: { ...main, markets, ...limits } } }).settings;
+}
+
+/** @param dialect of the exchange; absent: the live one */
+export async function openLimitedRelay(dialect: 'live' | 'documented' = 'live'): Promise<LimitedRelay> {
+  const relay = await openAftermath(dialect);
+  let count = 0;
+  return {
+    ...relay,
+    async sendUnder(settings, fields, market = 'BTC_USDT') {
+      count += 1;
+      const alert = {
+        id: `order-${count}`,
+        ticker: 'BTCUSDT',
+        orderType: 'market',
+        maxSlippage: '1%',
+        ...fields,
+      };
+      Object.assign(relay.services, { settings });
+      const { signalId } = await relay.receive(JSON.stringify(alert));
+      await executeSignal(relay.services, { account: 'main', signalId, market });
+      const { status, steps } = await relay.entry(signalId);
+      const { rule, limit, actual } = (steps.at(-1)?.evidence ?? {}) as Record<string, string>;
+      return { status, ...(status === 'placed' ? {} : { rule, limit, actual }) };
+    },
+    async held(market = 'BTC_USDT') {
+      relay.paper.control.clearFaults();
+      const client = await relay.services.exchangeFor('main');
+      const positions = await client.call(openPositions, { market });
+      return positions.map(({ amount }) => formatDecimal(amount));
+    },
+  };
+}
