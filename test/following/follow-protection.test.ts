@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { OrderRole } from '../../lib/model/execution.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 
@@ -226,6 +227,29 @@ test('a position that was opened after the one of the entry raises no alarm abou
 
   await followAfter(2 * minuteMs);
   await followAfter(2 * minuteMs);
+
+  expect(unprotected()).toEqual([]);
+});
+
+test('in hedge mode a stop that closes its side protects the position, flag or not', async () => {
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+  relay.paper.control.setHedgeMode('main', true);
+  const alerts = [
+    { id: 'entry', action: 'buy', orderType: 'market', maxSlippage: '1%', stopLoss: '48000' },
+    { id: 'stop', action: 'sell', orderType: 'stop_limit', stopPrice: '48000', limitPrice: '47900' },
+  ];
+  for (const alert of alerts) {
+    const perp = { ticker: 'BTCUSDT.P', positionSide: 'LONG', quantity: '0.02' };
+    await relay.receive(JSON.stringify({ ...perp, ...alert }));
+    await executeSignal(relay.services, { account: 'main', signalId: alert.id, market: 'BTC_PERP' });
+    await followAfter(3000);
+  }
+  const { execution } = await relay.entry('entry');
+  const stopLoss = execution?.orders.find(({ role }) => role === 'stop_loss')?.orderId ?? 0;
+  const client = await relay.services.exchangeFor('main');
+  await client.call(cancelOrder, { market: 'BTC_PERP', orderId: stopLoss });
+
+  for (let minute = 0; minute < 5; minute += 1) await followAfter(minuteMs);
 
   expect(unprotected()).toEqual([]);
 });

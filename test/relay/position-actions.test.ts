@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
@@ -329,6 +330,41 @@ describe('the stops of a closed position', () => {
     expect([close?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
   });
 
+  test('go, and what the owner placed at the price of one of them stays', async () => {
+    await order('buy', '0.2', { takeProfit: '52000' });
+    await relay.follow();
+    const client = await relay.services.exchangeFor('main');
+    await client.call(limitEndpoint, {
+      market: 'BTC_USDT',
+      side: 'sell',
+      amount: parseDecimal('0.05'),
+      price: parseDecimal('52000'),
+      clientOrderId: '',
+    });
+
+    await send({ action: 'close' });
+
+    expect(openIds()).toHaveLength(1);
+  });
+
+  test('go in hedge mode, too, when only their side says that they reduce', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const perp = { ticker: 'BTCUSDT.P', positionSide: 'LONG' };
+    const stop = { orderType: 'stop_limit', stopPrice: '49000', limitPrice: '48900', maxSlippage: undefined };
+    for (const members of [
+      { action: 'buy', orderType: 'market', quantity: '0.02' },
+      { action: 'sell', quantity: '0.02', ...stop },
+      { action: 'close' },
+    ]) {
+      await relay.receiveAll(alertWith({ ...perp, ...members }));
+      await executeSignal(relay.services, { account: 'main', signalId: `s${alerts}`, market: 'BTC_PERP' });
+      relay.clock.advance(longestPositionLagMs + 1);
+    }
+
+    expect([(await relay.entry('s3')).status, openIds()]).toEqual(['placed', []]);
+  });
+
   test('are waited for while the list may not show them yet', async () => {
     await send({ target: '0.2', ...exits });
     relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-order', delayMs: 60_000, count: 1 });
@@ -464,6 +500,87 @@ describe('a reverse', () => {
       'cancelled',
     ]);
     expect(await heldAmount()).toBe('0.2');
+  });
+});
+
+describe('a fill of an order that had rested', () => {
+  const resting = { action: 'buy', orderType: 'limit', limitPrice: '49000', maxSlippage: undefined };
+
+  /** The order has rested for minutes and is filled now; the list of positions shows it 3 s later. */
+  async function restAndFill(members: object = {}, amount?: string): Promise<void> {
+    await send({ ...resting, quantity: '0.2', ...members });
+    relay.clock.advance(1000);
+    await relay.follow();
+    relay.clock.advance(300_000);
+    const most = amount === undefined ? undefined : parseDecimal(amount);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49000'), most);
+    relay.clock.advance(500);
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 3_000,
+      probability: 1,
+    });
+  }
+
+  test.each([
+    ['in part', '0.15', '0.15'],
+    ['whole', undefined, '0.2'],
+  ])('is waited for after a cancellation that found it filled (%s)', async (_, amount, filled) => {
+    await restAndFill({}, amount);
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+    expect(await heldAmount()).toBe('0');
+
+    await expect(send({ action: 'flat' })).rejects.toMatchObject({ code: 'position_awaited' });
+    relay.clock.advance(longestPositionLagMs);
+    await relay.execute('s3');
+
+    const flat = await relay.entry('s3');
+    expect(flat.status).toBe('placed');
+    expect(flat.steps.find(({ status }) => status === 'sending')?.evidence).toMatchObject({
+      position: { amount: filled },
+    });
+    relay.clock.advance(longestPositionLagMs);
+    expect(await heldAmount()).toBe('0');
+  });
+
+  test.each([
+    ['a close', { action: 'close' }, '0'],
+    ['a target', { target: '0.2' }, '0.2'],
+  ])('is waited for by %s once it is followed', async (_, members, left) => {
+    await restAndFill();
+    await relay.follow();
+
+    await send(members);
+
+    relay.clock.advance(longestPositionLagMs);
+    expect(await heldAmount()).toBe(left);
+  });
+
+  test('makes an alert that presumes a flat position wrong', async () => {
+    await restAndFill();
+    await relay.follow();
+
+    const [entry] = await send({
+      action: 'buy',
+      orderType: 'market',
+      quantity: '0.1',
+      requirePosition: 'flat',
+    });
+
+    expect(entry?.steps.at(-1)?.evidence).toMatchObject({ rule: 'position_mismatch' });
+  });
+
+  test('keeps its stop-loss until it is closed, too', async () => {
+    await order('buy', '0.1', { stopLoss: '45000' });
+    await restAndFill({ stopLoss: '44000' });
+    await relay.follow();
+
+    const [close] = await send({ action: 'close' });
+
+    expect([close?.status, openIds()]).toEqual(['placed', []]);
+    relay.clock.advance(longestPositionLagMs);
+    expect(await heldAmount()).toBe('0');
   });
 });
 
