@@ -6,7 +6,10 @@ export interface Clock {
   sleep(durationMs: number): Promise<void>;
 }
 
-/** Whether a duration has passed since a time. A time in the future was noted before the clock was set back, and has passed. */
+/**
+ * Whether at least this long has passed since a time. Also true of a time in the future: it was noted before the clock was
+ * set back.
+ */
 export function hasPassed(sinceMs: number, durationMs: number, nowMs: number): boolean {
   return nowMs < sinceMs || nowMs - sinceMs >= durationMs;
 }

@@ -122,7 +122,7 @@ export function isDenied({ failure }: ExchangeError): boolean {
   );
 }
 
-/** Whether an earlier attempt may have had an effect. */
+/** Whether the response to one of its attempts was lost, so that it may have had an effect. */
 export function wasResponseLost({ attempts }: ExchangeError): boolean {
   return attempts.some(({ failure }) => failure.kind === 'ambiguous');
 }

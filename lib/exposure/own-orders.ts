@@ -6,6 +6,7 @@ import type { Account, TradingGround } from '../model/account.ts';
 import { type OrderExecution, orderOf } from '../model/execution.ts';
 import { isMarkedReducing, type PositionSide, type Side, sides } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { mustNotRest } from '../orders/order-kinds.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import { limitsOf } from '../risk/check-order.ts';
 
@@ -56,7 +57,7 @@ export function describeOwn(account: Account, entry: Entry): Own | null {
   const side = sides.find((one) => one === counted['side']) ?? asked?.side;
   if (side === undefined) return null;
   const reported = reportedOrderIn(evidenceOf(entry, 'placed')) ?? {};
-  const mayRest = asked === null || (asked.orderType !== 'market' && !('ioc' in asked && asked.ioc === true));
+  const mayRest = asked === null || !mustNotRest(asked);
   const tradesOn = limitsOf(account, signal.market)?.tradesOn ?? 'margin';
   return {
     entry,

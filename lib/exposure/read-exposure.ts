@@ -217,8 +217,8 @@ async function valueAmount(order: Order, isSpot: boolean, prices: UsdtPrices): P
   const { market, remaining, price, activationPrice } = order;
   const rate = await prices.rateOf(currenciesInName(market).quote);
   if (rate === null) return null;
-  // Its amounts are in the quote currency.
-  if (isSpot && order.type === 'stop_market' && order.side === 'buy') return remaining.times(rate);
+  // On spot, a buy without a limit price is sized in the quote currency.
+  if (isSpot && order.side === 'buy' && !price.gt(zero)) return remaining.times(rate);
   const own = price.gt(zero) ? price : (activationPrice ?? null);
   if (own?.gt(zero)) return remaining.times(own).times(rate);
   const last = await prices.lastOf(market);

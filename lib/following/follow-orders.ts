@@ -4,6 +4,7 @@ import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { findOrder } from '../exchange/find-order.ts';
+import { orderOf } from '../model/execution.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
@@ -126,7 +127,8 @@ async function followAccount(
   );
   const followed = entries.map(({ entry, signal }) => {
     const { orderId, clientOrderId } = entry;
-    const known = orderId ?? entry.execution?.orders[0]?.orderId ?? findOrderId(reading, clientOrderId);
+    const known =
+      orderId ?? orderOf(entry.execution, 'order')?.orderId ?? findOrderId(reading, clientOrderId);
     return new FollowedEntry(entry, signal, known);
   });
   const index = indexReading(reading);

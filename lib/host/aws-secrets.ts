@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { SecretAge } from '../relay/services.ts';
@@ -108,9 +108,8 @@ class RememberedSecret<T> {
     return this.#reading;
   }
 
-  /** Of a time in the future, nothing is known: the clock was set back. */
   #isWithin(durationMs: number, sinceMs: number): boolean {
-    return Math.abs(this.#clock.nowMs() - sinceMs) < durationMs;
+    return !hasPassed(sinceMs, durationMs, this.#clock.nowMs());
   }
 
   async #readAnew(): Promise<T> {

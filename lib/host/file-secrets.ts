@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import * as z from 'zod';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, hasPassed, systemClock } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
@@ -42,8 +42,7 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
 
   function read(age: SecretAge = 'remembered'): Secrets {
     const nowMs = clock.nowMs();
-    // The clock may have been set back.
-    if (age === 'remembered' && known !== null && Math.abs(nowMs - known.checkedAtMs) < longestRememberedMs)
+    if (age === 'remembered' && known !== null && !hasPassed(known.checkedAtMs, longestRememberedMs, nowMs))
       return known.secrets;
     const version = versionOf(path);
     const secrets = known?.version === version ? known.secrets : readSecrets(path);

@@ -3,8 +3,8 @@ import type { Step } from './entry.ts';
 
 /**
  * The order as the exchange reported it, in the evidence of a step or of an outcome; null when none was reported. Where
- * the rest of a market order had to be cancelled, the evidence holds the order as it was placed and as it ended; this is the
- * first.
+ * the rest of an order that must not rest had to be cancelled, the evidence holds it as it was placed and as it ended; this
+ * is the order as it was placed.
  */
 export function reportedOrderIn(evidence: Json | undefined): Readonly<Record<string, Json>> | null {
   const facts = fieldsOf(evidence);

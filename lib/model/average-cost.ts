@@ -78,8 +78,8 @@ export interface FillFacts {
   readonly currencies: Currencies;
   /** Whether it traded on the spot account, where nothing can be sold that was not bought. */
   readonly isSpot: boolean;
-  /** Whether its signal could only reduce a position; absent: only the fill tells. */
-  readonly onlyReduces?: boolean;
+  /** Whether its signal could only reduce a position, as far as the ledger says. */
+  readonly onlyReduces: boolean;
 }
 
 export interface BookedFill extends AppliedFill {
@@ -94,7 +94,7 @@ export interface BookedFill extends AppliedFill {
  * opens nothing.
  */
 export function bookFill(books: Map<string, CostPosition>, fill: Fill, facts: FillFacts): BookedFill {
-  const { key, currencies, isSpot, onlyReduces = false } = facts;
+  const { key, currencies, isSpot, onlyReduces } = facts;
   const before = books.get(key) ?? flatPosition;
   const cost = toCostFill(fill, currencies);
   const isClosing = onlyReduces || onlyCloses(fill) || (isSpot && fill.side === 'sell');

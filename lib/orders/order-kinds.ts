@@ -1,6 +1,7 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { quoteInName } from '../model/market.ts';
 import { isQuoteSized, kindOfType, type OrderKindName, type OrderRequest } from '../model/order.ts';
+import type { OrderSignal } from '../model/signal.ts';
 import { limitKind } from './limit.ts';
 import { marketKind } from './market.ts';
 import type { OrderKind } from './order-kind.ts';
@@ -19,6 +20,11 @@ export const orderKinds: readonly OrderKind[] = Object.values(kinds);
 
 export function kindNamed(name: OrderKindName): OrderKind {
   return kinds[name];
+}
+
+/** Whether an order of this signal that is still open must be cancelled: it was to fill at once or not at all. */
+export function mustNotRest(signal: OrderSignal): boolean {
+  return kindNamed(signal.orderType).mustNotRest(signal);
 }
 
 /**

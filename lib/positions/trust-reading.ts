@@ -21,12 +21,6 @@ export interface LastOrder {
 const SeenBefore = z.object({
   position: z.object({ amount: z.string(), side: z.optional(z.enum(['LONG', 'SHORT'])) }),
 });
-/** The order as responses and lists report it, which is the evidence of `placed`. */
-const ReportedOrder = z.object({
-  order: z.object({ side: z.enum(['buy', 'sell']), status: z.string(), filled: z.string() }),
-});
-/** With the cancellation of what did not fill at once. */
-const EndedOrder = z.object({ ended: z.nullable(ReportedOrder.shape.order) });
 
 /**
  * Finds the last order among entries of an account.
@@ -113,13 +107,13 @@ function expectedAfter(entry: Entry): SeenPosition | null {
 }
 
 /** Above zero for a buy, in base units; null while the order may still fill, or when its report cannot be read. */
-function signedFill(evidence: unknown): Decimal | null {
-  const ended = z.safeParse(EndedOrder, evidence);
-  const reported = z.safeParse(ReportedOrder, evidence);
-  const order = (ended.success ? ended.data.ended : null) ?? (reported.success ? reported.data.order : null);
-  if (order === null || (order.status !== 'filled' && order.status !== 'cancelled')) return null;
-  const filled = parseDecimal(order.filled);
-  return order.side === 'buy' ? filled : filled.times('-1');
+function signedFill(evidence: Json | undefined): Decimal | null {
+  // With the cancellation of what did not fill at once.
+  const ended = fieldsOf(fieldsOf(evidence)['ended']);
+  const order = 'orderId' in ended ? ended : reportedOrderIn(evidence);
+  const filled = decimalIn(order?.['filled']);
+  if (filled === null || (order?.['status'] !== 'filled' && order?.['status'] !== 'cancelled')) return null;
+  return order['side'] === 'buy' ? filled : filled.times('-1');
 }
 
 /** A reading of the positions, and when it began. */

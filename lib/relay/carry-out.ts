@@ -1,4 +1,5 @@
 import type { Alarm } from '../base/alarms.ts';
+import { hasPassed } from '../base/clock.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { Entry, SignalEntry, Step } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
@@ -36,8 +37,7 @@ export async function carryOut(
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
-  // A reading in the future was made before the clock was set back: how old it is is not known.
-  if (atMs >= freshUntilMs || atMs < readAtMs) return null;
+  if (hasPassed(readAtMs, longestReadingMs, atMs)) return null;
   const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsalReason !== null)
     return await settleEntry(services, entry, {

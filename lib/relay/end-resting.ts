@@ -2,14 +2,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
-import { kindNamed } from '../orders/order-kinds.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
-
-/** Whether an order of this signal that is still open must be cancelled: it was to fill at once or not at all. */
-export function mustNotRest(signal: OrderSignal): boolean {
-  return kindNamed(signal.orderType).mustNotRest(signal);
-}
 
 /**
  * Whether the exchange refused the flag "immediate or cancel" itself. It publishes the flag for collateral orders, and

@@ -6,9 +6,10 @@ import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../model/signal.ts';
+import { mustNotRest } from '../orders/order-kinds.ts';
 import { orderSignalOf, reducesWhole } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
-import { endResting, mustNotRest } from './end-resting.ts';
+import { endResting } from './end-resting.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 import { lookUpCancel, lookUpCancelAll } from './look-up-cancel.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';

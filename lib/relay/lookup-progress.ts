@@ -1,3 +1,4 @@
+import { hasPassed } from '../base/clock.ts';
 import type { LookupProgress } from '../ledger/entry.ts';
 import type { LookupResult } from './lookup-result.ts';
 
@@ -42,5 +43,5 @@ export function scheduleLookup(lookup: LookupProgress, alarmAfterMs: number, now
 
 /** Whether it is time to repeat the alarm about the unknown outcome. */
 export function isAlarmDue(lookup: LookupProgress, alarmAfterMs: number, nowMs: number): boolean {
-  return nowMs - lookup.alarmedAtMs >= alarmAfterMs - earlyMs;
+  return hasPassed(lookup.alarmedAtMs, alarmAfterMs - earlyMs, nowMs);
 }

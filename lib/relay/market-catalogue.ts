@@ -88,14 +88,14 @@ class Catalogue implements MarketCatalogue {
     const market = copy.markets.get(name);
     // The relay itself refuses orders in a closed market, and the market may have opened since the copy was
     // read.
-    if (market?.tradesEnabled === false && this.#hasPassed(copy.readAtMs, newListingAfterMs))
+    if (market?.tradesEnabled === false && this.#isOlderThan(copy.readAtMs, newListingAfterMs))
       return await this.#readClosed(market);
     if (market !== undefined) {
       this.#refreshInBackground(copy);
       return market;
     }
     // The stored copy holds only some markets, so it does not prove that a market is not listed.
-    const isConclusive = copy.number > 0 && !this.#hasPassed(copy.readAtMs, newListingAfterMs);
+    const isConclusive = copy.number > 0 && !this.#isOlderThan(copy.readAtMs, newListingAfterMs);
     if (isConclusive) return null;
     return (await this.#readForSignal()).markets.get(name) ?? null;
   }
@@ -148,8 +148,8 @@ class Catalogue implements MarketCatalogue {
   }
 
   #refreshInBackground({ readAtMs }: Copy): void {
-    if (!this.#hasPassed(readAtMs, refreshAfterMs) || this.#running() !== null) return;
-    if (this.#hasPassed(this.#failedAtMs, this.#pauseMs))
+    if (!this.#isOlderThan(readAtMs, refreshAfterMs) || this.#running() !== null) return;
+    if (this.#isOlderThan(this.#failedAtMs, this.#pauseMs))
       this.#begin({ notAfterMs: this.#options.clock.nowMs() + backgroundAttemptsMs });
   }
 
@@ -214,7 +214,7 @@ class Catalogue implements MarketCatalogue {
 
   #saveInBackground({ readAtMs, markets }: Copy): void {
     const { clock, copies, log, traded } = this.#options;
-    if (this.#savedAtMs !== null && !this.#hasPassed(this.#savedAtMs, saveAfterMs)) return;
+    if (this.#savedAtMs !== null && !this.#isOlderThan(this.#savedAtMs, saveAfterMs)) return;
     const worthKeeping = [...markets.values()].filter(({ name }) => traded.has(name));
     if (worthKeeping.length === 0) return;
     this.#savedAtMs = clock.nowMs();
@@ -230,7 +230,7 @@ class Catalogue implements MarketCatalogue {
   }
 
   /** A time in the future was noted before the clock was set back; it counts as passed. */
-  #hasPassed(sinceMs: number, durationMs: number): boolean {
+  #isOlderThan(sinceMs: number, durationMs: number): boolean {
     const elapsedMs = this.#options.clock.nowMs() - sinceMs;
     return elapsedMs < 0 || elapsedMs > durationMs;
   }

@@ -7,10 +7,10 @@ import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import { describeOrder } from '../orders/order-kinds.ts';
+import { describeOrder, mustNotRest } from '../orders/order-kinds.ts';
 import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
-import { endResting, mustNotRest, refusesIoc, withoutIoc } from './end-resting.ts';
+import { endResting, refusesIoc, withoutIoc } from './end-resting.ts';
 import {
   findOrderContradictions,
   findProtectionGaps,

@@ -143,7 +143,11 @@ function satisfiedPlan(
   readAtMs: number,
 ): Plan {
   if (hasPassed(readAtMs, longestReadingMs, clock.nowMs()))
-    return { verdict: 'waiting', reason: 'its position was read more than 5 seconds ago', mayPassSoon: true };
+    return {
+      verdict: 'waiting',
+      reason: 'the reading of the position is too old to decide on',
+      mayPassSoon: true,
+    };
   const evidence = { position: { amount: formatDecimal(amount) }, readAtMs };
   return { verdict: 'ended', outcome: { status: 'satisfied', note, evidence } };
 }

@@ -26,7 +26,7 @@ export interface DatedReadings extends Readings {
   readonly readAtMs: number | null;
 }
 
-/** Nothing is sent or decided on readings that are older than this. */
+/** Nothing is sent, and no signal ends as `satisfied`, on readings that are as old as this. */
 export const longestReadingMs = 5000;
 
 export interface ReadOptions {

@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
@@ -147,8 +147,7 @@ async function cancel(
     // The order was filled, was cancelled before, or never existed: the lists may show which.
     const resolution = await settleByLookup(services, entry, by, options);
     if (resolution.result === 'settled') return resolution;
-    const isPerhapsDone = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
-    const nothing = isPerhapsDone
+    const nothing = wasResponseLost(error)
       ? 'a response was lost, and then its order was not open: this command may have cancelled it'
       : 'its order is not open, so nothing was cancelled';
     return { ...resolution, finding: `${nothing}; ${resolution.finding}` };

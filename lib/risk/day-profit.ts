@@ -34,7 +34,12 @@ export function replayFills(
   for (const fill of fills) {
     const currencies = currenciesInName(fill.market);
     const key = fill.positionSide === undefined ? fill.market : `${fill.market} ${fill.positionSide}`;
-    const { closed, realised } = bookFill(books, fill, { key, currencies, isSpot: isSpot(fill.market) });
+    const { closed, realised } = bookFill(books, fill, {
+      key,
+      currencies,
+      isSpot: isSpot(fill.market),
+      onlyReduces: false,
+    });
     if (closed.gt(zero) && realised.lt(zero)) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));

@@ -54,7 +54,9 @@ function entryOf({
   };
 }
 
-const bought = (filled: string, status = 'filled') => ({ order: { side: 'buy', status, filled } });
+const bought = (filled: string, status = 'filled') => ({
+  order: { orderId: 1, side: 'buy', status, filled },
+});
 
 describe('the last order of a market', () => {
   test('says what the position must be after it', () => {
@@ -70,7 +72,7 @@ describe('the last order of a market', () => {
     expect(
       last({
         seen: { amount: '0.5' },
-        placed: { order: { side: 'sell', status: 'cancelled', filled: '0.5' } },
+        placed: { order: { orderId: 1, side: 'sell', status: 'cancelled', filled: '0.5' } },
       }),
     ).toEqual({ amount: parseDecimal('0'), side: null });
     expect(

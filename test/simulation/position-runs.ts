@@ -79,7 +79,7 @@ function drawSettings(random: Random, held: Grounds): PositionRun['settings'] {
   );
 }
 
-/** In some runs a limit lies among the positions that the strategies want, so that a few orders reach it. */
+/** For half of the markets, a limit lies among the positions that the strategies want, so that a few orders reach it. */
 function drawLimiting(
   random: Random,
   { account: name, ticker, ...ground }: Ground,

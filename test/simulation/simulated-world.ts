@@ -59,6 +59,7 @@ const config = {
       limitOffset: '0.1%',
       maxSlippage: '0.5%',
       allowUnguardedMarket: true,
+      // The limits of an order lie among the large amounts of its market, so that some exceed them.
       markets: {
         BTC_USDT: { tradesOn: 'margin', maxNotional: '90050', maxPosition: '1.6' },
         BTC_PERP: { tradesOn: 'futures', maxAmount: '1.504', maxPosition: '1.7' },
