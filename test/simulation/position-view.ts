@@ -13,7 +13,7 @@ export interface PositionView {
   readonly truth: TruePosition;
   /**
    * The positions that the reading may have shown: those between the lag of its list before the reading and the decision,
-   * but none from before the last order that the relay sent at market. Empty when nothing was read.
+   * but none from before the last fill that it knew. Empty when nothing was read.
    */
   readonly believable: readonly Decimal[];
   /** When the reading was sent; null when nothing was read. */
@@ -34,7 +34,10 @@ export function createViews({ history, exchange }: Pick<Facts, 'history' | 'exch
     const truth = positionOf(account, signal?.market ?? '');
     const readAtMs = readingBefore(history, account, decided);
     if (readAtMs === null) return { truth, believable: [], readAtMs };
-    const fromMs = Math.max(readAtMs - longestPositionLagMs, truth.lastOwnFill(decided.atMs));
+    const startedAtMs = decided.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+    const isStored = (dealId: number) => (history.storedDeals.get(dealId) ?? startedAtMs) < startedAtMs;
+    const lastKnownMs = truth.lastKnownFill(decided.atMs, isStored);
+    const fromMs = Math.max(readAtMs - longestPositionLagMs, lastKnownMs);
     return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
   };
 }

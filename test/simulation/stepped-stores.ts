@@ -128,9 +128,12 @@ export function createSteppedExecutions(process: Process, executions: Executions
     followed: (account, limit) =>
       process.step('executions.followed', account, () => executions.followed(account, limit)),
     record: (key, execution, fills) =>
-      process.step('executions.record', `${keyText(key)} ${execution.revision}`, () =>
-        executions.record(key, execution, fills),
-      ),
+      process.step('executions.record', `${keyText(key)} ${execution.revision}`, async () => {
+        const isRecorded = await executions.record(key, execution, fills);
+        const { history, loop } = process.stage;
+        for (const { dealId } of fills) history.storedDeals.set(dealId, loop.nowMs);
+        return isRecorded;
+      }),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
   };

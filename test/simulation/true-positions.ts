@@ -6,6 +6,7 @@ import { handPrefix } from './own-orders.ts';
 /** One fill's change of a position, signed in base units. */
 export interface PositionChange {
   readonly atMs: number;
+  readonly dealId: number;
   readonly order: PaperOrder;
   readonly before: Decimal;
   readonly after: Decimal;
@@ -31,12 +32,14 @@ export class TruePosition {
   }
 
   /**
-   * The time before a moment since which only others changed the position: the owner, a stop-loss or take-profit, or an
-   * order that had rested. The relay knows the fills of what it sent at market, however far a list lags behind.
+   * The time before a moment since which the position changed only by what the relay does not know: it knows the fills of
+   * what it sent at market, however far a list lags behind, and those of orders that had rested once they are stored.
    */
-  lastOwnFill(beforeMs: number): number {
-    const own = this.changes.findLast((change) => change.atMs <= beforeMs && !isByOthers(change));
-    return own?.atMs ?? Number.NEGATIVE_INFINITY;
+  lastKnownFill(beforeMs: number, isStored: (dealId: number) => boolean): number {
+    const known = this.changes.findLast(
+      (change) => change.atMs <= beforeMs && (!isByOthers(change) || isStored(change.dealId)),
+    );
+    return known?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 
   changesOf({ orderId }: PaperOrder): readonly PositionChange[] {
@@ -52,13 +55,13 @@ export function isByOthers({ order, atMs }: PositionChange): boolean {
 /** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */
 export function truePositions(exchange: ExchangeState): (account: string, market: string) => TruePosition {
   const changes = new Map<string, PositionChange[]>();
-  for (const { orderId, account, market, side, amount, atMs } of exchange.deals) {
+  for (const { dealId, orderId, account, market, side, amount, atMs } of exchange.deals) {
     const order = exchange.orders.get(orderId);
     if (order === undefined || isSpotOrder(order) || order.positionSide !== 'BOTH') continue;
     const known = changes.get(`${account} ${market}`) ?? [];
     const before = known.at(-1)?.after ?? zero;
     const after = side === 'buy' ? before.plus(amount) : before.minus(amount);
-    known.push({ atMs, order, before, after });
+    known.push({ atMs, dealId, order, before, after });
     changes.set(`${account} ${market}`, known);
   }
   return (account, market) => new TruePosition(changes.get(`${account} ${market}`) ?? []);
