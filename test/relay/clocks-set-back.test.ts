@@ -69,4 +69,15 @@ describe('after a clock was set back', () => {
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
     expect((await relay.entry('buy-1')).lookup).toMatchObject({ count: 2 });
   });
+
+  test('the alarm of an unknown outcome is raised again at once', async () => {
+    await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
+    await relay.reconcile();
+    const before = relay.alarms.length;
+
+    relay.clock.advance(-3 * 60 * minuteMs);
+    await relay.reconcile();
+
+    expect(relay.alarms.slice(before).map(({ name }) => name)).toEqual(['outcome_unknown']);
+  });
 });
