@@ -7,7 +7,7 @@ import { type Fill, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isOrderEnd, type Order, orderStatuses, type PositionSide } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import { describeOwn, type Own, type OwnOrder, partOf, remainderOf } from './own-orders.ts';
+import { describeOwn, type Own, type OwnOrder, partOf, remainderOf, takePart } from './own-orders.ts';
 
 /** What the ledger and the exchange say of an account; the ledger was read first. */
 export interface OwnView {
@@ -89,17 +89,7 @@ function findReportedFill({ listed, positions, nowMs }: OwnView, own: Own): OwnO
     return isShown || filled.lte(known) ? [] : [filled.minus(known)];
   });
   const [most] = unseen.toSorted((one, other) => other.cmp(one));
-  if (most === undefined) return null;
-  return {
-    signalId: entry.signalId,
-    market: own.market,
-    side: own.side,
-    positionSide: own.asked?.positionSide,
-    amount: most,
-    notional: partOf(own.notional, most, amount),
-    onlyReduces: own.onlyReduces,
-    rests: false,
-  };
+  return most === undefined ? null : takePart(own, most, false);
 }
 
 /** How much of an order was filled, on the relay's clock and on the exchange's. */

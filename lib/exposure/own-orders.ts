@@ -87,19 +87,25 @@ export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround): boo
 }
 
 /** All that is left of it. */
-export function remainderOf({ entry, followed, reported, amount, notional, ...own }: Own): OwnOrder {
+export function remainderOf(own: Own): OwnOrder {
+  const { entry, followed, reported, amount } = own;
   const filled = followed === null ? (decimalIn(reported['filled']) ?? zero) : parseDecimal(followed.filled);
   const left = amount === null ? null : atLeastZero(amount.minus(filled));
+  // Once followed it was in the list; one that has left the list may have been filled.
+  return takePart(own, left, own.mayRest && entry.status === 'placed' && followed === null);
+}
+
+/** This much of it, in base units. */
+export function takePart(own: Own, amount: Decimal | null, rests: boolean): OwnOrder {
   return {
-    signalId: entry.signalId,
+    signalId: own.entry.signalId,
     market: own.market,
     side: own.side,
     positionSide: own.asked?.positionSide,
-    amount: left,
-    notional: partOf(notional, left, amount),
+    amount,
+    notional: partOf(own.notional, amount, own.amount),
     onlyReduces: own.onlyReduces,
-    // Once followed it was in the list; one that has left the list may have been filled.
-    rests: own.mayRest && entry.status === 'placed' && followed === null,
+    rests,
   };
 }
 
