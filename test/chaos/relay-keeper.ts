@@ -159,11 +159,14 @@ export function startKeeper(options: {
     },
     async reconcile() {
       // The channel of a killed process closes before its exit is seen.
-      if (child === null || !child.connected) return;
-      const finished = Promise.race([once(child, 'message'), once(child, 'exit')]);
+      const relay = child;
+      if (relay === null || !relay.connected) return;
+      const over = new AbortController();
+      const finished = Promise.race(['message', 'exit'].map((event) => once(relay, event, over)));
       // It may be killed at this moment: then its exit ends the wait.
-      child.send('reconcile', () => undefined);
+      relay.send('reconcile', () => undefined);
       await finished;
+      over.abort();
     },
     waitUntilEnded: () => ended.promise,
     async stop() {
