@@ -1,6 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
+import type { CancelReports } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
@@ -15,6 +16,7 @@ export interface OwnView {
   readonly entries: readonly Entry[];
   /** Those of the last seconds. */
   readonly fills: readonly Fill[];
+  readonly cancels: CancelReports;
   /** The open orders. */
   readonly listed: readonly Order[];
   readonly positions: readonly OpenPosition[];
@@ -28,13 +30,45 @@ export interface OwnView {
 export function findUnlisted(view: OwnView): readonly OwnOrder[] {
   const known = view.entries.flatMap((entry) => describeOwn(view.account, entry) ?? []);
   const byId = new Map(known.map((own) => [own.entry.signalId, own]));
-  return [
-    ...known.flatMap((own) => findOpenPart(view, own) ?? []),
+  const filled = [
     ...known.flatMap((own) => findReportedFill(view, own) ?? []),
     ...view.fills
       .filter((fill) => isFillUnseen(view, fill))
-      .map((fill) => countFill(fill, byId.get(fill.signalId))),
+      .map((fill) => ({ atMs: fill.atMs, part: countFill(fill, byId.get(fill.signalId)) })),
   ];
+  return [...known.flatMap((own) => findOpenPart(view, own) ?? []), ...withoutClosed(filled)];
+}
+
+/** A part of an order that was filled, and when, on the exchange's clock as far as it said. */
+interface FilledPart {
+  readonly atMs: number;
+  readonly part: OwnOrder;
+}
+
+/** What an order opened and a later one closed is gone. The closing ones stay: they may have closed more. */
+function withoutClosed(filled: readonly FilledPart[]): readonly OwnOrder[] {
+  const left = filled.toSorted((one, other) => one.atMs - other.atMs).map(({ part }) => part);
+  left.forEach((closing, place) => {
+    let rest = closing.onlyReduces ? (closing.amount ?? zero) : zero;
+    for (let before = place - 1; before >= 0 && rest.gt(zero); before -= 1) {
+      const opened = left[before];
+      if (opened === undefined || opened.amount === null || !isOpposite(opened, closing)) continue;
+      const closed = rest.lt(opened.amount) ? rest : opened.amount;
+      const amount = opened.amount.minus(closed);
+      left[before] = { ...opened, amount, notional: partOf(opened.notional, amount, opened.amount) };
+      rest = rest.minus(closed);
+    }
+  });
+  return left;
+}
+
+function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
+  return (
+    !opened.onlyReduces &&
+    opened.market === closing.market &&
+    opened.side !== closing.side &&
+    (opened.positionSide ?? 'BOTH') === (closing.positionSide ?? 'BOTH')
+  );
 }
 
 /** What is left of an order that may be open, although no list shows it. */
@@ -64,7 +98,7 @@ function hasEndedAtOnce({ status }: Own['reported']): boolean {
 }
 
 /** What an order filled beyond the fills that the ledger has, as the exchange reported it in the last seconds. */
-function findReportedFill({ listed, positions, nowMs }: OwnView, own: Own): OwnOrder | null {
+function findReportedFill({ listed, positions, cancels, nowMs }: OwnView, own: Own): FilledPart | null {
   const { entry, followed, reported, amount } = own;
   const positionSide = own.asked?.positionSide ?? 'BOTH';
   if (entry.status !== 'placed' || own.isSpot) return null;
@@ -80,16 +114,27 @@ function findReportedFill({ listed, positions, nowMs }: OwnView, own: Own): OwnO
     followed?.status === 'filled'
       ? sight(amount, followed.endedAtMs ?? entry.execution?.readAtMs ?? null, followed.endedAtMs)
       : null,
+    sightInCancel(own, cancels),
   ];
   const known = followed === null ? zero : parseDecimal(followed.filled);
   const unseen = sightings.flatMap((sighting) => {
     if (sighting === null || !isLately(sighting.atMs, nowMs)) return [];
     const { filled, exchangeMs } = sighting;
     const isShown = exchangeMs !== null && isShownSince(positions, own.market, positionSide, exchangeMs);
-    return isShown || filled.lte(known) ? [] : [filled.minus(known)];
+    return isShown || filled.lte(known)
+      ? []
+      : [{ amount: filled.minus(known), atMs: exchangeMs ?? sighting.atMs }];
   });
-  const [most] = unseen.toSorted((one, other) => other.cmp(one));
-  return most === undefined ? null : takePart(own, most, false);
+  const [most] = unseen.toSorted((one, other) => other.amount.cmp(one.amount));
+  return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
+}
+
+/** An order that was gone when it was to be cancelled may have been filled. */
+function sightInCancel({ entry, followed, amount }: Own, { ended, gone }: CancelReports) {
+  const report = entry.orderId === null ? undefined : ended.get(entry.orderId);
+  if (report !== undefined) return sight(report.filled, report.atMs, null);
+  const isEnded = followed !== null && !isStillOpen(followed.status);
+  return isEnded ? null : sight(amount, gone.get(entry.signalId) ?? null, null);
 }
 
 /** How much of an order was filled, on the relay's clock and on the exchange's. */

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import { finalReportIn } from '../ledger/reported-order.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { type OrderExecution, orderOf } from '../model/execution.ts';
 import { isMarkedReducing, type PositionSide, type Side, sides } from '../model/order.ts';
@@ -38,7 +38,7 @@ export interface Own {
   readonly market: string;
   readonly side: Side;
   readonly asked: OrderSignal | null;
-  /** As the exchange reported it first. */
+  /** As the exchange reported it when it was placed. */
   readonly reported: Readonly<Record<string, Json>>;
   readonly followed: OrderExecution | null;
   readonly amount: Decimal | null;
@@ -56,7 +56,7 @@ export function describeOwn(account: Account, entry: Entry): Own | null {
   const asked = orderSignalOf(entry);
   const side = sides.find((one) => one === counted['side']) ?? asked?.side;
   if (side === undefined) return null;
-  const reported = reportedOrderIn(evidenceOf(entry, 'placed')) ?? {};
+  const reported = finalReportIn(evidenceOf(entry, 'placed'));
   const mayRest = asked === null || !mustNotRest(asked);
   const tradesOn = limitsOf(account, signal.market)?.tradesOn ?? 'margin';
   return {

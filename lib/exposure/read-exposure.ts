@@ -3,18 +3,18 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
-import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
 import { exitTest } from './exit-test.ts';
-import { findUnlisted } from './find-unlisted.ts';
+import { findUnlisted, type OwnView } from './find-unlisted.ts';
 import type { OwnOrder } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
@@ -60,13 +60,14 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const { entries: own, fills } = await listOwnAndFilled(services, account, market);
+  const { entries: own, fills, cancels } = await listOwnAndFilled(services, account, market);
   const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
   const unlisted = findUnlisted({
     account,
     entries: own,
     fills,
+    cancels,
     listed: open.orders,
     positions: reading.positions,
     nowMs: services.clock.nowMs(),
@@ -117,16 +118,23 @@ export async function listOwn(
 /** The most fills of the last seconds that are counted. */
 const mostLately = 500;
 
-/** Those entries, those that were filled so lately that the list of positions may not show it, and these fills. */
+/** The most signals among which cancellations of the last seconds are looked for. */
+const mostRecent = 25;
+
+/**
+ * Those entries, those that were filled so lately that the list of positions may not show it, these fills, and what
+ * cancellations of late found out.
+ */
 async function listOwnAndFilled(
   services: ExposureServices,
   account: Account,
   market: string | null,
-): Promise<{ readonly entries: readonly Entry[]; readonly fills: readonly Fill[] }> {
+): Promise<Pick<OwnView, 'entries' | 'fills' | 'cancels'>> {
   const { clock, ledger, executions } = services;
   const nowMs = clock.nowMs();
-  const [own, page] = await Promise.all([
+  const [own, recent, page] = await Promise.all([
     listOwn(services, account, market),
+    ledger.list({ account: account.name, limit: mostRecent }),
     executions.listFills({
       account: account.name,
       fromMs: nowMs - longestPositionLagMs,
@@ -140,7 +148,11 @@ async function listOwnAndFilled(
   const entries = await Promise.all(
     [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
-  return { entries: [...own, ...entries.filter((entry) => entry !== null)], fills };
+  return {
+    entries: [...own, ...entries.filter((entry) => entry !== null)],
+    fills,
+    cancels: cancelReportsIn(recent.entries),
+  };
 }
 
 interface ValuedPosition extends CountedPosition {

@@ -12,6 +12,12 @@ export function reportedOrderIn(evidence: Json | undefined): Readonly<Record<str
   return 'orderId' in order ? order : null;
 }
 
+/** The order as the exchange reported it last in this evidence; empty when none was reported. */
+export function finalReportIn(evidence: Json | undefined): Readonly<Record<string, Json>> {
+  const ended = fieldsOf(fieldsOf(evidence)['ended']);
+  return 'orderId' in ended ? ended : (reportedOrderIn(evidence) ?? {});
+}
+
 /** The trigger prices of stop-loss and take-profit, in plain notation. */
 export interface ExitPrices {
   readonly stopLoss: string | null;

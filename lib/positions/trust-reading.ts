@@ -2,8 +2,10 @@ import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
+import { type CancelReports, cancelReportsIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import { finalReportIn } from '../ledger/reported-order.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { SeenPosition } from './seen-position.ts';
 
@@ -23,64 +25,70 @@ const SeenBefore = z.object({
 });
 
 /**
- * Finds the last order among entries of an account.
+ * The last order of this relay in a market, and what is known of fills after its answer: of orders that had rested, and of
+ * exits.
  *
- * @param entries oldest first
+ * @param entries of an account, oldest first
  */
-export function findLastOrder(entries: readonly Entry[], market: string): LastOrder | null {
-  const moved = entries.filter((entry) => entry.signal?.market === market && mayHaveMoved(entry));
+export function findLastMoves(entries: readonly Entry[], market: string): readonly LastOrder[] {
+  const ofMarket = entries.filter(({ signal }) => signal?.market === market);
+  const reports = cancelReportsIn(ofMarket);
+  const moved = ofMarket.filter((entry) => mayHaveMoved(entry) && !wasCancelledUnfilled(entry, reports));
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentAtMs(one) - sentAtMs(other)).at(-1);
-  const last = sent === undefined ? null : describeSent(sent);
-  // What had rested may have filled after that, and the owner may have learnt it from a cancellation.
-  const later = entries
-    .filter(({ signal }) => signal?.market === market)
-    .flatMap((entry) => findLaterFill(entry) ?? findFillInCancel(entry) ?? [])
-    .filter(({ answeredAtMs }) => last === null || answeredAtMs > last.answeredAtMs)
-    .toSorted((one, other) => one.answeredAtMs - other.answeredAtMs);
-  return later.at(-1) ?? last;
+  const last = sent === undefined ? [] : [describeSent(sent)];
+  const later = ofMarket
+    .flatMap((entry) => [...findFollowedFill(entry), ...findFillInCancel(entry, reports)])
+    .filter(({ answeredAtMs }) => last.every((order) => answeredAtMs > order.answeredAtMs));
+  return [...last, ...later];
+}
+
+function wasCancelledUnfilled({ orderId }: Entry, { ended }: CancelReports): boolean {
+  return orderId !== null && ended.get(orderId)?.filled.eq(zero) === true;
 }
 
 function describeSent(entry: Entry): LastOrder {
   const { signalId, updatedAtMs, steps } = entry;
   const evidence = placedEvidenceOf(entry);
-  const order = signedFill(evidence) === null ? null : reportedOrderIn(evidence);
+  const order = signedFill(evidence) === null ? {} : finalReportIn(evidence);
   return {
     signalId,
     answeredAtMs: steps.at(-1)?.atMs ?? updatedAtMs,
-    endedAtMs: numberIn(order?.['endedAtMs']) ?? numberIn(order?.['createdAtMs']),
+    // What had to be cancelled may have filled after it was created.
+    endedAtMs:
+      numberIn(order['endedAtMs']) ?? ('ended' in fieldsOf(evidence) ? null : numberIn(order['createdAtMs'])),
     expected: expectedAfter(entry),
   };
 }
 
 /** A fill of an order that had rested, or of an exit, which the follower has stored. */
-function findLaterFill(entry: Entry): LastOrder | null {
+function findFollowedFill(entry: Entry): readonly LastOrder[] {
   const { execution, signalId } = entry;
-  if (execution === null) return null;
-  const isKnown = signedFill(placedEvidenceOf(entry)) !== null;
-  const filled = execution.orders.filter(
-    (order) => !(order.role === 'order' && isKnown) && parseDecimal(order.filled).gt(zero),
+  const isReported = signedFill(placedEvidenceOf(entry)) !== null;
+  const filled = (execution?.orders ?? []).filter(
+    (order) => !(order.role === 'order' && isReported) && parseDecimal(order.filled).gt(zero),
   );
-  if (filled.length === 0) return null;
+  if (execution === null || filled.length === 0) return [];
   const ends = filled.map(({ endedAtMs }) => endedAtMs);
   const endedAtMs = ends.every((end) => end !== null) ? Math.max(...ends) : null;
-  return { signalId, answeredAtMs: execution.readAtMs, endedAtMs, expected: null };
+  // The follower also reads what has nothing to do with the fill, long after it.
+  const latestMs = endedAtMs === null ? execution.readAtMs : endedAtMs + longestPositionLagMs;
+  return [{ signalId, answeredAtMs: Math.min(execution.readAtMs, latestMs), endedAtMs, expected: null }];
 }
 
-/** A cancellation that came too late: an order was filled before it, in part or as a whole. */
-function findFillInCancel({ signal, signalId, steps }: Entry): LastOrder | null {
-  if (signal === null || placesOrder(signal)) return null;
-  const last = steps.at(-1);
-  if (last === undefined || !tellsOfFill(last.evidence)) return null;
-  return { signalId, answeredAtMs: last.atMs, endedAtMs: null, expected: null };
-}
-
-/** An order that is gone may have been filled. */
-function tellsOfFill(evidence: Json | undefined): boolean {
-  if (Array.isArray(evidence)) return evidence.some(tellsOfFill);
-  const fields = fieldsOf(evidence);
-  const isFilled = 'orderId' in fields && decimalIn(fields['filled'])?.gt(zero) === true;
-  return isFilled || fields['wasGone'] === true || Object.values(fields).some(tellsOfFill);
+/** A fill that a cancellation came too late for, and that nothing else has told yet. */
+function findFillInCancel(entry: Entry, { ended, gone }: CancelReports): readonly LastOrder[] {
+  const { signalId, orderId, execution } = entry;
+  const own = orderOf(execution, 'order');
+  const report = orderId === null ? undefined : ended.get(orderId);
+  const goneAtMs = gone.get(signalId);
+  const reported = decimalIn(finalReportIn(placedEvidenceOf(entry))['filled']) ?? zero;
+  const followed = own === null ? zero : parseDecimal(own.filled);
+  const known = reported.gt(followed) ? reported : followed;
+  const isFilled = report?.filled.gt(known) === true;
+  const isGone = report === undefined && goneAtMs !== undefined && (own === null || isStillOpen(own.status));
+  if (!isFilled && !isGone) return [];
+  return [{ signalId, answeredAtMs: report?.atMs ?? goneAtMs ?? 0, endedAtMs: null, expected: null }];
 }
 
 function placedEvidenceOf({ steps }: Entry): Json | undefined {
@@ -108,12 +116,10 @@ function expectedAfter(entry: Entry): SeenPosition | null {
 
 /** Above zero for a buy, in base units; null while the order may still fill, or when its report cannot be read. */
 function signedFill(evidence: Json | undefined): Decimal | null {
-  // With the cancellation of what did not fill at once.
-  const ended = fieldsOf(fieldsOf(evidence)['ended']);
-  const order = 'orderId' in ended ? ended : reportedOrderIn(evidence);
-  const filled = decimalIn(order?.['filled']);
-  if (filled === null || (order?.['status'] !== 'filled' && order?.['status'] !== 'cancelled')) return null;
-  return order['side'] === 'buy' ? filled : filled.times('-1');
+  const { filled, status, side } = finalReportIn(evidence);
+  const amount = decimalIn(filled);
+  if (amount === null || (status !== 'filled' && status !== 'cancelled')) return null;
+  return side === 'buy' ? amount : amount.times('-1');
 }
 
 /** A reading of the positions, and when it began. */
@@ -130,10 +136,9 @@ export interface DatedPosition {
  */
 export function isTrusted(
   { position, readAtMs, modifiedAtMs }: DatedPosition,
-  last: LastOrder | null,
+  { answeredAtMs, expected, endedAtMs }: LastOrder,
 ): boolean {
-  if (last === null || readAtMs - last.answeredAtMs > longestPositionLagMs) return true;
-  const { expected, endedAtMs } = last;
+  if (readAtMs - answeredAtMs > longestPositionLagMs) return true;
   if (endedAtMs !== null && modifiedAtMs !== null && modifiedAtMs >= endedAtMs) return true;
   return expected !== null && expected.side === position.side && expected.amount.eq(position.amount);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, textIn, toJson } from '../base/json.ts';
+import { decimalIn, fieldsOf, textIn, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
@@ -9,6 +9,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { exitPricesIn, reportedOrderIn } from '../ledger/reported-order.ts';
 import { orderOf } from '../model/execution.ts';
 import { isMarkedReducing, type Order } from '../model/order.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
@@ -171,14 +172,16 @@ function exitsOf(entry: Entry): readonly Exit[] {
 }
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
-function plannedExits(
-  named: Pick<Exit, 'signalId' | 'entryOrderId'>,
-  { steps, execution }: Entry,
-): readonly Exit[] {
+function plannedExits(named: Pick<Exit, 'signalId' | 'entryOrderId'>, entry: Entry): readonly Exit[] {
+  const { steps, execution, status } = entry;
   const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
-  if (report === undefined) return [];
-  const { atMs } = report;
-  const order = reportedOrderIn(report.evidence) ?? {};
+  // An order that its fills alone have proved was never reported.
+  const placed =
+    report ?? (status === 'placed' ? steps.findLast((step) => step.status === 'placed') : undefined);
+  if (placed === undefined) return [];
+  const { atMs, evidence } = placed;
+  const order = reportedOrderIn(evidence) ?? fieldsOf(evidence);
+  const side = textIn(order['side']) ?? orderSignalOf(entry)?.side ?? null;
   const prices = exitPricesIn(steps);
   // What is followed is known by its id, and by nothing else.
   const stopLoss = orderOf(execution, 'stop_loss') === null ? prices.stopLoss : null;
@@ -192,7 +195,7 @@ function plannedExits(
             ...named,
             orderId: null,
             price,
-            entrySide: isFilled ? textIn(order['side']) : null,
+            entrySide: isFilled ? side : null,
             awaitedUntilMs: isFilled ? atMs + longestOrderLagMs : 0,
           },
         ],

@@ -4,7 +4,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { choosePosition, type SeenPosition } from '../positions/seen-position.ts';
-import { findLastOrder, isTrusted } from '../positions/trust-reading.ts';
+import { findLastMoves, isTrusted } from '../positions/trust-reading.ts';
 import { mostBelieved } from './close-ended.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -48,7 +48,7 @@ export async function readPosition(
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
-  const last = findLastOrder(entries, market);
+  const moves = findLastMoves(entries, market);
   const readAtMs = services.clock.nowMs();
   const positions = await client.call(openPositions, { market }, limits);
   const chosen = choosePosition(
@@ -62,8 +62,9 @@ export async function readPosition(
     (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
   );
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
-  if (isTrusted({ position, readAtMs, modifiedAtMs }, last)) return { kind: 'seen', position, readAtMs };
-  const reason = `the list of positions may not show yet what signal "${last?.signalId}" did`;
+  const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
+  if (unseen === undefined) return { kind: 'seen', position, readAtMs };
+  const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }
 
@@ -96,7 +97,7 @@ export async function listRecent(
     const query = { account, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
     const { entries, next } = await ledger.list(query);
     listed.push(...entries);
-    const isFound = findLastOrder(entries, market) !== null;
+    const isFound = findLastMoves(entries, market).length > 0;
     cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
   }
   const known = new Set(listed.map(({ signalId }) => signalId));

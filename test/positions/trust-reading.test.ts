@@ -4,9 +4,13 @@ import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import type { Execution } from '../../lib/model/execution.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { findLastOrder, isTrusted } from '../../lib/positions/trust-reading.ts';
+import { findLastMoves, isTrusted } from '../../lib/positions/trust-reading.ts';
 
 const sentAtMs = 1_000_000;
+
+/** The last move of the market; null when there is none. */
+const findLastOrder = (entries: readonly Entry[], market: string) =>
+  findLastMoves(entries, market).at(-1) ?? null;
 
 interface Sent {
   readonly id?: string;
@@ -99,7 +103,7 @@ describe('the last order of a market', () => {
   const executed = (
     filled: string,
     role: 'order' | 'take_profit',
-    endedAtMs: number | null = 7,
+    endedAtMs: number | null = sentAtMs + 5_000,
   ): Execution => ({
     revision: 1,
     readAtMs: sentAtMs + 60_000,
@@ -108,15 +112,15 @@ describe('the last order of a market', () => {
   });
 
   test.each<[string, Execution, unknown, number | null]>([
-    ['that had rested', executed('0.1', 'order'), bought('0', 'open'), 7],
+    ['that had rested', executed('0.1', 'order'), bought('0', 'open'), sentAtMs + 5_000],
     ['that is filled in part', executed('0.1', 'order', null), bought('0', 'open'), null],
-    ['that was an exit', executed('0.1', 'take_profit'), bought('0.1'), 7],
+    ['that was an exit', executed('0.1', 'take_profit'), bought('0.1'), sentAtMs + 5_000],
   ])('is a later fill of an order %s, as soon as it is stored', (_, execution, placed, endedAtMs) => {
     const entry = { ...entryOf({ placed: placed as Json }), execution };
 
     expect(findLastOrder([entry, entryOf({ id: 'next', atMs: sentAtMs + 9 })], 'BTC_PERP')).toEqual({
       signalId: 'a',
-      answeredAtMs: sentAtMs + 60_000,
+      answeredAtMs: endedAtMs === null ? sentAtMs + 60_000 : endedAtMs + 10_000,
       endedAtMs,
       expected: null,
     });
@@ -128,17 +132,19 @@ describe('the last order of a market', () => {
     expect(findLastOrder([entry], 'BTC_PERP')?.answeredAtMs).toBe(sentAtMs + 100);
   });
 
-  test.each<[string, Json, boolean]>([
-    [
-      'was filled in part before it',
-      { orders: [{ evidence: { order: { orderId: 1, filled: '0.1' } } }] },
-      true,
-    ],
-    ['was gone, and perhaps filled', { wasGone: true, code: 2 }, true],
-    ['had not filled', { order: { orderId: 1, filled: '0' }, wasGone: false }, false],
-  ])('is a cancellation when the order %s', (_, evidence, isFound) => {
-    const cancel = {
-      ...entryOf({ id: 'c', status: 'cancelled', placed: evidence }),
+  const part = (filled: string) => ({ orders: [{ evidence: { order: { orderId: 1, filled } } }] });
+  const cancelWith = (evidence: Json): Entry => {
+    const { steps, ...entry } = entryOf({
+      id: 'c',
+      status: 'cancelled',
+      placed: evidence,
+      atMs: sentAtMs + 9,
+    });
+    const [sending, last] = steps as readonly [Step, Step];
+    return {
+      ...entry,
+      orderId: null,
+      steps: [{ ...sending, evidence: { placedBy: 'a' } }, last],
       signal: {
         ticker: 'X',
         market: 'BTC_PERP',
@@ -147,9 +153,26 @@ describe('the last order of a market', () => {
         action: 'cancel_all',
         scope: 'own',
       },
-    } as const;
+    };
+  };
 
-    expect(findLastOrder([cancel], 'BTC_PERP')?.signalId).toBe(isFound ? 'c' : undefined);
+  test.each<[string, Json, string, boolean]>([
+    ['is filled in part', part('0.1'), '0', true],
+    ['is gone, and perhaps filled', { wasGone: true, code: 2 }, '0', true],
+    ['is filled as far as was known', part('0.1'), '0.1', false],
+    ['is not filled', part('0'), '0', false],
+  ])('is a fill that a cancellation found when the order %s', (_, evidence, known, isFound) => {
+    const order = entryOf({ placed: bought(known, 'open') });
+
+    const moves = findLastMoves([order, cancelWith(evidence)], 'BTC_PERP');
+
+    expect(moves.some(({ answeredAtMs }) => answeredAtMs === sentAtMs + 109)).toBe(isFound);
+  });
+
+  test('is not one that was cancelled before any fill', () => {
+    const order = entryOf({ placed: bought('0', 'open') });
+
+    expect(findLastMoves([order, cancelWith(part('0'))], 'BTC_PERP')).toEqual([]);
   });
 
   test('is the one that was sent last, and of one millisecond the one that was stored last', () => {
@@ -205,10 +228,6 @@ describe('a reading of the position', () => {
       expect(isTrusted({ ...reading('7', -600_000), modifiedAtMs }, order)).toBe(expected);
     },
   );
-
-  test('counts when this relay has no order in the market', () => {
-    expect(isTrusted(reading('7', 0), null)).toBe(true);
-  });
 
   test('after an order of which nothing is known counts only after the longest lag', () => {
     const unknown = { ...last, expected: null };

@@ -102,6 +102,20 @@ describe('While the list of positions lags, an entry is denied that', () => {
     expect(await relay.sendUnder(settings, { action: 'sell', quantity })).toMatchObject(denial);
   });
 
+  test.each([
+    ['whole', undefined, '0.04'],
+    ['in part', '0.015', '0.035'],
+  ])('comes after an order that a cancellation found filled (%s)', async (_, amount, actual) => {
+    await rest({ action: 'buy', quantity: '0.02', ...below });
+    moveTo('49000', amount);
+    await relay.sendUnder(most, { action: 'cancel_all', ...bare });
+
+    expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02' })).toMatchObject({
+      rule: 'max_position',
+      actual,
+    });
+  });
+
   test('is the third within a second, when the list shows the first alone', async () => {
     expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toEqual(placed);
     relay.clock.advance(900);
@@ -190,6 +204,19 @@ describe('An order that rests', () => {
 });
 
 describe('Nothing is counted of', () => {
+  test.each([
+    ['maxPosition', most],
+    ['maxOpenNotional', settingsWith({ maxOpenNotional: '1500' })],
+  ])('an entry that the relay has closed since (%s)', async (_, settings) => {
+    const actions = [{ target: '0.02' }, { action: 'flat' }, { target: '0.02' }, { target: '-0.02' }];
+    for (const action of actions) {
+      const legs = await relay.sendUnder(settings, { ...action, orderType: undefined });
+      relay.clock.advance(4_000);
+      expect(legs).toMatchObject({ status: 'placed' });
+    }
+    expect(await relay.held()).toEqual(['-0.02']);
+  });
+
   test('an order that has ended without a fill', async () => {
     const ended = { ...limit, ioc: true, limitPrice: '40000' };
     expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02', ...ended })).toEqual(placed);

@@ -330,6 +330,26 @@ describe('the stops of a closed position', () => {
     expect([close?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
   });
 
+  test('go, too, when fills alone have proved the entry', async () => {
+    const entry = { action: 'buy', orderType: 'limit', quantity: '0.1', stopLoss: '2%' };
+    await relay.receiveAll(alertWith({ ...entry, limitPrice: '50500', maxSlippage: undefined }));
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+    await relay.execute('s1');
+    for (const endpoint of ['open-order', 'ended-order'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 600_000, probability: 1 });
+    for (let minute = 0; minute < 3 && (await relay.entry('s1')).status === 'unknown'; minute += 1) {
+      relay.clock.advance(60_000);
+      await relay.reconcile();
+    }
+    relay.paper.control.clearFaults();
+    expect(noteOf(await relay.entry('s1'))).toContain('which no list shows');
+
+    relay.clock.advance(longestPositionLagMs + 1);
+    await send({ action: 'close' });
+
+    expect(openIds()).toEqual([]);
+  });
+
   test('go, and what the owner placed at the price of one of them stays', async () => {
     await order('buy', '0.2', { takeProfit: '52000' });
     await relay.follow();
@@ -569,6 +589,64 @@ describe('a fill of an order that had rested', () => {
     });
 
     expect(entry?.steps.at(-1)?.evidence).toMatchObject({ rule: 'position_mismatch' });
+  });
+
+  test('says nothing about a later close of this relay, whatever is followed then', async () => {
+    await restAndFill({ stopLoss: '44000' });
+    relay.paper.control.clearFaults();
+    await relay.follow();
+    relay.clock.advance(1_800_000);
+    await send({ action: 'close' });
+    relay.clock.advance(3_000);
+    await relay.follow();
+    relay.clock.advance(1_000);
+    const slept = relay.clock.sleptMs.length;
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs: 5_000, count: 2 });
+
+    expect(statusesOf(await send({ target: '0.2' }))).toEqual(['satisfied', 'placed']);
+    expect(await heldAmount()).toBe('0.2');
+    expect(relay.clock.sleptMs.length - slept).toBe(2);
+  });
+
+  test('does not hide a stop-loss that was hit before the last order', async () => {
+    await order('buy', '0.1', { stopLoss: '49500' });
+    await order('buy', '0.2', { stopLoss: '45000' });
+    await relay.follow();
+    relay.setPrice('49500');
+    relay.clock.advance(1_500);
+    await send({ action: 'buy', orderType: 'market', quantity: '0.1' });
+    relay.clock.advance(1_000);
+    await relay.follow();
+    relay.clock.advance(1_000);
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs: 2_500, count: 2 });
+
+    await send({ target: '0.4' });
+
+    relay.clock.advance(longestPositionLagMs);
+    expect(await heldAmount()).toBe('0.4');
+  });
+
+  test('is not waited for again when a cancellation only repeats what is known', async () => {
+    await restAndFill({}, '0.15');
+    relay.paper.control.clearFaults();
+    await relay.follow();
+    relay.clock.advance(60_000);
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+    const slept = relay.clock.sleptMs.length;
+
+    expect(statusesOf(await send({ action: 'flat' }))).toEqual(['placed']);
+    expect([await heldAmount(), relay.clock.sleptMs.length]).toEqual(['0', slept]);
+  });
+
+  test('is not waited for when a cancellation found the order unfilled', async () => {
+    await order('buy', '0.1');
+    await send({ ...resting, quantity: '0.2' });
+    relay.clock.advance(1_000);
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+    const slept = relay.clock.sleptMs.length;
+
+    expect(statusesOf(await send({ action: 'flat' }))).toEqual(['placed']);
+    expect([await heldAmount(), relay.clock.sleptMs.length]).toEqual(['0', slept]);
   });
 
   test('keeps its stop-loss until it is closed, too', async () => {

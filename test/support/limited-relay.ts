@@ -29,15 +29,16 @@ export async function openLimitedRelay(dialect: 'live' | 'documented' = 'live'):
     ...relay,
     async sendUnder(settings, fields, market = 'BTC_USDT') {
       count += 1;
+      const signalId = `order-${count}`;
       const alert = {
-        id: `order-${count}`,
+        id: signalId,
         ticker: 'BTCUSDT',
         orderType: 'market',
         maxSlippage: '1%',
         ...fields,
       };
       Object.assign(relay.services, { settings });
-      const { signalId } = await relay.receive(JSON.stringify(alert));
+      await relay.receiveAll(JSON.stringify(alert));
       await executeSignal(relay.services, { account: 'main', signalId, market });
       const { status, steps } = await relay.entry(signalId);
       const { rule, limit, actual } = (steps.at(-1)?.evidence ?? {}) as Record<string, string>;
