@@ -40,6 +40,7 @@ const environment = {
   AWS_SESSION_TOKEN: 'c',
   AWS_ENDPOINT_URL: 'https://127.0.0.1:9',
   LEDGER_TABLE: 'ledger',
+  STACK_NAME: 'trading-relay',
   SNAPSHOT_TABLE: 'snapshots',
   SIGNAL_QUEUE_URL: 'http://127.0.0.1:9/signals.fifo',
   WEBHOOK_TOKENS: '{"main":"tokens"}',
