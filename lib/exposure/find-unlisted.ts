@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
-import type { CancelReports } from '../ledger/cancel-reports.ts';
+import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
@@ -129,12 +129,9 @@ function findReportedFill({ listed, positions, cancels, nowMs }: OwnView, own: O
   return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
 }
 
-/** An order that was gone when it was to be cancelled may have been filled. */
-function sightInCancel({ entry, followed, amount }: Own, { ended, gone }: CancelReports) {
-  const report = entry.orderId === null ? undefined : ended.get(entry.orderId);
-  if (report !== undefined) return sight(report.filled, report.atMs, null);
-  const isEnded = followed !== null && !isStillOpen(followed.status);
-  return isEnded ? null : sight(amount, gone.get(entry.signalId) ?? null, null);
+function sightInCancel({ entry, amount }: Own, cancels: CancelReports) {
+  const found = findCancelledFill(entry, cancels);
+  return found === null ? null : sight(found.filled ?? amount, found.atMs, null);
 }
 
 /** How much of an order was filled, on the relay's clock and on the exchange's. */

@@ -1,7 +1,9 @@
 import type { Decimal } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { Entry } from './entry.ts';
+import { allPlacedByOf } from './placed-by.ts';
 
 /** What cancellations found out about the orders that they were for. */
 export interface CancelReports {
@@ -24,10 +26,29 @@ export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
       if (id !== null && amount !== null) ended.set(id, { filled: amount, atMs: last.atMs });
     }
     if (!objects.some(({ wasGone }) => wasGone === true)) continue;
-    const placedBy = fieldsOf(steps.find(({ status }) => status === 'sending')?.evidence)['placedBy'];
-    for (const id of [placedBy ?? null].flat()) if (typeof id === 'string') gone.set(id, last.atMs);
+    for (const id of allPlacedByOf(steps)) gone.set(id, last.atMs);
   }
   return { ended, gone };
+}
+
+/** A fill that a cancellation found. */
+export interface CancelledFill {
+  /** In the unit of the order; null when it may be all of it. */
+  readonly filled: Decimal | null;
+  /** When the cancellation was answered. */
+  readonly atMs: number;
+}
+
+/** What a cancellation found of the order of an entry; null when none did, or when the order was gone and its end is known. */
+export function findCancelledFill(
+  { signalId, orderId, execution }: Entry,
+  { ended, gone }: CancelReports,
+): CancelledFill | null {
+  const report = orderId === null ? undefined : ended.get(orderId);
+  if (report !== undefined) return report;
+  const own = orderOf(execution, 'order');
+  const atMs = gone.get(signalId);
+  return atMs === undefined || (own !== null && !isStillOpen(own.status)) ? null : { filled: null, atMs };
 }
 
 /** Every object in it, at whatever depth. */

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import { type CancelReports, cancelReportsIn } from '../ledger/cancel-reports.ts';
+import { type CancelReports, cancelReportsIn, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { finalReportIn } from '../ledger/reported-order.ts';
-import { isStillOpen, orderOf } from '../model/execution.ts';
+import { orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { SeenPosition } from './seen-position.ts';
 
@@ -77,18 +77,14 @@ function findFollowedFill(entry: Entry): readonly LastOrder[] {
 }
 
 /** A fill that a cancellation came too late for, and that nothing else has told yet. */
-function findFillInCancel(entry: Entry, { ended, gone }: CancelReports): readonly LastOrder[] {
-  const { signalId, orderId, execution } = entry;
-  const own = orderOf(execution, 'order');
-  const report = orderId === null ? undefined : ended.get(orderId);
-  const goneAtMs = gone.get(signalId);
-  const reported = decimalIn(finalReportIn(placedEvidenceOf(entry))['filled']) ?? zero;
+function findFillInCancel(entry: Entry, reports: CancelReports): readonly LastOrder[] {
+  const found = findCancelledFill(entry, reports);
+  if (found === null) return [];
+  const own = orderOf(entry.execution, 'order');
   const followed = own === null ? zero : parseDecimal(own.filled);
-  const known = reported.gt(followed) ? reported : followed;
-  const isFilled = report?.filled.gt(known) === true;
-  const isGone = report === undefined && goneAtMs !== undefined && (own === null || isStillOpen(own.status));
-  if (!isFilled && !isGone) return [];
-  return [{ signalId, answeredAtMs: report?.atMs ?? goneAtMs ?? 0, endedAtMs: null, expected: null }];
+  const reported = decimalIn(finalReportIn(placedEvidenceOf(entry))['filled']) ?? zero;
+  if (found.filled?.lte(followed) || found.filled?.lte(reported)) return [];
+  return [{ signalId: entry.signalId, answeredAtMs: found.atMs, endedAtMs: null, expected: null }];
 }
 
 function placedEvidenceOf({ steps }: Entry): Json | undefined {

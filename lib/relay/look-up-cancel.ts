@@ -6,9 +6,10 @@ import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { allPlacedByOf, placedByOf } from '../ledger/placed-by.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
-import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
+import { sentAtMs } from './cancel-target.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';
 
 /**

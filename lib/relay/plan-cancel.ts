@@ -4,6 +4,7 @@ import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/c
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { placedByEvidence } from '../ledger/placed-by.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -17,7 +18,7 @@ import {
   statusOfRefusal,
   type TargetOutcome,
 } from './cancel-outcomes.ts';
-import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
+import { mayStillArrive } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeRequest, evidenceOf } from './place-order.ts';
