@@ -30,13 +30,22 @@ export interface OwnView {
 export function findUnlisted(view: OwnView): readonly OwnOrder[] {
   const known = view.entries.flatMap((entry) => describeOwn(view.account, entry) ?? []);
   const byId = new Map(known.map((own) => [own.entry.signalId, own]));
+  const listedAs = indexListed(view.listed);
   const filled = [
-    ...known.flatMap((own) => findReportedFill(view, own) ?? []),
+    ...known.flatMap((own) => findReportedFill(view, own, listedAs(own.entry)) ?? []),
     ...view.fills
       .filter((fill) => isFillUnseen(view, fill))
       .map((fill) => ({ atMs: fill.atMs, part: countFill(fill, byId.get(fill.signalId)) })),
   ];
-  return [...known.flatMap((own) => findOpenPart(view, own) ?? []), ...withoutClosed(filled)];
+  const open = known.filter((own) => listedAs(own.entry) === null && mayBeOpen(own, view.nowMs));
+  return [...open.map(remainderOf), ...withoutClosed(filled)];
+}
+
+function indexListed(listed: readonly Order[]): (entry: Entry) => Order | null {
+  const byId = new Map(listed.map((order) => [order.orderId, order]));
+  const byName = new Map(listed.map((order) => [order.clientOrderId, order]));
+  return ({ orderId, clientOrderId }) =>
+    byId.get(orderId ?? Number.NaN) ?? (clientOrderId === null ? null : (byName.get(clientOrderId) ?? null));
 }
 
 /** A part of an order that was filled, and when, on the exchange's clock as far as it said. */
@@ -71,13 +80,7 @@ function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
   );
 }
 
-/** What is left of an order that may be open, although no list shows it. */
-function findOpenPart({ listed, nowMs }: OwnView, own: Own): OwnOrder | null {
-  const { entry } = own;
-  if (listedAs(listed, entry) !== null || !mayBeOpen(own, nowMs)) return null;
-  return remainderOf(own);
-}
-
+/** Whether an order may be open although no list shows it. */
 function mayBeOpen({ entry, followed, reported }: Own, nowMs: number): boolean {
   const { status, orderOpen, updatedAtMs } = entry;
   if (status === 'sending' || status === 'unknown') return true;
@@ -97,12 +100,19 @@ function hasEndedAtOnce({ status }: Own['reported']): boolean {
   return known !== undefined && isOrderEnd(known);
 }
 
-/** What an order filled beyond the fills that the ledger has, as the exchange reported it in the last seconds. */
-function findReportedFill({ listed, positions, cancels, nowMs }: OwnView, own: Own): FilledPart | null {
+/**
+ * What an order filled beyond the fills that the ledger has, as the exchange reported it in the last seconds.
+ *
+ * @param inList the order as the list of open orders shows it
+ */
+function findReportedFill(
+  { positions, cancels, nowMs }: OwnView,
+  own: Own,
+  inList: Order | null,
+): FilledPart | null {
   const { entry, followed, reported, amount } = own;
   const positionSide = own.asked?.positionSide ?? 'BOTH';
   if (entry.status !== 'placed' || own.isSpot) return null;
-  const inList = listedAs(listed, entry);
   const atMs = entry.steps.findLast(({ status }) => status === 'placed')?.atMs ?? entry.updatedAtMs;
   const sightings = [
     inList === null ? null : sight(inList.filled, inList.updatedAtMs ?? null, inList.updatedAtMs ?? null),
@@ -180,11 +190,4 @@ function countFill(fill: Fill, own: Own | undefined): OwnOrder {
     onlyReduces: role !== 'order' || fill.onlyReduces === true || own?.onlyReduces === true,
     rests: false,
   };
-}
-
-function listedAs(listed: readonly Order[], { orderId, clientOrderId }: Entry): Order | null {
-  return (
-    listed.find((order) => order.orderId === orderId || order.clientOrderId === (clientOrderId ?? '–')) ??
-    null
-  );
 }

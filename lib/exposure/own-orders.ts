@@ -38,7 +38,7 @@ export interface Own {
   readonly market: string;
   readonly side: Side;
   readonly asked: OrderSignal | null;
-  /** As the exchange reported it when it was placed. */
+  /** As the response to its creation reported it, or the one that ended what must not rest; empty when nothing did. */
   readonly reported: Readonly<Record<string, Json>>;
   readonly followed: OrderExecution | null;
   readonly amount: Decimal | null;
@@ -48,6 +48,7 @@ export interface Own {
   readonly onlyReduces: boolean;
 }
 
+/** Null when the entry placed no order, or none that can be read. */
 export function describeOwn(account: Account, entry: Entry): Own | null {
   const { signal, execution } = entry;
   if (signal === null) return null;

@@ -229,7 +229,7 @@ class Catalogue implements MarketCatalogue {
     this.#background.add(ended);
   }
 
-  /** A time in the future was noted before the clock was set back; it counts as passed. */
+  /** Also of a time in the future: it was noted before the clock was set back. */
   #isOlderThan(sinceMs: number, durationMs: number): boolean {
     const elapsedMs = this.#options.clock.nowMs() - sinceMs;
     return elapsedMs < 0 || elapsedMs > durationMs;

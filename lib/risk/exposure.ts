@@ -149,10 +149,10 @@ function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
  */
 function heldBefore(order: SidedOrder, fillsNow: boolean, exposure: Exposure): Decimal {
   const held = signedFor(order, exposure);
+  if (held.gte(zero)) return held;
   const closing = ordersBeside(order, exposure).filter(
     (other) => other.onlyReduces && !(other.rests && fillsNow),
   );
-  if (held.gte(zero)) return held;
   if (closing.some(({ amount }) => amount === null)) return zero;
   const left = held.plus(total(closing.map(amountOf)));
   return left.gt(zero) ? zero : left;
