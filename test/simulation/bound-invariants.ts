@@ -14,7 +14,7 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 export function findUnboundOrders(facts: Facts): readonly Violation[] {
   const orders = matchOrders(facts.exchange, facts.entries);
   return [
-    ...listSentOrders(facts.history, facts.entries).flatMap((sent) => findBeyond(facts, orders, sent)),
+    ...listSentOrders(facts).flatMap((sent) => findBeyond(facts, orders, sent)),
     ...findResting(facts, orders),
     ...findMeddling(facts, orders),
   ];

@@ -10,9 +10,10 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 import { settings } from './simulated-world.ts';
 
 /** Finds orders that the owner does not allow, and orders that waited or failed needlessly. */
-export function findUnlawfulOrders({ history, entries }: Facts): readonly Violation[] {
+export function findUnlawfulOrders(facts: Facts): readonly Violation[] {
+  const { history, entries } = facts;
   return [
-    ...listSentOrders(history, entries).flatMap((sent) => findTooLarge(history, sent)),
+    ...listSentOrders(facts).flatMap((sent) => findTooLarge(history, sent)),
     ...history.sends.filter(({ path }) => isCreate(path)).flatMap(findFarLimits),
     ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
     ...history.heldUp.map(({ key, waitedMs }) =>

@@ -17,7 +17,7 @@ export function findRisks(facts: Facts): readonly Violation[] {
   const viewOf = createViews(facts);
   return [
     ...findLargePositions(facts),
-    ...listSentOrders(facts.history, facts.entries).flatMap((sent) => [
+    ...listSentOrders(facts).flatMap((sent) => [
       ...findOpenTooMuch(facts, viewOf, sent),
       ...findAfterLoss(facts, sent),
       ...findOutsideWindow(sent),
@@ -64,8 +64,8 @@ const drift = parseDecimal('1.02');
  * traded while the list of positions lagged does not count: the relay could not know it.
  */
 function findOpenTooMuch(facts: Facts, viewOf: ViewOf, sent: SentOrder): readonly Violation[] {
-  const { exchange, entries, settings } = facts;
-  const most = settings.accounts[sent.account.name]?.limits?.maxOpenNotional ?? null;
+  const { exchange, entries } = facts;
+  const most = sent.account.limits?.maxOpenNotional ?? null;
   const orders = matchOrders(exchange, entries);
   const [order] = orders.of(sent.entry);
   if (most === null || order === undefined || onlyReduces(order)) return [];

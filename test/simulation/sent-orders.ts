@@ -5,8 +5,8 @@ import { type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';
 import { endpointOf } from '../../lib/orders/order-types.ts';
 import { marketNamed, type PaperMarket } from '../../lib/paper/markets.ts';
-import { type History, isCreate, keyText, type WireSend } from './history.ts';
-import { settings } from './simulated-world.ts';
+import { isCreate, keyText, type WireSend } from './history.ts';
+import type { Facts } from './invariants.ts';
 
 /** A create that went on the wire, as its body says it, and the signal that it was sent for. */
 export interface SentOrder {
@@ -40,20 +40,23 @@ const typesByPath = new Map(
 );
 
 /** Every create of a run that was sent for an order of the ledger, oldest first. */
-export function listSentOrders({ sends }: History, entries: readonly Entry[]): readonly SentOrder[] {
+export function listSentOrders({
+  history,
+  entries,
+  settings,
+}: Pick<Facts, 'history' | 'entries' | 'settings'>): readonly SentOrder[] {
   const byKey = new Map(entries.map((entry) => [keyText(entry), entry]));
-  return sends
+  return history.sends
     .filter(({ path }) => isCreate(path))
     .flatMap((send) => {
       const entry = send.key === null ? undefined : byKey.get(keyText(send.key));
-      return entry === undefined ? [] : (readSent(send, entry) ?? []);
+      return entry === undefined ? [] : (readSent(send, entry, settings.accounts[entry.account]) ?? []);
     });
 }
 
-function readSent(send: WireSend, entry: Entry): SentOrder | null {
+function readSent(send: WireSend, entry: Entry, account: Account | undefined): SentOrder | null {
   const body: CreateBody = JSON.parse(send.body);
   const signal = askedOrder(entry, body);
-  const account = settings.accounts[entry.account];
   const limits = account?.markets[body.market];
   const type = typesByPath.get(send.path);
   if (signal === null || account === undefined || limits === undefined || type === undefined) return null;

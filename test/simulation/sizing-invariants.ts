@@ -10,10 +10,8 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
  * Finds orders whose amount or price does not follow from their signal and from readings of the wire that were young
  * enough, or whose entry does not say what they were sized on. The computation is the simulation's own.
  */
-export function findWrongSizes({ history, entries }: Facts): readonly Violation[] {
-  return listSentOrders(history, entries).flatMap(
-    (sent) => checkSize(history, sent) ?? checkRecord(sent) ?? [],
-  );
+export function findWrongSizes(facts: Facts): readonly Violation[] {
+  return listSentOrders(facts).flatMap((sent) => checkSize(facts.history, sent) ?? checkRecord(sent) ?? []);
 }
 
 /** The ledger must hold what was read and the result before the order is on the wire. */
