@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, evidenceOf } from '../ledger/entry.ts';
 import { finalReportIn } from '../ledger/reported-order.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { type OrderExecution, orderOf } from '../model/execution.ts';
@@ -52,7 +52,7 @@ export interface Own {
 export function describeOwn(account: Account, entry: Entry): Own | null {
   const { signal, execution } = entry;
   if (signal === null) return null;
-  const sending = evidenceOf(entry, 'sending');
+  const sending = fieldsOf(evidenceOf(entry, 'sending'));
   const counted = fieldsOf(sending['counted']);
   const asked = orderSignalOf(entry);
   const side = sides.find((one) => one === counted['side']) ?? asked?.side;
@@ -118,8 +118,4 @@ export function partOf(worth: Decimal | null, amount: Decimal | null, whole: Dec
 
 function atLeastZero(value: Decimal): Decimal {
   return value.lt(zero) ? zero : value;
-}
-
-function evidenceOf({ steps }: Entry, status: Entry['status']): Readonly<Record<string, Json>> {
-  return fieldsOf(steps.findLast((step) => step.status === status)?.evidence);
 }

@@ -74,3 +74,8 @@ export interface Step {
    */
   readonly evidence?: Json;
 }
+
+/** The evidence of the last step with this status; undefined when it has none. */
+export function evidenceOf({ steps }: Pick<Entry, 'steps'>, status: Status): Json | undefined {
+  return steps.findLast((step) => step.status === status)?.evidence;
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parseDecimal } from '../base/decimal.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, evidenceOf } from '../ledger/entry.ts';
 import { type PositionSide, positionSides, type Side, sides } from '../model/order.ts';
 import type { MarketSignal, OrderSignal, OrderSize, PositionSignal } from '../model/signal.ts';
 
@@ -62,10 +62,10 @@ const SentReduction = z.object({
 });
 
 /** Whether the entry sent an order that reduces the whole position that was read; true also when that cannot be told. */
-export function reducesWhole({ steps }: Pick<Entry, 'steps'>): boolean {
-  const sending = steps.findLast(({ status }) => status === 'sending');
-  const sent = z.safeParse(SentReduction, sending?.evidence);
-  if (!sent.success) return !z.safeParse(SentOrder, sending?.evidence).success;
+export function reducesWhole(entry: Pick<Entry, 'steps'>): boolean {
+  const sending = evidenceOf(entry, 'sending');
+  const sent = z.safeParse(SentReduction, sending);
+  if (!sent.success) return !z.safeParse(SentOrder, sending).success;
   const { position, positionOrder } = sent.data;
   return parseDecimal(positionOrder.size.quantity).gte(parseDecimal(position.amount).abs());
 }
@@ -78,8 +78,7 @@ export function orderSignalOf({ signal, steps }: Pick<Entry, 'signal' | 'steps'>
     case 'close':
     case 'reverse':
     case 'target': {
-      const sending = steps.findLast(({ status }) => status === 'sending');
-      const sent = z.safeParse(SentOrder, sending?.evidence);
+      const sent = z.safeParse(SentOrder, evidenceOf({ steps }, 'sending'));
       if (!sent.success) return null;
       const { positionSide, ...order } = sent.data.positionOrder;
       return orderSignalFor(signal, { ...order, ...(positionSide === undefined ? {} : { positionSide }) });

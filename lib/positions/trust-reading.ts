@@ -3,7 +3,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { type CancelReports, cancelReportsIn, findCancelledFill } from '../ledger/cancel-reports.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, evidenceOf } from '../ledger/entry.ts';
 import { finalReportIn } from '../ledger/reported-order.ts';
 import { orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
@@ -49,7 +49,7 @@ function wasCancelledUnfilled({ orderId }: Entry, { ended }: CancelReports): boo
 
 function describeSent(entry: Entry): LastOrder {
   const { signalId, updatedAtMs, steps } = entry;
-  const evidence = placedEvidenceOf(entry);
+  const evidence = evidenceOf(entry, 'placed');
   const order = signedFill(evidence) === null ? {} : finalReportIn(evidence);
   return {
     signalId,
@@ -64,7 +64,7 @@ function describeSent(entry: Entry): LastOrder {
 /** A fill of an order that had rested, or of an exit, which the follower has stored. */
 function findFollowedFill(entry: Entry): readonly LastOrder[] {
   const { execution, signalId } = entry;
-  const isReported = signedFill(placedEvidenceOf(entry)) !== null;
+  const isReported = signedFill(evidenceOf(entry, 'placed')) !== null;
   const filled = (execution?.orders ?? []).filter(
     (order) => !(order.role === 'order' && isReported) && parseDecimal(order.filled).gt(zero),
   );
@@ -82,13 +82,9 @@ function findFillInCancel(entry: Entry, reports: CancelReports): readonly LastOr
   if (found === null) return [];
   const own = orderOf(entry.execution, 'order');
   const followed = own === null ? zero : parseDecimal(own.filled);
-  const reported = decimalIn(finalReportIn(placedEvidenceOf(entry))['filled']) ?? zero;
+  const reported = decimalIn(finalReportIn(evidenceOf(entry, 'placed'))['filled']) ?? zero;
   if (found.filled?.lte(followed) || found.filled?.lte(reported)) return [];
   return [{ signalId: entry.signalId, answeredAtMs: found.atMs, endedAtMs: null, expected: null }];
-}
-
-function placedEvidenceOf({ steps }: Entry): Json | undefined {
-  return steps.findLast(({ status }) => status === 'placed')?.evidence;
 }
 
 /** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
@@ -102,9 +98,8 @@ function sentAtMs({ steps, createdAtMs }: Entry): number {
 }
 
 function expectedAfter(entry: Entry): SeenPosition | null {
-  const sending = entry.steps.findLast(({ status }) => status === 'sending');
-  const before = z.safeParse(SeenBefore, sending?.evidence);
-  const filled = before.success ? signedFill(placedEvidenceOf(entry)) : null;
+  const before = z.safeParse(SeenBefore, evidenceOf(entry, 'sending'));
+  const filled = before.success ? signedFill(evidenceOf(entry, 'placed')) : null;
   if (!before.success || filled === null) return null;
   const { amount, side } = before.data.position;
   return { amount: parseDecimal(amount).plus(filled), side: side ?? null };

@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, evidenceOf } from '../ledger/entry.ts';
 import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -55,7 +55,7 @@ function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: S
   if (!('stopPrice' in signal)) return [];
   const own = orderOf(execution, 'order');
   if (own === null || !isStillOpen(own.status)) return [];
-  const order = reportedOrderIn(steps.findLast(({ status }) => status === 'placed')?.evidence);
+  const order = reportedOrderIn(evidenceOf({ steps }, 'placed'));
   const amount = decimalIn(order?.['amount']);
   const condition = entrySide === 'buy' ? 'lte' : 'gte';
   // The exchange decides when it takes a stop order whether it waits for the price to rise or to fall.
