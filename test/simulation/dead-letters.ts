@@ -12,7 +12,8 @@ export function noteDeadLetter({ history }: Stage, key: EntryKey): void {
 
 /** Redrives dead letters over another connection to the same database, as the operator's tool does. */
 export async function redriveFromOutside(operator: Process, path: string): Promise<number> {
-  const file = openSqlite(path);
+  // Committed before the next event of the simulated world: an open transaction locks the tables of a database in memory.
+  const file = openSqlite(path, { scheduleFlush: queueMicrotask });
   try {
     const redriven = await createSqliteDeadLetters(file).redrive();
     noteRedrive(operator, redriven.length);
