@@ -118,12 +118,12 @@ export async function listOwn(
 /** The most fills of the last seconds that are counted. */
 const mostLately = 500;
 
-/** The most signals among which cancellations of the last seconds are looked for. */
+/** The most signals among which orders and cancellations of the last seconds are looked for. */
 const mostRecent = 25;
 
 /**
- * Those entries, those that were filled so lately that the list of positions may not show it, these fills, and what
- * cancellations of late found out.
+ * Those entries, those that were placed or filled so lately that the list of positions may not show it, these fills, and
+ * what cancellations of late found out.
  */
 async function listOwnAndFilled(
   services: ExposureServices,
@@ -143,13 +143,18 @@ async function listOwnAndFilled(
     }),
   ]);
   const fills = page.fills.filter((fill) => market === null || fill.market === market);
-  const listed = new Set(own.map(({ signalId }) => signalId));
+  // With very many followed orders, an order of the last seconds may not be among those that were read.
+  const placed = recent.entries.filter(
+    ({ status, signal }) => status === 'placed' && (market === null || signal?.market === market),
+  );
+  const read = [...new Map([...placed, ...own].map((entry) => [entry.signalId, entry])).values()];
+  const listed = new Set(read.map(({ signalId }) => signalId));
   const late = new Set(fills.map(({ signalId }) => signalId).filter((signalId) => !listed.has(signalId)));
   const entries = await Promise.all(
     [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
   return {
-    entries: [...own, ...entries.filter((entry) => entry !== null)],
+    entries: [...read, ...entries.filter((entry) => entry !== null)],
     fills,
     cancels: cancelReportsIn(recent.entries),
   };

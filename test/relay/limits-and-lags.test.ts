@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { insertOldOrders } from '../simulation/old-orders.ts';
 import { minuteMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
@@ -126,6 +127,19 @@ describe('While the list of positions lags, an entry is denied that', () => {
 
     expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.01' })).toMatchObject({
       actual: '0.03',
+    });
+  });
+
+  test('counts on a position that was just closed, and a thousand older orders are followed', async () => {
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    insertOldOrders(relay.file, relay.clock.nowMs());
+    expect(await relay.sendUnder(free, { action: 'close', ...bare, maxSlippage: '1%' })).toEqual(placed);
+    lagPositions();
+
+    expect(await relay.sendUnder(most, { action: 'sell', quantity: '0.04' })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.04',
     });
   });
 

@@ -1,3 +1,4 @@
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -11,6 +12,18 @@ export function isOldOrder({ signalId }: EntryKey): boolean {
 
 /** Stores orders of a month ago that have long filled, but still count as open in the ledger. */
 export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number): void {
+  for (const signalId of insertOldOrders(file, startMs))
+    for (const status of ['accepted', 'sending', 'placed'] as const)
+      stage.history.noteStatus({ account: 'main', signalId }, status, startMs);
+  stage.history.note(startMs, 'ledger', `counts ${count} old orders as open`, 'ledger: old orders');
+}
+
+/**
+ * Writes them into the ledger behind its back: as many as the relay reads at once.
+ *
+ * @returns the ids of their signals
+ */
+export function insertOldOrders(file: SqliteFile, startMs: number): readonly string[] {
   const insert = file.database.prepare(
     `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint, created_at_ms,
        updated_at_ms, accepted_at_ms, ordered_at_ms, steps, order_id, order_open)
@@ -26,13 +39,11 @@ export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number)
     stopPrice: '60000',
     limitPrice: null,
   });
-  for (let index = 0; index < count; index += 1) {
+  return Array.from({ length: count }, (_, index) => {
     const atMs = startMs - 720 * hourMs + index;
     const steps = JSON.stringify([{ status: 'placed', atMs, note: 'long ago' }]);
     const signalId = `${prefix}${index}`;
     insert.run(signalId, signal, atMs, steps, 900_000_000 + index);
-    for (const status of ['accepted', 'sending', 'placed'] as const)
-      stage.history.noteStatus({ account: 'main', signalId }, status, startMs);
-  }
-  stage.history.note(startMs, 'ledger', `counts ${count} old orders as open`, 'ledger: old orders');
+    return signalId;
+  });
 }
