@@ -11,6 +11,8 @@ export interface ClosedPosition {
   readonly market: string;
   /** Before it was closed. */
   readonly position: SeenPosition;
+  /** When it had changed last, on the exchange's clock; null when that is not known. */
+  readonly modifiedAtMs: number | null;
   /** By how much the order is to reduce it. */
   readonly amount: Decimal;
 }

@@ -3,14 +3,14 @@ import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
-import { choosePosition, type SeenPosition } from '../positions/seen-position.ts';
-import { findLastMoves, isTrusted } from '../positions/trust-reading.ts';
+import { choosePosition } from '../positions/seen-position.ts';
+import { type DatedPosition, findLastMoves, isTrusted } from '../positions/trust-reading.ts';
 import { mostBelieved } from './close-ended.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** The position of a market, or the reason why nothing may be sized on it now. */
 export type PositionReading =
-  | { readonly kind: 'seen'; readonly position: SeenPosition; readonly readAtMs: number }
+  | ({ readonly kind: 'seen' } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
   | { readonly kind: 'denied'; readonly denial: Denial };
@@ -63,7 +63,7 @@ export async function readPosition(
   );
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs };
+  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

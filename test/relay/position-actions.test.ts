@@ -3,7 +3,7 @@ import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
-import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
@@ -318,6 +318,40 @@ describe('the stops of a closed position', () => {
 
     expect([entry?.status, await heldAmount(), openIds()]).toEqual(['rejected', '0', []]);
     expect(noteOf(entry)).toContain('orders that only protected it are cancelled');
+  });
+
+  const limit = { orderType: 'limit', limitPrice: '49000', maxSlippage: undefined };
+  const lagOrders = () =>
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-order',
+      delayMs: longestOrderLagMs - 1000,
+      probability: 1,
+    });
+
+  test('are waited for when an order that had rested was filled a moment ago, and no list shows them', async () => {
+    await order('buy', '0.2', { ...limit, ...exits });
+    relay.clock.advance(300_000);
+    relay.setPrice('49000');
+    relay.clock.advance(1000);
+    lagOrders();
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('are not waited for when the position has long been as it is', async () => {
+    await order('buy', '0.2', exits);
+    await order('buy', '0.1', { ...limit, ...exits });
+    relay.clock.advance(longestOrderLagMs + longestPositionLagMs);
+    const before = relay.clock.nowMs();
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, openIds()]).toEqual(['placed', [expect.any(Number)]]);
+    expect(relay.clock.nowMs() - before).toBeLessThan(1000);
   });
 
   test('go, too, when the response to the entry was lost, and a lookup found it', async () => {

@@ -172,7 +172,13 @@ test.each([
     };
     const plan: Plan = { verdict: 'ready', action: { isOrder: true, requests: [], send } };
     const position = { amount: parseDecimal('1'), side: null };
-    const closed = { account: 'main', market: 'BTC_USDT', position, amount: position.amount };
+    const closed = {
+      account: 'main',
+      market: 'BTC_USDT',
+      position,
+      modifiedAtMs: null,
+      amount: position.amount,
+    };
 
     const ready = withExitsCancelled(services, await services.exchangeFor('main'), closed, plan);
     if (ready.verdict !== 'ready') throw new Error('expected a plan');
