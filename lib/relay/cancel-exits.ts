@@ -13,6 +13,8 @@ import { findCancelContradictions } from './find-contradictions.ts';
 export interface ExitScope {
   readonly market: string;
   isExit(order: Order): boolean;
+  /** Called with every open order that is read. */
+  see?(order: Order): void;
 }
 
 /** One exit: a pair, or a single order. */
@@ -76,10 +78,12 @@ async function findExits(
 ): Promise<FoundExits> {
   const groups = (await listGroups(client, scope.market, options)) ?? [];
   const { orders, isWhole } = await listOpenOrders(client, scope.market, options);
+  const legs = groups.flatMap(legsOf);
+  for (const order of [...legs, ...orders]) scope.see?.(order);
   const pairs = groups
     .filter((group) => group.kind === 'oco')
     .filter((group) => legsOf(group).some(scope.isExit));
-  const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
+  const grouped = new Set(legs.map(({ orderId }) => orderId));
   return {
     isWhole,
     pairs,

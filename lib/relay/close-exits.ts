@@ -54,7 +54,7 @@ async function cancelLeft(
   };
   try {
     const exits = await createExitTest(services, closed, outcome);
-    const scope = { market: closed.market, isExit: exits.isExit };
+    const scope = { ...exits, market: closed.market };
     const done: ExitOutcome[] = [];
     for (;;) {
       const { exits: ended, left } = await cancelExits(client, scope, limits);

@@ -13,12 +13,14 @@ import type { ClosedPosition } from './closes-whole.ts';
 import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Recognises exits, and remembers which of those that must be there it has not seen. */
+/** Recognises exits, and knows which of those that must be there were not seen. */
 export interface ExitTest {
   /** Whether every entry was read that may have exits. */
   readonly isWhole: boolean;
   isExit(order: Order): boolean;
-  /** Whether an exit was placed so recently that a list may not show it yet. */
+  /** Takes note of an open order, read after the close. */
+  see(order: Order): void;
+  /** Whether there is an exit that was not seen, and was placed so recently that a list may not show it yet. */
   isAwaited(nowMs: number): boolean;
 }
 
@@ -46,25 +48,30 @@ export async function createExitTest(
   const lastClose = Math.max(0, ...entries.filter(hasEndedExits).map(({ orderId }) => orderId ?? 0));
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
   const seen = new Set<string>();
-  const isMade = (order: Order) => {
-    const found = made.filter((exit) => isExit(exit, order));
-    for (const { signalId } of found) seen.add(signalId);
-    return found.length > 0;
-  };
+  const unfilled = new Set<number>();
+  /** An entry that a list shows without a fill has no exits yet. */
+  const mayHaveExits = ({ entryOrderId, filledAtOnce }: Awaited) =>
+    entryOrderId === null || (filledAtOnce ? entryOrderId > lastClose : !unfilled.has(entryOrderId));
+  const findMade = (order: Order) =>
+    order.clientOrderId === '' ? made.filter((exit) => isExit(exit, order)) : [];
   return {
     isWhole: recent.isWhole,
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&
-      ((isMarkedReducing(order) && names.has(order.clientOrderId)) ||
-        (order.clientOrderId === '' && isMade(order))),
+      ((isMarkedReducing(order) && names.has(order.clientOrderId)) || findMade(order).length > 0),
+    see(order) {
+      for (const { signalId } of findMade(order)) seen.add(signalId);
+      if (order.filled.eq(zero)) unfilled.add(order.orderId);
+    },
     isAwaited: (nowMs) =>
       made.some(
-        (exit) =>
-          exit.entrySide !== closingSide &&
-          (exit.entryOrderId === null || exit.entryOrderId > lastClose) &&
-          nowMs <= exit.awaitedUntilMs &&
-          !seen.has(exit.signalId),
+        ({ signalId, awaited }) =>
+          awaited !== null &&
+          awaited.entrySide !== closingSide &&
+          nowMs <= awaited.untilMs &&
+          !seen.has(signalId) &&
+          mayHaveExits(awaited),
       ),
   };
 }
@@ -94,59 +101,50 @@ function hasEndedExits({ steps }: Entry): boolean {
 interface Exit {
   /** Of the entry that it belongs to. */
   readonly signalId: string;
-  /** The order of the entry; null while no response has told it, and of one that may have filled after every close. */
-  readonly entryOrderId: number | null;
   readonly orderId: number | null;
   readonly price: string | null;
-  /** The side of the entry; null when it is not known or not needed. */
+  /** Null when it is known, or cannot be there. */
+  readonly awaited: Awaited | null;
+}
+
+/** Why an exit may be open although no list shows it. */
+interface Awaited {
+  /** Null while no response has told it. */
+  readonly entryOrderId: number | null;
+  /** Null when it is not known. */
   readonly entrySide: string | null;
-  /** Until this time a list may not show it yet. */
-  readonly awaitedUntilMs: number;
+  /** Whether the entry filled when it was placed; else it may have filled at any time since. */
+  readonly filledAtOnce: boolean;
+  readonly untilMs: number;
 }
 
 function exitsOf(entry: Entry, listedByMs: number): readonly Exit[] {
-  const { signalId, orderId: entryOrderId, execution } = entry;
-  const named = { signalId, entryOrderId };
+  const { signalId, execution } = entry;
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ ...named, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
-  return [...known, ...plannedExits(named, entry, listedByMs)];
+    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, awaited: null }));
+  return [...known, ...plannedExits(entry, listedByMs)];
 }
 
-function plannedExits(
-  named: Pick<Exit, 'signalId' | 'entryOrderId'>,
-  entry: Entry,
-  listedByMs: number,
-): readonly Exit[] {
-  const { steps, execution, status } = entry;
+function plannedExits(entry: Entry, listedByMs: number): readonly Exit[] {
+  const { signalId, orderId: entryOrderId, steps, execution, status } = entry;
   const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
   // An order that its fills alone have proved was never reported.
   const placed =
     report ?? (status === 'placed' ? steps.findLast((step) => step.status === 'placed') : undefined);
   if (placed === undefined) return [];
-  const { atMs, evidence } = placed;
-  const order = reportedOrderIn(evidence) ?? fieldsOf(evidence);
-  const side = textIn(order['side']) ?? orderSignalOf(entry)?.side ?? null;
+  const order = reportedOrderIn(placed.evidence) ?? fieldsOf(placed.evidence);
   const prices = exitPricesIn(steps);
   // What is followed is known by its id, and by nothing else.
   const stopLoss = orderOf(execution, 'stop_loss') === null ? prices.stopLoss : null;
   const takeProfit = orderOf(execution, 'take_profit') === null ? prices.takeProfit : null;
-  const terms = isFilled(order['filled'])
-    ? { entrySide: side, awaitedUntilMs: atMs + longestOrderLagMs }
-    : mayHaveFilled(entry)
-      ? { entryOrderId: null, entrySide: side, awaitedUntilMs: listedByMs }
-      : { entrySide: null, awaitedUntilMs: 0 };
-  return [stopLoss, takeProfit].flatMap((price): readonly Exit[] =>
-    price === null
-      ? []
-      : [
-          {
-            ...named,
-            orderId: null,
-            price,
-            ...terms,
-          },
-        ],
+  const entrySide = textIn(order['side']) ?? orderSignalOf(entry)?.side ?? null;
+  const filledAtOnce = isFilled(order['filled']);
+  const untilMs = filledAtOnce ? placed.atMs + longestOrderLagMs : listedByMs;
+  const awaited =
+    filledAtOnce || mayHaveFilled(entry) ? { entryOrderId, entrySide, filledAtOnce, untilMs } : null;
+  return [stopLoss, takeProfit].flatMap((price) =>
+    price === null ? [] : [{ signalId, orderId: null, price, awaited }],
   );
 }
 
@@ -154,7 +152,7 @@ function isFilled(amount: Json | undefined): boolean {
   return decimalIn(amount)?.gt(zero) === true;
 }
 
-/** An order that rested may fill at any time, and whether it is in a list of open orders says little: that may lag, too. */
+/** Whether an order that rested may have filled. */
 function mayHaveFilled({ orderOpen, execution }: Entry): boolean {
   const own = orderOf(execution, 'order');
   if (own === null) return orderOpen;
