@@ -22,6 +22,8 @@ const relay = await startLocalRelay({
   exchange: { ...exchange, isPaper: true },
   // Longer than in `npm start`: the exchange stub may hold orders while thousands of alerts are posted.
   exchangeTimeoutMs: 60_000,
+  // Orders are not followed meanwhile: the exchange stub keeps none, and following costs by open order and time.
+  followEveryMs: 3_600_000,
   clock: systemClock,
   log: createLineLog('relay', process.stdout),
 });
