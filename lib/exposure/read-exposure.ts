@@ -145,16 +145,20 @@ async function listOwnAndFilled(
   const fills = page.fills.filter((fill) => market === null || fill.market === market);
   // With very many followed orders, an order of the last seconds may not be among those that were read.
   const placed = recent.entries.filter(
-    ({ status, signal }) => status === 'placed' && (market === null || signal?.market === market),
+    ({ status, signal, execution }) =>
+      status === 'placed' &&
+      execution?.isFollowed !== false &&
+      (market === null || signal?.market === market),
   );
-  const read = [...new Map([...placed, ...own].map((entry) => [entry.signalId, entry])).values()];
-  const listed = new Set(read.map(({ signalId }) => signalId));
+  const listed = new Set(own.map(({ signalId }) => signalId));
   const late = new Set(fills.map(({ signalId }) => signalId).filter((signalId) => !listed.has(signalId)));
-  const entries = await Promise.all(
+  const read = await Promise.all(
     [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
+  // Where an entry was read twice, the later one counts: the list of an account may lag behind.
+  const entries = [...placed, ...own, ...read.filter((entry) => entry !== null)];
   return {
-    entries: [...read, ...entries.filter((entry) => entry !== null)],
+    entries: [...new Map(entries.map((entry) => [entry.signalId, entry])).values()],
     fills,
     cancels: cancelReportsIn(recent.entries),
   };

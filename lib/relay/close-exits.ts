@@ -2,10 +2,12 @@ import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
+import { longestLagMs } from '../exchange/lag.ts';
+import { listEndedOrders } from '../exchange/list-account.ts';
 import type { Outcome, Plan } from './action.ts';
-import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
+import { type CancelledExits, cancelExits, type ExitOutcome, type ExitScope } from './cancel-exits.ts';
 import { type ClosedPosition, closesWhole } from './closes-whole.ts';
-import { createExitTest } from './expected-exits.ts';
+import { type ExpectedExits, expectExits } from './expected-exits.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Cancels what only protected the position, once the order of the plan has closed all of it. */
@@ -53,12 +55,17 @@ async function cancelLeft(
     ...(endByMs === undefined ? {} : { endByMs }),
   };
   try {
-    const exits = await createExitTest(services, closed, outcome);
-    const scope = { ...exits, market: closed.market };
+    const exits = await expectExits(services, closed, outcome);
+    const scope: ExitScope = {
+      market: closed.market,
+      isExit: (order) => exits.isExit(order),
+      see: (order) => exits.see(order),
+    };
     const done: ExitOutcome[] = [];
     for (;;) {
       const { exits: ended, left } = await cancelExits(client, scope, limits);
       done.push(...ended);
+      if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
       const nowMs = services.clock.nowMs();
       const isAwaited = exits.isAwaited(nowMs);
       const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
@@ -67,6 +74,7 @@ async function cancelLeft(
           outcome,
           { exits: done, left },
           exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
+          exits.endedFor(),
         );
       await services.clock.sleep(relistPauseMs);
     }
@@ -76,21 +84,45 @@ async function cancelLeft(
   }
 }
 
+/** An exit that has ended is awaited no more, nor those of an entry that ended without a fill. */
+async function seeEnded(
+  { clock }: ExecuteServices,
+  client: ExchangeClient,
+  exits: ExpectedExits,
+  limits: SendOptions,
+): Promise<void> {
+  try {
+    const ended = await listEndedOrders(client, clock.nowMs() - longestLagMs, limits);
+    for (const order of ended) exits.seeEnded(order);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+  }
+}
+
 /** Between two readings of open orders in a list that may lag. */
 const relistPauseMs = 1000;
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
 const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
 
-/** @param awaited what may still come; null: nothing */
-function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: string | null): Outcome {
+/**
+ * @param awaited what may still come; null: nothing
+ * @param endedFor the signals whose exits have ended, if nothing is left or may still come
+ */
+function describe(
+  outcome: Outcome,
+  { exits, left }: CancelledExits,
+  awaited: string | null,
+  endedFor: readonly string[],
+): Outcome {
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
   const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
+  const isClean = leftIds?.length === 0 && awaited === null;
   const evidence = toJson({
     ...Object(outcome.evidence),
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
+    ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
   });
-  const isClean = leftIds?.length === 0 && awaited === null;
   const contradicted = exits.map(({ alarm }) => alarm);
   const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
   const names = ended.map(({ name }) => name).join(', ');

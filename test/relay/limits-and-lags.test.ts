@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { insertOldOrders } from '../simulation/old-orders.ts';
 import { minuteMs } from '../support/aftermath.ts';
@@ -143,6 +144,26 @@ describe('While the list of positions lags, an entry is denied that', () => {
     });
   });
 
+  test('comes with an order by hand at the price of an exit that is long gone', async () => {
+    relay.paper.control.listCancelled('main', false);
+    const exits = { stopLoss: '48000', takeProfit: '60000' };
+    await relay.sendUnder(free, { action: 'buy', quantity: '0.02', ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    expect(await relay.sendUnder(free, { action: 'close', ...bare, maxSlippage: '1%' })).toEqual(placed);
+    for (let minutes = 0; minutes < 40; minutes += 1) {
+      await relay.follow();
+      relay.clock.advance(minuteMs);
+    }
+    const client = await relay.services.exchangeFor('main');
+    const order = { side: 'sell', amount: parseDecimal('0.02'), price: parseDecimal('60000') } as const;
+    await client.call(limitEndpoint, { market: 'BTC_USDT', clientOrderId: '', ...order });
+
+    expect(await relay.sendUnder(most, { action: 'sell', quantity: '0.02', ...above })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.04',
+    });
+  });
+
   test('a close whose response was lost has made room for, perhaps', async () => {
     const unguarded = settingsWith(
       { maxSlippage: null, allowUnguardedMarket: true },
@@ -215,6 +236,19 @@ describe('An order that rests', () => {
 
     expect(await relay.sendUnder(most, { action: 'buy', quantity: '0.02' })).toEqual(placed);
   });
+});
+
+test('a fill counts once although the list of the account is older than it', async () => {
+  const four = settingsWith({}, { maxPosition: '0.04' });
+  await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
+  const { ledger } = relay.services;
+  const before = await ledger.list({ account: 'main', limit: 25 });
+  relay.clock.advance(2000);
+  await relay.follow();
+  Object.assign(relay.services, { ledger: override(ledger, { list: async () => before }) });
+  lagPositions();
+
+  expect(await relay.sendUnder(four, { action: 'buy', quantity: '0.02' })).toEqual(placed);
 });
 
 describe('Nothing is counted of', () => {

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
-import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
-import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
@@ -319,52 +318,6 @@ describe('the stops of a closed position', () => {
 
     expect([entry?.status, await heldAmount(), openIds()]).toEqual(['rejected', '0', []]);
     expect(noteOf(entry)).toContain('orders that only protected it are cancelled');
-  });
-
-  const limit = { orderType: 'limit', limitPrice: '49000', maxSlippage: undefined };
-  test.each([
-    ['in time, and go, too', 3000, [], []],
-    ['too late, and there is an alarm', 30_000, [expect.any(Number)], ['orders_left_open']],
-  ])(
-    'are listed late when an order that had rested was filled a moment ago: %s',
-    async (_, delayMs, left, alarms) => {
-      await order('buy', '0.2', { ...limit, stopLoss: '2%' });
-      relay.clock.advance(300_000);
-      relay.setPrice('49000');
-      relay.clock.advance(1000);
-      relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-order', delayMs, probability: 1 });
-
-      const [entry] = await send({ action: 'close' });
-
-      expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', left]);
-      expect(relay.alarms.map(({ name }) => name)).toEqual(alarms);
-    },
-  );
-
-  test('are not waited for when the order that would have them is open and has no fill', async () => {
-    await order('buy', '0.2', exits);
-    await order('buy', '0.1', { ...limit, ...exits });
-    relay.clock.advance(1000);
-    const before = relay.clock.nowMs();
-
-    const [entry] = await send({ action: 'close' });
-
-    expect([entry?.status, openIds()]).toEqual(['placed', [expect.any(Number)]]);
-    expect(relay.clock.nowMs() - before).toBeLessThan(1000);
-  });
-
-  test('are not waited for when the order that would have them was cancelled, and the position is old', async () => {
-    await order('buy', '0.2', exits);
-    await order('buy', '0.1', { ...limit, ...exits });
-    relay.clock.advance(longestOrderLagMs + 1);
-    const client = await relay.services.exchangeFor('main');
-    await client.call(cancelOrder, { market: 'BTC_USDT', orderId: openIds().at(-1) ?? 0 });
-    const before = relay.clock.nowMs();
-
-    const [entry] = await send({ action: 'close' });
-
-    expect([entry?.status, openIds(), relay.alarms]).toEqual(['placed', [], []]);
-    expect(relay.clock.nowMs() - before).toBeLessThan(1000);
   });
 
   test('go, too, when the response to the entry was lost, and a lookup found it', async () => {

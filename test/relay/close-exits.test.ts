@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+
+/** Which exits a close cancels, and how long it waits for those that no list shows. */
+let relay: Aftermath;
+let onRequest = (): void => undefined;
+let count = 0;
+beforeEach(async () => {
+  onRequest = () => undefined;
+  count = 0;
+  relay = await openAftermath('live', () => onRequest());
+});
+afterEach(() => relay.close());
+
+const exits = { stopLoss: '48000', takeProfit: '52000' };
+const perp = { ticker: 'BTCUSDT.P' };
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1' };
+/** Rests at first. */
+const buyLower = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
+
+async function send(members: object, market = 'BTC_USDT'): Promise<Entry> {
+  count += 1;
+  const signalId = `s${count}`;
+  await relay.receiveAll(
+    JSON.stringify({ ticker: 'BTCUSDT', id: signalId, maxSlippage: '0.5%', ...members }),
+  );
+  await executeSignal(relay.services, { account: 'main', signalId, market });
+  return await relay.entry(signalId);
+}
+
+async function placeByHand(side: 'buy' | 'sell', price: string): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const order = { market: 'BTC_USDT', amount: parseDecimal('0.05'), clientOrderId: '' };
+  await client.call(limitEndpoint, { ...order, side, price: parseDecimal(price) });
+}
+
+async function cancelByHand(orderId: number): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  await client.call(cancelOrder, { market: 'BTC_USDT', orderId });
+}
+
+async function heldAmount(): Promise<string> {
+  const client = await relay.services.exchangeFor('main');
+  const [position] = await client.call(openPositions, { market: 'BTC_USDT' });
+  return position === undefined ? '0' : formatDecimal(position.amount);
+}
+
+/** From now on, lists of open orders do not show what is younger. */
+function lagOrders(delayMs: number): void {
+  for (const endpoint of ['open-order', 'conditional-orders'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
+}
+
+async function followFor(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 3) {
+    await relay.follow();
+    relay.clock.advance(3000);
+  }
+}
+
+const openIds = () =>
+  relay.paper.control
+    .state()
+    .orders.filter(({ status }) => status === 'open')
+    .map(({ orderId }) => orderId);
+
+/** Closes the position. @returns what is still open, the alarms since, and how long it took */
+async function close(members: object = {}, market = 'BTC_USDT'): Promise<object> {
+  const [startMs, before] = [relay.clock.nowMs(), relay.alarms.length];
+  const { status } = await send({ action: 'close', ...members }, market);
+  expect(status).toBe('placed');
+  const alarms = relay.alarms.slice(before).map(({ name }) => name);
+  return { left: openIds(), alarms, waitedMs: relay.clock.nowMs() - startMs };
+}
+
+const atOnce = { alarms: [], waitedMs: 0 };
+const waited = { left: [], alarms: [] };
+
+describe('Exits that no list shows yet are waited for', () => {
+  test('when an order that had rested was filled a moment ago', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(5 * minuteMs);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    lagOrders(3000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('and when they come too late, there is an alarm', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(5 * minuteMs);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    lagOrders(30_000);
+
+    expect(await close()).toMatchObject({
+      left: [expect.any(Number), expect.any(Number)],
+      alarms: ['orders_left_open'],
+    });
+  });
+
+  test.each([
+    ['the lists show those of an earlier entry, at the same prices', false],
+    ['the earlier entry was followed', true],
+  ])('when %s', async (_, isFollowed) => {
+    await send({ ...buy, ...exits });
+    if (isFollowed) await followFor(120);
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(2000);
+    lagOrders(4000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when others have an order of the other side at their price', async () => {
+    await placeByHand('buy', '48000');
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(2000);
+    lagOrders(4000);
+
+    expect(await close()).toMatchObject({ left: [10000000001], alarms: [] });
+  });
+
+  test('when the position of the other side has an exit at their price', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const short = { action: 'sell', positionSide: 'SHORT', takeProfit: '49000' };
+    await send({ ...perp, ...buy, ...short, quantity: '0.02' }, 'BTC_PERP');
+    relay.clock.advance(2 * minuteMs);
+    const long = { positionSide: 'LONG', stopLoss: '49000' };
+    await send({ ...perp, ...buy, ...long, quantity: '0.02' }, 'BTC_PERP');
+    relay.clock.advance(longestPositionLagMs + 1);
+    lagOrders(longestPositionLagMs + 2000);
+
+    const result = await close({ ...perp, positionSide: 'LONG' }, 'BTC_PERP');
+
+    expect(result).toMatchObject({ left: [expect.any(Number)], alarms: [] });
+  });
+
+  test('when the other position was closed after they were placed', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const sized = { ...perp, ...buy, quantity: '0.02', stopLoss: '2%' };
+    await send({ ...sized, positionSide: 'LONG' }, 'BTC_PERP');
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...sized, action: 'sell', positionSide: 'SHORT' }, 'BTC_PERP');
+    relay.clock.advance(longestPositionLagMs + 1);
+    await close({ ...perp, positionSide: 'LONG' }, 'BTC_PERP');
+    relay.clock.advance(longestPositionLagMs + 1);
+    lagOrders(2 * longestPositionLagMs + 3000);
+
+    expect(await close({ ...perp, positionSide: 'SHORT' }, 'BTC_PERP')).toMatchObject(waited);
+  });
+
+  test('when the entry was filled in part at once, and the rest a moment ago', async () => {
+    await send({ ...buyLower, quantity: '2', limitPrice: '50010', ...exits });
+    expect(await heldAmount()).toBe('1');
+    relay.clock.advance(5 * minuteMs);
+    relay.setPrice('50005');
+    relay.setPrice('49900');
+    relay.clock.advance(1000);
+    lagOrders(3000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test.each([
+    ['cancel', undefined, { signalId: 's1' }],
+    ['cancel_all', undefined, {}],
+    ['cancel', '0.04', { signalId: 's1' }],
+  ])('when a %s came too late for the entry (filled: %s)', async (action, filled, members) => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    const amount = filled === undefined ? undefined : parseDecimal(filled);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), amount);
+    relay.clock.advance(500);
+    await send({ action, maxSlippage: undefined, ...members });
+    relay.clock.advance(longestPositionLagMs);
+    lagOrders(longestPositionLagMs + 2000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+});
+
+describe('Nothing is waited for', () => {
+  test('when the entry that would have the exits is open without a fill', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(1000);
+
+    expect(await close()).toEqual({ ...atOnce, left: [expect.any(Number)] });
+  });
+
+  test('when the position has long been as it is', async () => {
+    await send({ ...buy, ...exits });
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(longestOrderLagMs + 1);
+    await cancelByHand(openIds().at(-1) ?? 0);
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+
+  test('when the history shows that the entry ended without a fill', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    await cancelByHand(10000000001);
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+
+  test.each([[true], [false]])(
+    'when an earlier close has ended the exits (followed: %s)',
+    async (isFollowed) => {
+      relay.paper.control.listCancelled('main', false);
+      await send({ ...buyLower, ...exits });
+      await followFor(60);
+      relay.setPrice('49500');
+      relay.clock.advance(1000);
+      expect(await close()).toEqual({ ...atOnce, left: [] });
+      if (isFollowed) await followFor(60);
+      await send({ ...buy, stopLoss: '2%', takeProfit: '4%' });
+      relay.clock.advance(longestPositionLagMs + 1);
+
+      expect(await close()).toEqual({ ...atOnce, left: [] });
+    },
+  );
+
+  test('when a cancellation has ended the exits', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await send({ action: 'cancel_all', scope: 'market', maxSlippage: undefined });
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+
+  test('when the stop-loss was hit, and there is a new position', async () => {
+    await send({ ...buy, stopLoss: '49900', takeProfit: '52000' });
+    relay.clock.advance(15_000);
+    relay.setPrice('49890');
+    relay.clock.advance(longestPositionLagMs + 1);
+    await send(buy);
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+});
+
+describe('A close leaves alone', () => {
+  test('the exits of an entry that fills right after it', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
+    relay.clock.advance(500);
+    const isOrder = (path: string) => path.includes('/order/collateral/');
+    const before = relay.asked.filter(isOrder).length;
+    onRequest = () => {
+      if (relay.asked.filter(isOrder).length === before || isOrder(relay.asked.at(-1) ?? '')) return;
+      relay.setPrice('49500');
+      onRequest = () => undefined;
+    };
+
+    expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
+    expect(await heldAmount()).toBe('0.1');
+  });
+
+  test('an order by hand at the price of an exit that is long gone', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await close();
+    relay.paper.control.listCancelled('main', false);
+    relay.clock.advance(40 * minuteMs);
+    await send(buy);
+    await placeByHand('sell', '52000');
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [expect.any(Number)] });
+  });
+});
