@@ -11,7 +11,8 @@ const otherMarket: Change = (order) => ({ market: order['market'] === 'BTC_USDT'
 const otherOrders: readonly [Change, ...Change[]] = [
   otherMarket,
   (order) => ({ side: order['side'] === 'buy' ? 'sell' : 'buy' }),
-  (order) => ({ amount: `1${String(order['amount'])}` }),
+  // More than anybody asks for: a smaller amount of an order that only reduces is one that the exchange has cut.
+  (order) => ({ amount: `1000000${String(order['amount'])}` }),
   // An order without a limit price reports none, and then nobody compares it.
   (order) => (hasPrice(order) ? { price: `1${String(order['price'])}` } : otherMarket(order)),
 ];

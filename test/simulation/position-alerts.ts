@@ -27,6 +27,8 @@ interface Strategy {
   readonly style: Style;
   /** The position that it wants, in steps of the market: long above zero, short below. */
   wanted: number;
+  /** Whether all its entries of a side have their stop-loss and take-profit at the same prices. */
+  readonly hasFixedExits: boolean;
 }
 
 /** Draws the alerts of strategies that hold positions. */
@@ -103,7 +105,8 @@ export class PositionDraw {
     };
   }
 
-  #target({ ground, style, wanted }: Strategy): Fields {
+  #target(strategy: Strategy): Fields {
+    const { ground, style, wanted } = strategy;
     const { random } = this.#run;
     const base = baseOf(ground, Math.abs(wanted));
     const signed = wanted < 0 ? `-${base}` : base;
@@ -119,22 +122,23 @@ export class PositionDraw {
       equity: () => ({ action: 'target', target: `${(quote / 10_000).toFixed(2)}%` }),
       events: () => ({ action: 'target', target: signed }),
     };
-    return { ...said[style](), ...this.#bound(), ...(wanted === 0 ? {} : this.#exits()) };
+    return { ...said[style](), ...this.#bound(), ...(wanted === 0 ? {} : this.#exits(strategy)) };
   }
 
   /** An event of a strategy that presumes to know its position. */
-  #event({ ground, wanted }: Strategy, before: number): Fields {
+  #event(strategy: Strategy, before: number): Fields {
+    const { ground, wanted } = strategy;
     const { random } = this.#run;
     const quantity = baseOf(ground, Math.abs(wanted));
     if (wanted === 0)
       return { action: 'close', ...this.#bound(), ...pickOne<Fields>(random, [{}, {}, { quantity: '50%' }]) };
     if (before !== 0 && before < 0 !== wanted < 0) {
       const size = pickOne<Fields>(random, [{}, { quantity }]);
-      return { action: 'reverse', ...size, ...this.#bound(), ...this.#exits() };
+      return { action: 'reverse', ...size, ...this.#bound(), ...this.#exits(strategy) };
     }
     const presumed = before === 0 ? 'flat' : before < 0 ? 'short' : 'long';
     const order = { action: wanted < 0 ? 'sell' : 'buy', orderType: 'market', quantity };
-    return { ...order, requirePosition: presumed, ...this.#bound(), ...this.#exits() };
+    return { ...order, requirePosition: presumed, ...this.#bound(), ...this.#exits(strategy) };
   }
 
   #bound(): Fields {
@@ -147,7 +151,10 @@ export class PositionDraw {
   }
 
   /** Some stop-losses are so near that prices reach them while the position is open. */
-  #exits(): Fields {
+  #exits({ ground: { price }, wanted, hasFixedExits }: Strategy): Fields {
+    const [loss, profit] = wanted < 0 ? [1.04, 0.94] : [0.96, 1.06];
+    if (hasFixedExits)
+      return { stopLoss: (price * loss).toFixed(2), takeProfit: (price * profit).toFixed(2) };
     return pickOne<Fields>(this.#run.random, [
       {},
       {},
@@ -177,12 +184,21 @@ export class PositionDraw {
 /** One strategy, or two that do not know of each other. */
 function drawStrategies(random: Random, ground: Ground): readonly Strategy[] {
   const names = rollChance(random, 0.45) ? ['alpha', 'beta'] : ['alpha'];
-  return names.map((name) => ({ name, ground, style: pickOne(random, styles), wanted: 0 }));
+  return names.map((name) => ({
+    name,
+    ground,
+    style: pickOne(random, styles),
+    hasFixedExits: rollChance(random, 0.3),
+    wanted: 0,
+  }));
 }
 
 /** Mostly small positions of either side; some are larger than the first levels of the book. */
-function drawWanted(random: Random, { ground, wanted }: Strategy): number {
+function drawWanted(random: Random, { ground, wanted, hasFixedExits }: Strategy): number {
   if (wanted !== 0 && rollChance(random, 0.3)) return 0;
+  // Of several entries, so that their exits are at the same prices.
+  if (hasFixedExits && wanted !== 0 && rollChance(random, 0.7))
+    return wanted + Math.sign(wanted) * ground.small;
   const steps = rollChance(random, 0.12) ? ground.large : ground.small * rollWhole(random, 1, 6);
   return rollChance(random, 0.5) ? steps : -steps;
 }
