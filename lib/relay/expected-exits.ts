@@ -66,8 +66,10 @@ export async function expectExits(
   const reports = cancelReportsIn(single);
   const endedBefore = new Set(single.flatMap(endedExitsIn));
   const claims = single
-    .filter(({ signalId }) => !endedBefore.has(signalId))
-    .flatMap((entry) => claimOf(entry, closed, reports, nowMs) ?? []);
+    .flatMap((entry) => claimOf(entry, closed, reports, nowMs) ?? [])
+    .map((claim) =>
+      endedBefore.has(claim.signalId) ? { ...claim, prices: [], awaitedUntilMs: null } : claim,
+    );
   const names = new Set(own.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
 }
@@ -77,7 +79,10 @@ export class ExpectedExits {
   /** Whether every entry was read that may have exits. */
   readonly isWhole: boolean;
   readonly #closed: Closed;
-  /** The oldest first: its exits are in a list before those of the others. */
+  /**
+   * First those whose exits must be listed by now, or are gone, and last those that seem to have none: a listed order that
+   * may belong to several belongs to the first.
+   */
   readonly #claims: readonly Claim[];
   readonly #names: ReadonlySet<string>;
   /** Unnamed orders that may be exits, open or ended, by id: their prices. */
@@ -88,7 +93,8 @@ export class ExpectedExits {
 
   constructor(closed: Closed, claims: readonly Claim[], names: ReadonlySet<string>, isWhole: boolean) {
     this.#closed = closed;
-    const placeOf = ({ entryOrderId }: Claim) => entryOrderId ?? Number.MAX_SAFE_INTEGER;
+    const placeOf = ({ awaitedUntilMs, isFilled }: Claim) =>
+      awaitedUntilMs ?? (isFilled ? 0 : Number.MAX_SAFE_INTEGER);
     this.#claims = claims.toSorted((one, other) => placeOf(one) - placeOf(other));
     this.#names = names;
     this.isWhole = isWhole;
@@ -157,7 +163,8 @@ export class ExpectedExits {
     const seen = new Set<Claim>();
     for (const claim of this.#filled()) {
       const taken = claim.prices.flatMap((planned) => {
-        const found = [...free].find(([, price]) => price.eq(planned));
+        // An exit is placed after its entry, and ids grow.
+        const found = [...free].find(([id, price]) => price.eq(planned) && id > (claim.entryOrderId ?? 0));
         if (found !== undefined) free.delete(found[0]);
         return found ?? [];
       });

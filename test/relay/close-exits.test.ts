@@ -121,6 +121,18 @@ describe('Exits that no list shows yet are waited for', () => {
     expect(await close()).toMatchObject(waited);
   });
 
+  test('when the history shows those of an earlier entry, at the same prices', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+    relay.clock.advance(1000);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(2000);
+    lagOrders(4000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
   test('when others have an order of the other side at their price', async () => {
     await placeByHand('buy', '48000');
     relay.clock.advance(minuteMs);
