@@ -84,7 +84,7 @@ async function cancelLeft(
   }
 }
 
-/** An exit that has ended is awaited no more, nor those of an entry that ended without a fill. */
+/** Reads the history: exits that have ended are awaited no more, nor are those of entries that ended without a fill. */
 async function seeEnded(
   { clock }: ExecuteServices,
   client: ExchangeClient,
@@ -95,6 +95,7 @@ async function seeEnded(
     const ended = await listEndedOrders(client, clock.nowMs() - longestLagMs, limits);
     for (const order of ended) exits.seeEnded(order);
   } catch (error) {
+    // Without the history, the close only waits longer.
     if (!(error instanceof ExchangeError)) throw error;
   }
 }
@@ -102,21 +103,22 @@ async function seeEnded(
 /** Between two readings of open orders in a list that may lag. */
 const relistPauseMs = 1000;
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
-const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
+const awaitedNote =
+  'an entry that may have filled within the last minute may have a stop-loss or take-profit that no list shows yet';
 
 /**
- * @param awaited what may still come; null: nothing
+ * @param doubt why an exit may be unknown; null: none may be
  * @param endedFor the signals whose exits have ended, if nothing is left or may still come
  */
 function describe(
   outcome: Outcome,
   { exits, left }: CancelledExits,
-  awaited: string | null,
+  doubt: string | null,
   endedFor: readonly string[],
 ): Outcome {
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
   const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
-  const isClean = leftIds?.length === 0 && awaited === null;
+  const isClean = leftIds?.length === 0 && doubt === null;
   const evidence = toJson({
     ...Object(outcome.evidence),
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
@@ -126,7 +128,10 @@ function describe(
   const contradicted = exits.map(({ alarm }) => alarm);
   const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
   const names = ended.map(({ name }) => name).join(', ');
-  const which = awaited ?? leftIds?.join(', ') ?? 'the open orders could not be read back';
+  const which = [
+    ...(leftIds ?? ['the open orders could not be read back']),
+    ...(doubt === null ? [] : [doubt]),
+  ].join(', ');
   const notes = [
     outcome.note,
     ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),

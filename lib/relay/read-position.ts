@@ -80,9 +80,9 @@ export async function findUnsettled(
 }
 
 /**
- * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold
- * every order of the last seconds; a list by account may lag behind by as much. Those that are followed no more are in that
- * list.
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently; a list
+ * by account, which has the others, may lag behind. Beyond `mostBelieved` followed entries, the newest may be missing among
+ * those.
  */
 export async function listRecent(
   { ledger, executions, clock }: ExecuteServices,
@@ -100,7 +100,7 @@ export async function listRecent(
     const isFound = findLastMoves(entries, market).length > 0;
     cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
   }
-  const known = new Set(listed.map(({ signalId }) => signalId));
-  const others = followed.filter(({ signalId }) => !known.has(signalId));
-  return { entries: [...listed.reverse(), ...others], isWhole: followed.length < mostBelieved };
+  // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.
+  const entries = new Map([...listed.reverse(), ...followed].map((entry) => [entry.signalId, entry]));
+  return { entries: [...entries.values()], isWhole: followed.length < mostBelieved };
 }

@@ -229,6 +229,18 @@ describe('a reading of the position', () => {
     },
   );
 
+  test.each([
+    ['counts', 9_000],
+    ['does not count', 8_999],
+  ])(
+    'that is as expected %s when the position changed at %i and the order ended at 10,000',
+    (text, modifiedAtMs) => {
+      const order = { ...last, endedAtMs: 10_000 };
+
+      expect(isTrusted({ ...reading('0.5', 0), modifiedAtMs }, order)).toBe(text === 'counts');
+    },
+  );
+
   test('after an order of which nothing is known counts only after the longest lag', () => {
     const unknown = { ...last, expected: null };
 

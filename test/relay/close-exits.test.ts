@@ -5,6 +5,7 @@ import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { isOrderEnd } from '../../lib/model/order.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 
@@ -52,6 +53,12 @@ async function heldAmount(): Promise<string> {
   return position === undefined ? '0' : formatDecimal(position.amount);
 }
 
+/** The order is filled in part, and nothing more of it for now. */
+function fillPart(): void {
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.04'));
+  relay.setPrice('49600');
+}
+
 /** From now on, lists of open orders do not show what is younger. */
 function lagOrders(delayMs: number): void {
   for (const endpoint of ['open-order', 'conditional-orders'])
@@ -65,10 +72,21 @@ async function followFor(seconds: number): Promise<void> {
   }
 }
 
+/** Runs with the first request after the next order. */
+function afterTheOrder(run: () => void): void {
+  const isOrder = (path: string) => path.includes('/order/collateral/');
+  const before = relay.asked.filter(isOrder).length;
+  onRequest = () => {
+    if (relay.asked.filter(isOrder).length === before || isOrder(relay.asked.at(-1) ?? '')) return;
+    run();
+    onRequest = () => undefined;
+  };
+}
+
 const openIds = () =>
   relay.paper.control
     .state()
-    .orders.filter(({ status }) => status === 'open')
+    .orders.filter(({ status }) => !isOrderEnd(status))
     .map(({ orderId }) => orderId);
 
 /** Closes the position. @returns what is still open, the alarms since, and how long it took */
@@ -129,6 +147,82 @@ describe('Exits that no list shows yet are waited for', () => {
     await send({ ...buy, ...exits });
     relay.clock.advance(2000);
     lagOrders(4000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when the lists show those of a later entry, at the same prices', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(2 * minuteMs);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    lagOrders(3000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when the history shows those of a later entry, at the same prices', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await close();
+    relay.clock.advance(longestPositionLagMs + 1);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    lagOrders(3000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test.each([
+    ['cancel', { signalId: 's1' }],
+    ['cancel_all', {}],
+  ])('when a %s has ended an entry that had filled in part long before', async (action, members) => {
+    await send({ ...buyLower, ...exits });
+    await followFor(60);
+    fillPart();
+    await followFor(72);
+    lagOrders(3000);
+    await send({ action, maxSlippage: undefined, ...members });
+    relay.clock.advance(500);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when somebody else has ended an entry that had filled in part long before', async () => {
+    const { orderId } = await send({ ...buyLower, ...exits });
+    await followFor(60);
+    fillPart();
+    await followFor(72);
+    lagOrders(3000);
+    await cancelByHand(orderId ?? 0);
+    relay.clock.advance(500);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when a cancel_all no longer believes that the entry is open', async () => {
+    await send({ ...buyLower, ...exits });
+    await followFor(11 * 60);
+    relay.setPrice('49500');
+    relay.clock.advance(500);
+    lagOrders(3000);
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+
+    expect(await close()).toMatchObject(waited);
+  });
+
+  test('when others have an order at one of their prices', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await placeByHand('sell', '52000');
+    await followFor(300);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    lagOrders(3000);
 
     expect(await close()).toMatchObject(waited);
   });
@@ -214,7 +308,36 @@ describe('Nothing is waited for', () => {
     expect(await close()).toEqual({ ...atOnce, left: [expect.any(Number)] });
   });
 
+  test('when two entries have exits at the same prices, and the lists show all', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+
+  test('when the entry has filled in part and is open', async () => {
+    await send({ ...buyLower, ...exits });
+    await followFor(60);
+    fillPart();
+    await followFor(12);
+
+    expect(await close()).toEqual({ ...atOnce, left: [10000000001] });
+  });
+
+  test('when the entry fills right after the close', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
+    relay.clock.advance(500);
+    afterTheOrder(() => relay.setPrice('49500'));
+
+    expect(await close()).toMatchObject(atOnce);
+  });
+
   test('when the position has long been as it is', async () => {
+    relay.paper.control.listCancelled('main', false);
     await send({ ...buy, ...exits });
     await send({ ...buyLower, ...exits });
     relay.clock.advance(longestOrderLagMs + 1);
@@ -276,16 +399,30 @@ describe('A close leaves alone', () => {
     relay.clock.advance(2 * minuteMs);
     await send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
     relay.clock.advance(500);
-    const isOrder = (path: string) => path.includes('/order/collateral/');
-    const before = relay.asked.filter(isOrder).length;
-    onRequest = () => {
-      if (relay.asked.filter(isOrder).length === before || isOrder(relay.asked.at(-1) ?? '')) return;
-      relay.setPrice('49500');
-      onRequest = () => undefined;
-    };
+    afterTheOrder(() => relay.setPrice('49500'));
 
     expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
     expect(await heldAmount()).toBe('0.1');
+  });
+
+  test('an order by hand at the price of an exit, placed before the entry', async () => {
+    await placeByHand('sell', '52000');
+    relay.clock.advance(minuteMs);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [10000000001] });
+  });
+
+  test('an order by hand at the price of exits that never were', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    await send({ action: 'cancel', signalId: 's1', maxSlippage: undefined });
+    await send(buy);
+    await placeByHand('sell', '52000');
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [10000000004] });
   });
 
   test('an order by hand at the price of an exit that is long gone', async () => {

@@ -410,7 +410,7 @@ describe('the stops of a closed position', () => {
 
     expect(entry?.status).toBe('placed');
     expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
-    expect(noteOf(entry)).toContain('is in no list yet');
+    expect(noteOf(entry)).toContain('that no list shows yet');
   });
 });
 

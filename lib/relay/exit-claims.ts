@@ -1,0 +1,130 @@
+import * as z from 'zod/mini';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
+import { longestOrderLagMs } from '../exchange/lag.ts';
+import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { exitPricesIn, finalReportIn, reportedOrderIn } from '../ledger/reported-order.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
+import { isOrderEnd, orderStatuses, type Side } from '../model/order.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
+import type { ClosedPosition } from './closes-whole.ts';
+
+/** The exits of an entry: what the exchange placed, or may have placed, when it filled. */
+export interface Claim {
+  readonly signalId: string;
+  /** Null while no response has told it. */
+  readonly entryOrderId: number | null;
+  /** Of the exits that were followed. */
+  readonly exitIds: readonly number[];
+  /** The planned prices of the others. */
+  readonly prices: readonly Decimal[];
+  /** Whether the entry is known to have filled, with nothing left to fill. */
+  readonly isFilled: boolean;
+  /** Whether an earlier close has ended them. */
+  readonly hasEnded: boolean;
+  /** Until then, lists need not show them; null: they must, or there are none. */
+  readonly awaitedUntilMs: number | null;
+}
+
+/** A position, and what closed it. */
+export interface Closed extends ClosedPosition {
+  readonly closingSide: Side;
+  /** The order that closed it; null when nothing was left to close. */
+  readonly orderId: number | null;
+  /** When that was placed, on the exchange's clock as far as it said. Compared with the times of fills. */
+  readonly atMs: number;
+}
+
+const Ended = z.object({ exitsEndedFor: z.array(z.string()) });
+
+/** The signals whose exits an earlier close has ended. */
+export function endedExitsIn({ steps }: Entry): readonly string[] {
+  const read = z.safeParse(Ended, steps.at(-1)?.evidence);
+  return read.success ? read.data.exitsEndedFor : [];
+}
+
+/** What was read beside the entries. */
+export interface Findings {
+  readonly reports: CancelReports;
+  /** The signals whose exits earlier closes have ended. */
+  readonly endedBefore: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
+/** Null when the entry has no exits, or those of another position. */
+export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim | null {
+  const { signalId, orderId: entryOrderId, steps, execution, status } = entry;
+  const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
+  // An order that its fills alone have proved was never reported.
+  const placed =
+    report ?? (status === 'placed' ? steps.findLast((step) => step.status === 'placed') : undefined);
+  if (placed === undefined) return null;
+  const order = report === undefined ? fieldsOf(placed.evidence) : finalReportIn(report.evidence);
+  const asked = orderSignalOf(entry);
+  const { position, closingSide } = closed;
+  if ((textIn(order['side']) ?? asked?.side) === closingSide) return null;
+  if (position.side !== null && (asked?.positionSide ?? 'BOTH') !== position.side) return null;
+  const exitIds = (execution?.orders ?? []).flatMap(({ role, orderId }) =>
+    role === 'order' ? [] : [orderId],
+  );
+  const prices = unfollowedPrices(entry);
+  if (exitIds.length + prices.length === 0) return null;
+  const end = entryEndOf(entry, order, findings);
+  if (exitIds.length === 0 && end.isUnfilled) return null;
+  const hasEnded = findings.endedBefore.has(signalId);
+  const isAwaited = exitIds.length === 0 && !hasEnded;
+  const awaitedUntilMs = isAwaited ? listedByMs(end, closed, findings.nowMs) : null;
+  return { signalId, entryOrderId, exitIds, prices, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
+}
+
+/** The planned prices of exits that were not followed: what is followed is known by its id, and by nothing else. */
+function unfollowedPrices({ execution, steps }: Entry): readonly Decimal[] {
+  if (execution?.isFollowed === false) return [];
+  const { stopLoss, takeProfit } = exitPricesIn(steps);
+  return [
+    ...(orderOf(execution, 'stop_loss') === null ? [stopLoss] : []),
+    ...(orderOf(execution, 'take_profit') === null ? [takeProfit] : []),
+  ].flatMap((price) => (price === null ? [] : [parseDecimal(price)]));
+}
+
+/** How the order of an entry ended, as far as the ledger knows. */
+interface EntryEnd {
+  readonly isFilled: boolean;
+  /** It has ended without a fill. */
+  readonly isUnfilled: boolean;
+  /** It has a fill, and may have ended at any time since. */
+  readonly isPartial: boolean;
+  /** On the exchange's clock; null when nobody said. */
+  readonly endedAtMs: number | null;
+  /** When a cancellation of this relay was answered, on its own clock; null: none has found a fill. */
+  readonly cancelledAtMs: number | null;
+}
+
+function entryEndOf(entry: Entry, order: Readonly<Record<string, Json>>, { reports }: Findings): EntryEnd {
+  const own = orderOf(entry.execution, 'order');
+  const hasReportedFill = decimalIn(order['filled'])?.gt(zero) === true;
+  const reported = orderStatuses.find((one) => one === order['status']);
+  const hasEndedAtOnce = hasReportedFill && (reported === undefined || isOrderEnd(reported));
+  const hasFollowedFill = own !== null && parseDecimal(own.filled).gt(zero);
+  const hasFollowedEnd = own !== null && !isStillOpen(own.status);
+  const cancelled = findCancelledFill(entry, reports);
+  const hasFill = hasReportedFill || hasFollowedFill;
+  const isCancelledUnfilled = cancelled?.filled?.eq(zero) === true;
+  return {
+    isFilled: hasEndedAtOnce || own?.status === 'filled',
+    isUnfilled: !hasFill && (hasFollowedEnd || isCancelledUnfilled),
+    isPartial: hasFill && !hasEndedAtOnce && !hasFollowedEnd,
+    endedAtMs: hasEndedAtOnce
+      ? (numberIn(order['endedAtMs']) ?? numberIn(order['createdAtMs']))
+      : (own?.endedAtMs ?? null),
+    cancelledAtMs: cancelled === null || isCancelledUnfilled ? null : cancelled.atMs,
+  };
+}
+
+/** From this time on, lists show the exits of the entry. Without its end, the last change of the position tells of its fill. */
+function listedByMs(end: EntryEnd, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
+  if (end.endedAtMs === null && end.cancelledAtMs !== null) return end.cancelledAtMs + longestOrderLagMs;
+  const placedAtMs = end.endedAtMs ?? (end.isPartial ? atMs : (modifiedAtMs ?? atMs));
+  return nowMs + longestOrderLagMs - Math.max(0, atMs - placedAtMs);
+}
