@@ -4,10 +4,12 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import { listEndedOrders } from '../exchange/list-account.ts';
+import { describeAmount } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome, type ExitScope } from './cancel-exits.ts';
 import { type ClosedPosition, closesWhole } from './closes-whole.ts';
 import { type ExpectedExits, expectExits } from './expected-exits.ts';
+import { type Remains, readRemains } from './read-remains.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Cancels what only protected the position, once the order of the plan has closed all of it. */
@@ -25,8 +27,15 @@ export function withExitsCancelled(
       ...action,
       async send(options) {
         const outcome = await action.send(withTimeToCancel(services, options));
-        if (!closesWhole(outcome, closed)) return outcome;
-        return await cancelLeft(services, client, closed, outcome, options);
+        const isWhole = closesWhole(outcome, closed);
+        if (isWhole === 'no') return outcome;
+        const limits = limitsFor(services, options);
+        const remains = await readRemains(services, client, closed, outcome, limits);
+        if (remains.kind === 'held')
+          return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
+        if (remains.kind === 'unknown' && isWhole === 'perhaps') return withAlarm(outcome, perhapsAlarm);
+        const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
+        return await cancelLeft(services, client, closed, told, limits);
       },
     },
   };
@@ -43,17 +52,17 @@ function withTimeToCancel(
   return { ...options, endByMs: endByMs - Math.min(timeoutMs / 2, spareMs) };
 }
 
+function limitsFor({ exchangeTimeoutMs }: ExecuteServices, { endByMs }: SendOptions): SendOptions {
+  return { timeoutMs: exchangeTimeoutMs / 2, ...(endByMs === undefined ? {} : { endByMs }) };
+}
+
 async function cancelLeft(
   services: ExecuteServices,
   client: ExchangeClient,
   closed: ClosedPosition,
   outcome: Outcome,
-  { endByMs }: SendOptions,
+  limits: SendOptions,
 ): Promise<Outcome> {
-  const limits: SendOptions = {
-    timeoutMs: services.exchangeTimeoutMs / 2,
-    ...(endByMs === undefined ? {} : { endByMs }),
-  };
   try {
     const exits = await expectExits(services, closed, outcome);
     const scope: ExitScope = {
@@ -68,7 +77,7 @@ async function cancelLeft(
       if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
       const nowMs = services.clock.nowMs();
       const isAwaited = exits.isAwaited(nowMs);
-      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
+      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (limits.endByMs ?? nowMs);
       if (!isAwaited || !mayRepeat)
         return describe(
           outcome,
@@ -145,6 +154,33 @@ const leftAlarm: Alarm = {
   message:
     'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
 };
+
+/** Nobody knows which of them belong to what was closed, and a position without a stop-loss is worse than one with two. */
+function heldAlarm({ amount }: Extract<Remains, { readonly kind: 'held' }>): Alarm {
+  return {
+    name: 'orders_left_open',
+    message: `a position was closed, and another order has filled meanwhile: the position is ${describeAmount(amount)} now; all stop-losses and take-profits are left open: check that they fit it`,
+  };
+}
+
+function turnedAlarm({ amount }: Extract<Remains, { readonly kind: 'turned' }>): Alarm {
+  return {
+    name: 'orders_left_open',
+    message: `a position was closed, and another order, perhaps its stop-loss, has opened one of the other side meanwhile: ${describeAmount(amount)}; check whether you want it`,
+  };
+}
+
+const perhapsAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'it is not known whether a position was closed, and its stop-losses and take-profits are left open: check the position, and cancel them if it is closed',
+};
+
+function withAlarm(outcome: Outcome, added: Alarm): Outcome {
+  const alarm = joinAlarms([outcome.alarm, added]);
+  const note = `${outcome.note}; ${added.message}`;
+  return { ...outcome, note, ...(alarm === undefined ? {} : { alarm }) };
+}
 
 function unread(outcome: Outcome, reason: string): Outcome {
   const alarm = joinAlarms([outcome.alarm, leftAlarm]);

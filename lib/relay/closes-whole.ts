@@ -1,6 +1,6 @@
 import type { Decimal } from '../base/decimal.ts';
-import { decimalIn } from '../base/json.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import { decimalIn, fieldsOf } from '../base/json.ts';
+import { finalReportIn } from '../ledger/reported-order.ts';
 import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome } from './action.ts';
@@ -19,16 +19,22 @@ export interface ClosedPosition {
 
 /**
  * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
- * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
+ * to because others had reduced the position meanwhile, or there was nothing to reduce any more. `perhaps`: its rest had
+ * ended before it was cancelled, so it may have filled.
  */
-export function closesWhole({ status, evidence }: Outcome, { position, amount }: ClosedPosition): boolean {
-  if (status === 'rejected') return saysNothingToReduce(evidence);
-  if (status !== 'placed') return false;
-  const order = reportedOrderIn(evidence);
-  const [sent, filled] = [decimalIn(order?.['amount']), decimalIn(order?.['filled'])];
-  if (sent === null || filled === null) return false;
-  return (
+export function closesWhole(
+  { status, evidence }: Outcome,
+  { position, amount }: ClosedPosition,
+): 'yes' | 'no' | 'perhaps' {
+  if (status === 'rejected') return saysNothingToReduce(evidence) ? 'yes' : 'no';
+  if (status !== 'placed') return 'no';
+  const order = finalReportIn(evidence);
+  const [sent, filled] = [decimalIn(order['amount']), decimalIn(order['filled'])];
+  if (sent === null || filled === null) return 'no';
+  const isWhole =
     filled.gte(position.amount.abs()) ||
-    (filled.gte(sent) && (sent.lt(amount) || amount.gte(position.amount.abs())))
-  );
+    (filled.gte(sent) && (sent.lt(amount) || amount.gte(position.amount.abs())));
+  if (isWhole) return 'yes';
+  const mayHaveFilled = sent.lt(amount) || amount.gte(position.amount.abs());
+  return fieldsOf(evidence)['ended'] === null && mayHaveFilled ? 'perhaps' : 'no';
 }

@@ -65,6 +65,10 @@ function lagOrders(delayMs: number): void {
     relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
 }
 
+function lagPositions(delayMs: number): void {
+  relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs, probability: 1 });
+}
+
 async function followFor(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed += 3) {
     await relay.follow();
@@ -72,14 +76,25 @@ async function followFor(seconds: number): Promise<void> {
   }
 }
 
+const isOrder = (path = '') => path.includes('/order/collateral/');
+
+/** Runs while the next order is on its way. */
+function beforeTheOrder(run: () => void): void {
+  const next = onRequest;
+  onRequest = () => {
+    if (!isOrder(relay.asked.at(-1))) return next();
+    onRequest = next;
+    run();
+  };
+}
+
 /** Runs with the first request after the next order. */
 function afterTheOrder(run: () => void): void {
-  const isOrder = (path: string) => path.includes('/order/collateral/');
   const before = relay.asked.filter(isOrder).length;
   onRequest = () => {
-    if (relay.asked.filter(isOrder).length === before || isOrder(relay.asked.at(-1) ?? '')) return;
-    run();
+    if (relay.asked.filter(isOrder).length === before || isOrder(relay.asked.at(-1))) return;
     onRequest = () => undefined;
+    run();
   };
 }
 
@@ -331,9 +346,12 @@ describe('Nothing is waited for', () => {
     relay.clock.advance(2 * minuteMs);
     await send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
     relay.clock.advance(500);
-    afterTheOrder(() => relay.setPrice('49500'));
+    afterTheOrder(() => {
+      relay.clock.advance(2000);
+      relay.setPrice('49500');
+    });
 
-    expect(await close()).toMatchObject(atOnce);
+    expect(await close()).toMatchObject({ alarms: [], waitedMs: 2000 });
   });
 
   test('when the position has long been as it is', async () => {
@@ -393,15 +411,81 @@ describe('Nothing is waited for', () => {
   });
 });
 
+describe('A close leaves everything open, with an alarm, that may protect what is left of the position', () => {
+  const other = { stopLoss: '47000', takeProfit: '53000' };
+
+  test.each([
+    ['between the reading of the position and the order', 0],
+    ['before that reading, which did not show it yet', 1500],
+  ])('when another entry fills %s', async (_, lagMs) => {
+    await send({ ...buyLower, limitPrice: '49900', ...exits });
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, ...other });
+    relay.clock.advance(longestPositionLagMs + 1);
+    const fill = () => relay.setPrice('49900');
+    if (lagMs === 0) beforeTheOrder(fill);
+    else {
+      fill();
+      lagPositions(lagMs);
+      relay.clock.advance(500);
+    }
+
+    expect(await close()).toMatchObject({
+      left: [expect.any(Number), expect.any(Number), expect.any(Number), expect.any(Number)],
+      alarms: ['orders_left_open'],
+    });
+    relay.paper.control.clearFaults();
+    expect(await heldAmount()).toBe('0.1');
+  });
+
+  test('when the stop-loss closes the position first, and another entry opens one', async () => {
+    await send({ ...buyLower, limitPrice: '49000', ...exits });
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, stopLoss: '49500' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    afterTheOrder(() => relay.setPrice('49000'));
+    beforeTheOrder(() => relay.setPrice('49500'));
+
+    const { status } = await send({ action: 'close' });
+
+    expect([status, await heldAmount(), openIds().length]).toEqual(['rejected', '0.1', 2]);
+    expect(relay.alarms.map(({ name }) => name)).toContain('orders_left_open');
+  });
+});
+
+test('a position that the stop-loss has turned right after the close is an alarm', async () => {
+  await send({ ...buy, ...exits });
+  relay.clock.advance(longestPositionLagMs + 1);
+  afterTheOrder(() => relay.setPrice('47990'));
+
+  expect(await close()).toMatchObject({ alarms: ['orders_left_open'] });
+  expect(await heldAmount()).toBe('-0.1');
+});
+
+test('a close whose rest fills before it is cancelled cancels the exits, too', async () => {
+  await send({ ...buyLower, quantity: '2', limitPrice: '50100', ...exits });
+  relay.clock.advance(longestPositionLagMs + 1);
+  relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', count: 1 });
+  onRequest = () => {
+    if (relay.asked.at(-1) === '/api/v4/order/cancel') relay.setPrice('50300');
+  };
+
+  expect(await close({ maxSlippage: '0.03%' })).toMatchObject({ left: [], alarms: [] });
+  expect(await heldAmount()).toBe('0');
+});
+
 describe('A close leaves alone', () => {
   test('the exits of an entry that fills right after it', async () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(2 * minuteMs);
     await send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
     relay.clock.advance(500);
-    afterTheOrder(() => relay.setPrice('49500'));
+    afterTheOrder(() => {
+      relay.clock.advance(2000);
+      relay.setPrice('49500');
+    });
 
-    expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
+    expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)], alarms: [] });
     expect(await heldAmount()).toBe('0.1');
   });
 

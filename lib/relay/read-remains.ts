@@ -1,0 +1,78 @@
+import { type Decimal, zero } from '../base/decimal.ts';
+import { numberIn } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
+import { reportedOrderIn } from '../ledger/reported-order.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import type { Outcome } from './action.ts';
+import type { ClosedPosition } from './closes-whole.ts';
+import type { ExecuteServices } from './services.ts';
+
+/** What is left of a position after the order that closed it. Amounts are signed, in base units. */
+export type Remains =
+  /** What is open now was opened since. */
+  | { readonly kind: 'nothing' }
+  /** Another order had enlarged it just before the close. */
+  | { readonly kind: 'held'; readonly amount: Decimal }
+  /** Another order has opened one of the other side. */
+  | { readonly kind: 'turned'; readonly amount: Decimal }
+  /** The list could not be read, or shows what was before the close. */
+  | { readonly kind: 'unknown' };
+
+/** Between two readings of a list that may lag. */
+const pauseMs = 1000;
+/** A position that changed within this time after the order was created was changed by that order. */
+const fillMs = 1000;
+
+/**
+ * Reads the position after its close. While the list shows what was before, it is read again: at most until it must show
+ * the close, and until a timeout is left.
+ *
+ * @param outcome of the order that closed it
+ */
+export async function readRemains(
+  { clock, exchangeTimeoutMs }: ExecuteServices,
+  client: ExchangeClient,
+  closed: ClosedPosition,
+  outcome: Outcome,
+  limits: SendOptions,
+): Promise<Remains> {
+  const startMs = clock.nowMs();
+  const lastMs = Math.min(startMs + longestPositionLagMs, (limits.endByMs ?? startMs) - exchangeTimeoutMs);
+  try {
+    for (;;) {
+      const positions = await client.call(openPositions, { market: closed.market }, limits);
+      const remains = judgeRemains(closed, outcome, positions);
+      if (remains.kind !== 'unknown' || clock.nowMs() + pauseMs >= lastMs) return remains;
+      await clock.sleep(pauseMs);
+    }
+  } catch (error) {
+    if (error instanceof ExchangeError) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+function judgeRemains(
+  { market, position, modifiedAtMs }: ClosedPosition,
+  { evidence }: Outcome,
+  positions: readonly OpenPosition[],
+): Remains {
+  const held = positions.find(
+    (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
+  );
+  if (held === undefined || held.amount.eq(zero)) return { kind: 'nothing' };
+  const { amount } = held;
+  if (amount.times(position.amount).lt(zero)) return { kind: 'turned', amount };
+  const changedAtMs = held.modifiedAtMs;
+  if (changedAtMs === null) return { kind: 'unknown' };
+  const closedAtMs = numberIn(reportedOrderIn(evidence)?.['createdAtMs']);
+  // Without an order there was nothing to close: a change since the reading is another one.
+  if (closedAtMs === null)
+    return modifiedAtMs !== null && changedAtMs > modifiedAtMs
+      ? { kind: 'held', amount }
+      : { kind: 'unknown' };
+  if (changedAtMs < closedAtMs) return { kind: 'unknown' };
+  return changedAtMs > closedAtMs + fillMs ? { kind: 'nothing' } : { kind: 'held', amount };
+}
