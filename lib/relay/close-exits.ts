@@ -29,13 +29,15 @@ export function withExitsCancelled(
         const outcome = await action.send(withTimeToCancel(services, options));
         const isWhole = closesWhole(outcome, closed);
         if (isWhole === 'no') return outcome;
+        const exits = await expectExits(services, closed, outcome);
+        if (!exits.mayExist) return describe(outcome, { exits: [], left: [] }, null, []);
         const limits = limitsFor(services, options);
         const remains = await readRemains(services, client, closed, outcome, limits);
         if (remains.kind === 'held')
           return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
         if (remains.kind === 'unknown' && isWhole === 'perhaps') return withAlarm(outcome, perhapsAlarm);
         const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
-        return await cancelLeft(services, client, closed, told, limits);
+        return await cancelLeft(services, client, { market: closed.market, exits }, told, limits);
       },
     },
   };
@@ -59,14 +61,13 @@ function limitsFor({ exchangeTimeoutMs }: ExecuteServices, { endByMs }: SendOpti
 async function cancelLeft(
   services: ExecuteServices,
   client: ExchangeClient,
-  closed: ClosedPosition,
+  { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
   outcome: Outcome,
   limits: SendOptions,
 ): Promise<Outcome> {
   try {
-    const exits = await expectExits(services, closed, outcome);
     const scope: ExitScope = {
-      market: closed.market,
+      market,
       isExit: (order) => exits.isExit(order),
       see: (order) => exits.see(order),
     };

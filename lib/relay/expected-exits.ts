@@ -71,6 +71,11 @@ export class ExpectedExits {
     this.isWhole = isWhole;
   }
 
+  /** False when nothing can be an exit, whatever a list shows. */
+  get mayExist(): boolean {
+    return !this.isWhole || this.#names.size > 0 || this.#claims.some(({ hasEnded }) => !hasEnded);
+  }
+
   /**
    * This relay's orders that only reduce, and the stop-loss and take-profit that the exchange made from this relay's entries.
    * Orders that others have named stay, and those placed after the order that closed the position: they protect another one.

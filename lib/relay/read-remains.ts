@@ -63,16 +63,12 @@ function judgeRemains(
     (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
   );
   if (held === undefined || held.amount.eq(zero)) return { kind: 'nothing' };
-  const { amount } = held;
-  if (amount.times(position.amount).lt(zero)) return { kind: 'turned', amount };
-  const changedAtMs = held.modifiedAtMs;
-  if (changedAtMs === null) return { kind: 'unknown' };
+  const { amount, modifiedAtMs: changedAtMs } = held;
   const closedAtMs = numberIn(reportedOrderIn(evidence)?.['createdAtMs']);
   // Without an order there was nothing to close: a change since the reading is another one.
-  if (closedAtMs === null)
-    return modifiedAtMs !== null && changedAtMs > modifiedAtMs
-      ? { kind: 'held', amount }
-      : { kind: 'unknown' };
-  if (changedAtMs < closedAtMs) return { kind: 'unknown' };
-  return changedAtMs > closedAtMs + fillMs ? { kind: 'nothing' } : { kind: 'held', amount };
+  const sinceMs = closedAtMs ?? (modifiedAtMs === null ? null : modifiedAtMs + 1);
+  if (changedAtMs === null || sinceMs === null || changedAtMs < sinceMs) return { kind: 'unknown' };
+  if (amount.times(position.amount).lt(zero)) return { kind: 'turned', amount };
+  const isNew = closedAtMs !== null && changedAtMs > closedAtMs + fillMs;
+  return isNew ? { kind: 'nothing' } : { kind: 'held', amount };
 }

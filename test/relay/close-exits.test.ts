@@ -453,6 +453,16 @@ describe('A close leaves everything open, with an alarm, that may protect what i
   });
 });
 
+test('a close asks for nothing more when no entry has exits', async () => {
+  await send(buy);
+  relay.clock.advance(longestPositionLagMs + 1);
+  const before = relay.asked.length;
+
+  expect(await close()).toEqual({ ...atOnce, left: [] });
+  const last = relay.asked.at(-1);
+  expect([relay.asked.length > before, isOrder(last)]).toEqual([true, true]);
+});
+
 test('a position that the stop-loss has turned right after the close is an alarm', async () => {
   await send({ ...buy, ...exits });
   relay.clock.advance(longestPositionLagMs + 1);
