@@ -41,7 +41,9 @@ export async function expectExits(
     nowMs,
   };
   const claims = single.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
-  const names = new Set(own.flatMap(({ clientOrderId }) => clientOrderId ?? []));
+  // The close itself is still being sent.
+  const placed = own.filter(({ status }) => status === 'placed');
+  const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
 }
 
