@@ -133,7 +133,7 @@ function exitOfOrder(orderId: number): Exit {
   return { name: `order ${orderId}`, orderIds: [orderId] };
 }
 
-/** A list may lag behind a cancellation that the exchange has confirmed. */
+/** What is still open. The lists may lag behind a cancellation that the exchange has confirmed, and behind a create. */
 async function readLeft(
   client: ExchangeClient,
   scope: ExitScope,
@@ -146,8 +146,16 @@ async function readLeft(
   try {
     const { isWhole, pairs, orders } = await findExits(client, scope, options);
     if (!isWhole) return null;
-    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))];
-    return left.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
+    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))].filter(
+      ({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)),
+    );
+    // A list that lags does not show a young order: what was not cancelled is still open in any case.
+    const listed = new Set(left.flatMap(({ orderIds }) => orderIds));
+    const unlisted = exits.filter(
+      ({ result, orderIds }) =>
+        (result === 'failed' || result === 'unknown') && !orderIds.some((orderId) => listed.has(orderId)),
+    );
+    return [...left, ...unlisted.map(({ name, orderIds }) => ({ name, orderIds }))];
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

@@ -6,7 +6,13 @@ import { longestLagMs } from '../exchange/lag.ts';
 import { listEndedOrders } from '../exchange/list-account.ts';
 import { describeAmount } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
-import { type CancelledExits, cancelExits, type ExitOutcome, type ExitScope } from './cancel-exits.ts';
+import {
+  type CancelledExits,
+  cancelExits,
+  type Exit,
+  type ExitOutcome,
+  type ExitScope,
+} from './cancel-exits.ts';
 import { type ClosedPosition, closesWhole } from './closes-whole.ts';
 import { type ExpectedExits, expectExits } from './expected-exits.ts';
 import { type Remains, readRemains } from './read-remains.ts';
@@ -72,9 +78,14 @@ async function cancelLeft(
       see: (order) => exits.see(order),
     };
     const done: ExitOutcome[] = [];
+    // What one reading has shown, and none has cancelled: a later reading may lag.
+    const before = new Map<string, Exit>();
     for (;;) {
       const { exits: ended, left } = await cancelExits(client, scope, limits);
       done.push(...ended);
+      for (const { name, result } of ended)
+        if (result === 'cancelled' || result === 'gone') before.delete(name);
+      for (const exit of left ?? []) before.set(exit.name, exit);
       if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
       const nowMs = services.clock.nowMs();
       const isAwaited = exits.isAwaited(nowMs);
@@ -82,7 +93,7 @@ async function cancelLeft(
       if (!isAwaited || !mayRepeat)
         return describe(
           outcome,
-          { exits: done, left },
+          { exits: done, left: left === null ? null : [...before.values()] },
           exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
           exits.endedFor(),
         );

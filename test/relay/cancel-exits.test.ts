@@ -82,6 +82,22 @@ describe('cancelling the exits of a market', () => {
     });
   });
 
+  test('names what the exchange does not cancel, too, when the lists do not show it any more', async () => {
+    await send({ id: 'buy-1', stopLoss: '2%', takeProfit: '4%' });
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-conditional', probability: 1 });
+    const lagging: typeof client.call = async (endpoint, params, sending) => {
+      const result = await client.call(endpoint, params, sending);
+      if (endpoint.name === 'open-order')
+        for (const late of ['open-order', 'conditional-orders'])
+          relay.paper.control.addFault({ fault: 'read_lag', endpoint: late, delayMs: 5000, probability: 1 });
+      return result;
+    };
+
+    const done = await cancelExits({ ...client, prepare: client.prepare, call: lagging }, scope, options);
+
+    expect(done.left).toEqual([{ name: 'OCO 10000000003', orderIds: [10000000004, 10000000005] }]);
+  });
+
   test('cannot say what is left while the lists cannot be read back', async () => {
     await send({ id: 'buy-1', stopLoss: '2%', takeProfit: '4%' });
     const slow: typeof client.call = async (endpoint, params, sending) => {
