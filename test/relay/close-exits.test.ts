@@ -332,6 +332,17 @@ describe('Nothing is waited for', () => {
     expect(await close()).toEqual({ ...atOnce, left: [] });
   });
 
+  test('when an earlier position of the other side had exits at the same prices', async () => {
+    await send({ ...buy, action: 'sell', stopLoss: '52000', takeProfit: '48000' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await close();
+    relay.clock.advance(1000);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await close()).toEqual({ ...atOnce, left: [] });
+  });
+
   test('when the entry has filled in part and is open', async () => {
     await send({ ...buyLower, ...exits });
     await followFor(60);
@@ -506,6 +517,19 @@ describe('A close leaves alone', () => {
     relay.clock.advance(longestPositionLagMs + 1);
 
     expect(await close()).toEqual({ ...atOnce, left: [10000000001] });
+  });
+
+  test('an order with the name of others, at the price of an exit', async () => {
+    await send({ ...buy, ...exits });
+    const client = await relay.services.exchangeFor('main');
+    const order = { market: 'BTC_USDT', amount: parseDecimal('0.05'), price: parseDecimal('52000') };
+    await client.call(limitEndpoint, { ...order, side: 'sell', clientOrderId: 'mine' });
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    await close();
+
+    const open = relay.paper.control.state().orders.filter(({ status }) => status === 'open');
+    expect(open.map(({ clientOrderId }) => clientOrderId)).toEqual(['mine']);
   });
 
   test('an order by hand at the price of exits that never were', async () => {
