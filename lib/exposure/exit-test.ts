@@ -1,7 +1,8 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { exitPricesIn } from '../ledger/reported-order.ts';
-import { type Order, oppositeOf, type Side } from '../model/order.ts';
+import { exitIdsOf } from '../model/execution.ts';
+import { exitPriceOf, type Order, oppositeOf, type Side } from '../model/order.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 
 /**
@@ -9,15 +10,11 @@ import { orderSignalOf } from '../positions/sent-order.ts';
  * were followed by the prices that were sent with the entry.
  */
 export function exitTest(entries: readonly Entry[]): (order: Order) => boolean {
-  const ids = new Set(
-    entries.flatMap(({ execution }) =>
-      (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId])),
-    ),
-  );
+  const ids = new Set(entries.flatMap(({ execution }) => exitIdsOf(execution)));
   const planned = new Set(entries.flatMap(plannedExits));
-  return ({ orderId, clientOrderId, market, side, activationPrice, price }) =>
-    ids.has(orderId) ||
-    (clientOrderId === '' && planned.has(nameExit(market, side, activationPrice ?? price)));
+  return (order) =>
+    ids.has(order.orderId) ||
+    (order.clientOrderId === '' && planned.has(nameExit(order.market, order.side, exitPriceOf(order))));
 }
 
 function plannedExits(entry: Entry): readonly string[] {

@@ -3,10 +3,11 @@ import { decimalIn, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { statusIn } from '../ledger/reported-order.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { isOrderEnd, type Order, orderStatuses, type PositionSide } from '../model/order.ts';
+import { isOrderEnd, type Order, type PositionSide } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
 import { describeOwn, type Own, type OwnOrder, partOf, remainderOf, takePart } from './own-orders.ts';
 
@@ -95,8 +96,8 @@ function mayBeOpen({ entry, followed, reported }: Own, nowMs: number): boolean {
   return !('orderId' in reported) && ageMs < longestPositionLagMs;
 }
 
-function hasEndedAtOnce({ status }: Own['reported']): boolean {
-  const known = orderStatuses.find((one) => one === status);
+function hasEndedAtOnce(reported: Own['reported']): boolean {
+  const known = statusIn(reported);
   return known !== undefined && isOrderEnd(known);
 }
 

@@ -12,7 +12,7 @@ import {
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { Order } from '../model/order.ts';
+import { exitPriceOf, type Order } from '../model/order.ts';
 import type { Unnamed } from './followed-exits.ts';
 import {
   createKnownOrder,
@@ -159,14 +159,14 @@ export function listUnnamed({ open, ended }: AccountReading): readonly Unnamed[]
   const orders = new Map([...open, ...ended].map((order) => [keyOf(order), order]));
   return [...orders.values()]
     .filter(({ clientOrderId }) => clientOrderId === '')
-    .map(({ orderId, market, side, amount, price, activationPrice, createdAtMs }) => ({
-      orderId,
-      market,
-      side,
-      amount,
-      price: activationPrice ?? price,
-      isStop: activationPrice !== undefined,
-      createdAtMs,
+    .map((order) => ({
+      orderId: order.orderId,
+      market: order.market,
+      side: order.side,
+      amount: order.amount,
+      price: exitPriceOf(order),
+      isStop: order.activationPrice !== undefined,
+      createdAtMs: order.createdAtMs,
     }));
 }
 

@@ -1,4 +1,5 @@
 import { fieldsOf, type Json, textIn } from '../base/json.ts';
+import { type OrderStatus, orderStatuses } from '../model/order.ts';
 import type { Step } from './entry.ts';
 
 /**
@@ -16,6 +17,11 @@ export function reportedOrderIn(evidence: Json | undefined): Readonly<Record<str
 export function finalReportIn(evidence: Json | undefined): Readonly<Record<string, Json>> {
   const ended = fieldsOf(fieldsOf(evidence)['ended']);
   return 'orderId' in ended ? ended : (reportedOrderIn(evidence) ?? {});
+}
+
+/** The status in a report of an order; undefined when it has none that is known. */
+export function statusIn({ status }: Readonly<Record<string, Json>>): OrderStatus | undefined {
+  return orderStatuses.find((one) => one === status);
 }
 
 /** The trigger prices of stop-loss and take-profit, in plain notation. */

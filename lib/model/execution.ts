@@ -83,6 +83,11 @@ export function orderOf(execution: Pick<Execution, 'orders'> | null, role: Order
   return execution?.orders.find((order) => order.role === role) ?? null;
 }
 
+/** The ids of the exits that were followed. */
+export function exitIdsOf(execution: Execution | null): readonly number[] {
+  return (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId]));
+}
+
 /** Whether more can become of an order. */
 export function isStillOpen(status: FollowedStatus): boolean {
   return status !== 'gone' && !isOrderEnd(status);

@@ -158,6 +158,11 @@ export interface Order {
   readonly oto?: PlannedPrices | undefined;
 }
 
+/** The price by which a stop-loss or take-profit is known: the trigger price of the one, the limit price of the other. */
+export function exitPriceOf({ activationPrice, price }: Pick<Order, 'activationPrice' | 'price'>): Decimal {
+  return activationPrice ?? price;
+}
+
 /** The prices of the stop-loss and take-profit that an order carries until it fills. */
 export interface PlannedPrices {
   readonly otoId: number;

@@ -15,7 +15,7 @@ import {
 } from './cancel-exits.ts';
 import { type ClosedPosition, closesWhole } from './closes-whole.ts';
 import { type ExpectedExits, expectExits } from './expected-exits.ts';
-import { type Remains, readRemains } from './read-remains.ts';
+import { type Remains, readRemains, relistPauseMs } from './read-remains.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Cancels what only protected the position, once the order of the plan has closed all of it. */
@@ -121,8 +121,6 @@ async function seeEnded(
   }
 }
 
-/** Between two readings of open orders in a list that may lag. */
-const relistPauseMs = 1000;
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
 const awaitedNote =
   'an entry that may have filled within the last minute may have a stop-loss or take-profit that no list shows yet';

@@ -31,10 +31,8 @@ export function closesWhole(
   const order = finalReportIn(evidence);
   const [sent, filled] = [decimalIn(order['amount']), decimalIn(order['filled'])];
   if (sent === null || filled === null) return 'no';
-  const isWhole =
-    filled.gte(position.amount.abs()) ||
-    (filled.gte(sent) && (sent.lt(amount) || amount.gte(position.amount.abs())));
-  if (isWhole) return 'yes';
-  const mayHaveFilled = sent.lt(amount) || amount.gte(position.amount.abs());
-  return fieldsOf(evidence)['ended'] === null && mayHaveFilled ? 'perhaps' : 'no';
+  const held = position.amount.abs();
+  const isForAll = sent.lt(amount) || amount.gte(held);
+  if (filled.gte(held) || (filled.gte(sent) && isForAll)) return 'yes';
+  return fieldsOf(evidence)['ended'] === null && isForAll ? 'perhaps' : 'no';
 }

@@ -4,9 +4,9 @@ import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../base/json.t
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn, finalReportIn, reportedOrderIn } from '../ledger/reported-order.ts';
-import { isStillOpen, orderOf } from '../model/execution.ts';
-import { isOrderEnd, orderStatuses, type Side } from '../model/order.ts';
+import { exitPricesIn, finalReportIn, reportedOrderIn, statusIn } from '../ledger/reported-order.ts';
+import { exitIdsOf, isStillOpen, orderOf } from '../model/execution.ts';
+import { isOrderEnd, type Side } from '../model/order.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import type { ClosedPosition } from './closes-whole.ts';
 
@@ -65,9 +65,7 @@ export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim
   const { position, closingSide } = closed;
   if ((textIn(order['side']) ?? asked?.side) === closingSide) return null;
   if (position.side !== null && (asked?.positionSide ?? 'BOTH') !== position.side) return null;
-  const exitIds = (execution?.orders ?? []).flatMap(({ role, orderId }) =>
-    role === 'order' ? [] : [orderId],
-  );
+  const exitIds = exitIdsOf(execution);
   const prices = unfollowedPrices(entry);
   if (exitIds.length + prices.length === 0) return null;
   const end = entryEndOf(entry, order, findings);
@@ -104,7 +102,7 @@ interface EntryEnd {
 function entryEndOf(entry: Entry, order: Readonly<Record<string, Json>>, { reports }: Findings): EntryEnd {
   const own = orderOf(entry.execution, 'order');
   const hasReportedFill = decimalIn(order['filled'])?.gt(zero) === true;
-  const reported = orderStatuses.find((one) => one === order['status']);
+  const reported = statusIn(order);
   const hasEndedAtOnce = hasReportedFill && (reported === undefined || isOrderEnd(reported));
   const hasFollowedFill = own !== null && parseDecimal(own.filled).gt(zero);
   const hasFollowedEnd = own !== null && !isStillOpen(own.status);

@@ -3,7 +3,7 @@ import { fieldsOf, numberIn } from '../base/json.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import { reportedOrderIn } from '../ledger/reported-order.ts';
-import { isMarkedReducing, type Order } from '../model/order.ts';
+import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import type { Outcome } from './action.ts';
 import { mostBelieved } from './close-ended.ts';
 import type { ClosedPosition } from './closes-whole.ts';
@@ -88,7 +88,7 @@ export class ExpectedExits {
     return this.#filled()
       .filter(({ hasEnded }) => !hasEnded)
       .some(
-        (claim) => claim.exitIds.includes(order.orderId) || mayBeOf(claim, order.orderId, priceOf(order)),
+        (claim) => claim.exitIds.includes(order.orderId) || mayBeOf(claim, order.orderId, exitPriceOf(order)),
       );
   }
 
@@ -97,7 +97,7 @@ export class ExpectedExits {
     this.#open.add(order.orderId);
     if (order.filled.eq(zero)) this.#unfilled.add(order.orderId);
     if (order.clientOrderId === '' && this.#isOfSide(order))
-      this.#listed.set(order.orderId, { price: priceOf(order), isOpen: true });
+      this.#listed.set(order.orderId, { price: exitPriceOf(order), isOpen: true });
   }
 
   /** Takes note of an order that has ended. */
@@ -106,7 +106,7 @@ export class ExpectedExits {
     if (market !== this.#closed.market || this.#open.has(orderId)) return;
     if (filled.eq(zero)) this.#unfilled.add(orderId);
     if (clientOrderId === '' && side === this.#closed.closingSide)
-      this.#listed.set(orderId, { price: priceOf(order), isOpen: false });
+      this.#listed.set(orderId, { price: exitPriceOf(order), isOpen: false });
   }
 
   /** Whether exits may be open that no list has shown. */
@@ -171,10 +171,6 @@ export class ExpectedExits {
     }
     return seen;
   }
-}
-
-function priceOf({ activationPrice, price }: Pick<Order, 'activationPrice' | 'price'>): Decimal {
-  return activationPrice ?? price;
 }
 
 /** An exit is placed after its entry, and the exchange's ids grow. */

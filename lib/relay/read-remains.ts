@@ -22,7 +22,7 @@ export type Remains =
   | { readonly kind: 'unknown' };
 
 /** Between two readings of a list that may lag. */
-const pauseMs = 1000;
+export const relistPauseMs = 1000;
 /** A position that changed within this time after the order was created was changed by that order. */
 const fillMs = 1000;
 
@@ -45,8 +45,8 @@ export async function readRemains(
     for (;;) {
       const positions = await client.call(openPositions, { market: closed.market }, limits);
       const remains = judgeRemains(closed, outcome, positions);
-      if (remains.kind !== 'unknown' || clock.nowMs() + pauseMs >= lastMs) return remains;
-      await clock.sleep(pauseMs);
+      if (remains.kind !== 'unknown' || clock.nowMs() + relistPauseMs >= lastMs) return remains;
+      await clock.sleep(relistPauseMs);
     }
   } catch (error) {
     if (error instanceof ExchangeError) return { kind: 'unknown' };
