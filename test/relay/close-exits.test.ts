@@ -65,6 +65,18 @@ function lagOrders(delayMs: number): void {
     relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
 }
 
+/** The resting entry was filled a second ago. */
+function fillLately(lagMs: number): void {
+  relay.setPrice('49500');
+  relay.clock.advance(1000);
+  lagOrders(lagMs);
+}
+
+function hedge(): void {
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+  relay.paper.control.setHedgeMode('main', true);
+}
+
 function lagPositions(delayMs: number): void {
   relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs, probability: 1 });
 }
@@ -120,9 +132,7 @@ describe('Exits that no list shows yet are waited for', () => {
   test('when an order that had rested was filled a moment ago', async () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(5 * minuteMs);
-    relay.setPrice('49500');
-    relay.clock.advance(1000);
-    lagOrders(3000);
+    fillLately(3000);
 
     expect(await close()).toMatchObject(waited);
   });
@@ -130,9 +140,7 @@ describe('Exits that no list shows yet are waited for', () => {
   test('and when they come too late, there is an alarm', async () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(5 * minuteMs);
-    relay.setPrice('49500');
-    relay.clock.advance(1000);
-    lagOrders(30_000);
+    fillLately(30_000);
 
     expect(await close()).toMatchObject({
       left: [expect.any(Number), expect.any(Number)],
@@ -171,9 +179,7 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(minuteMs);
     await send({ ...buy, ...exits });
     relay.clock.advance(2 * minuteMs);
-    relay.setPrice('49500');
-    relay.clock.advance(1000);
-    lagOrders(3000);
+    fillLately(3000);
 
     expect(await close()).toMatchObject(waited);
   });
@@ -185,9 +191,7 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(longestPositionLagMs + 1);
     await close();
     relay.clock.advance(longestPositionLagMs + 1);
-    relay.setPrice('49500');
-    relay.clock.advance(1000);
-    lagOrders(3000);
+    fillLately(3000);
 
     expect(await close()).toMatchObject(waited);
   });
@@ -235,9 +239,7 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(minuteMs);
     await placeByHand('sell', '52000');
     await followFor(300);
-    relay.setPrice('49500');
-    relay.clock.advance(1000);
-    lagOrders(3000);
+    fillLately(3000);
 
     expect(await close()).toMatchObject(waited);
   });
@@ -253,8 +255,7 @@ describe('Exits that no list shows yet are waited for', () => {
   });
 
   test('when the position of the other side has an exit at their price', async () => {
-    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
-    relay.paper.control.setHedgeMode('main', true);
+    hedge();
     const short = { action: 'sell', positionSide: 'SHORT', takeProfit: '49000' };
     await send({ ...perp, ...buy, ...short, quantity: '0.02' }, 'BTC_PERP');
     relay.clock.advance(2 * minuteMs);
@@ -269,8 +270,7 @@ describe('Exits that no list shows yet are waited for', () => {
   });
 
   test('when the other position was closed after they were placed', async () => {
-    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
-    relay.paper.control.setHedgeMode('main', true);
+    hedge();
     const sized = { ...perp, ...buy, quantity: '0.02', stopLoss: '2%' };
     await send({ ...sized, positionSide: 'LONG' }, 'BTC_PERP');
     relay.clock.advance(2 * minuteMs);
