@@ -75,7 +75,11 @@ export class ExpectedExits {
 
   /** False when nothing can be an exit, whatever a list shows. */
   get mayExist(): boolean {
-    return !this.isWhole || this.#names.size > 0 || this.#claims.some(({ hasEnded }) => !hasEnded);
+    return (
+      !this.isWhole ||
+      this.#names.size > 0 ||
+      this.#claims.some(({ hasEnded, exitIds }) => !hasEnded || exitIds.length > 0)
+    );
   }
 
   /**
@@ -85,11 +89,11 @@ export class ExpectedExits {
   isExit(order: Order): boolean {
     if (!this.#isOfSide(order) || this.#isLater(order.orderId)) return false;
     if (order.clientOrderId !== '') return isMarkedReducing(order) && this.#names.has(order.clientOrderId);
-    return this.#filled()
-      .filter(({ hasEnded }) => !hasEnded)
-      .some(
-        (claim) => claim.exitIds.includes(order.orderId) || mayBeOf(claim, order.orderId, exitPriceOf(order)),
-      );
+    return this.#filled().some(
+      (claim) =>
+        claim.exitIds.includes(order.orderId) ||
+        (!claim.hasEnded && mayBeOf(claim, order.orderId, exitPriceOf(order))),
+    );
   }
 
   /** Takes note of an open order that was read after the close. */

@@ -495,6 +495,19 @@ test('a close whose rest fills before it is cancelled cancels the exits, too', a
   expect(await heldAmount()).toBe('0');
 });
 
+test('a close cancels exits that the follower knows, although an earlier close has missed them', async () => {
+  await send({ ...buy, ...exits });
+  lagOrders(5 * minuteMs);
+  relay.clock.advance(longestOrderLagMs + 1);
+  expect(await close()).toMatchObject({ left: [10000000004, 10000000005], alarms: [] });
+  relay.paper.control.clearFaults();
+  await relay.follow();
+  await send(buy);
+  relay.clock.advance(longestPositionLagMs + 1);
+
+  expect(await close()).toEqual({ ...atOnce, left: [] });
+});
+
 describe('A close leaves alone', () => {
   test('the exits of an entry that fills right after it', async () => {
     await send({ ...buyLower, ...exits });
