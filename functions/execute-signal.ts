@@ -1,9 +1,14 @@
 import { openExecuteServices } from '../lib/host/aws-services.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
-import { createExecuteSignal } from '../lib/host/worker.ts';
+import { createWorker } from '../lib/host/worker.ts';
+import { executeSignal } from '../lib/relay/execute-signal.ts';
 import { checkedConfig } from './checked-config.ts';
 
+const services = openExecuteServices(readShippedConfig(checkedConfig), process.env);
+
 /** Called by the signal queue. */
-export const handler = createExecuteSignal(
-  openExecuteServices(readShippedConfig(checkedConfig), process.env),
+export const handler = createWorker(
+  services.log,
+  (message) => executeSignal(services, message),
+  services.postponeMessage,
 );

@@ -1,9 +1,10 @@
 import { openSnapshotServices } from '../lib/host/aws-services.ts';
+import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
-import { createImportInterest } from '../lib/host/snapshots.ts';
+import { importInterest } from '../lib/snapshots/import-interest.ts';
 import { checkedConfig } from './checked-config.ts';
 
+const services = openSnapshotServices('import-interest', readShippedConfig(checkedConfig), process.env);
+
 /** Called by the schedule of interest payments. */
-export const handler = createImportInterest(
-  openSnapshotServices('import-interest', readShippedConfig(checkedConfig), process.env),
-);
+export const handler = createSchedule('import-interest', services.log, () => importInterest(services));

@@ -1,6 +1,7 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
-import { createReceiveSignal } from '../lib/host/webhook.ts';
+import { createWebhook } from '../lib/host/webhook.ts';
+import { receiveSignal } from '../lib/relay/receive-signal.ts';
 import { checkedConfig } from './checked-config.ts';
 
 /**
@@ -11,8 +12,11 @@ import { checkedConfig } from './checked-config.ts';
  */
 const responseTimeoutMs = 2_000;
 
+const services = openReceiveServices(readShippedConfig(checkedConfig), process.env);
+
 /** Called by API Gateway for `POST /signals/{account}/{token}`. */
-export const handler = createReceiveSignal(
-  openReceiveServices(readShippedConfig(checkedConfig), process.env),
+export const handler = createWebhook(
+  services.log,
+  (request) => receiveSignal(services, request),
   responseTimeoutMs,
 );

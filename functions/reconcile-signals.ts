@@ -1,10 +1,12 @@
 import { createFollower } from '../lib/following/follow-orders.ts';
 import { openReconcileServices } from '../lib/host/aws-services.ts';
-import { createReconcileSignals } from '../lib/host/reconcile-signals.ts';
+import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
+import { runMinute } from '../lib/relay/run-minute.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);
+const follower = createFollower(services);
 
 /** Called by a schedule every minute. */
-export const handler = createReconcileSignals(services, createFollower(services));
+export const handler = createSchedule('reconcile-signals', services.log, () => runMinute(services, follower));

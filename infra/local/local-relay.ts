@@ -9,8 +9,8 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createPlainReceiveSignal } from '../../lib/host/plain-webhook.ts';
-import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
+import { createPlainWebhook } from '../../lib/host/plain-webhook.ts';
+import { createSchedule } from '../../lib/host/schedule.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -21,6 +21,8 @@ import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.t
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
+import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { runMinute } from '../../lib/relay/run-minute.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
@@ -99,12 +101,13 @@ export async function startLocalRelay(options: {
   const shared = { clock, log, alarms, settings, ledger };
   const records = { executions: createSqliteExecutions(file), facts: createSqliteAccountFacts(file) };
 
-  const receiveSignal = createPlainReceiveSignal({
+  const receiving = {
     ...shared,
     webhookTokens: secrets.webhookTokens,
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
-  });
+  };
+  const webhook = createPlainWebhook(log, (request) => receiveSignal(receiving, request));
   const markets = createMarketCatalogue({
     client: clients.anonymous,
     clock,
@@ -129,7 +132,7 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',
   };
-  const reconcileSignals = createReconcileSignals(reconcileServices, null);
+  const runReconciler = createSchedule('reconcile-signals', log, () => runMinute(reconcileServices, null));
   const follower = createFollower(reconcileServices);
 
   const jobs = createSnapshotJobs(options.snapshots ?? null, {
@@ -151,7 +154,7 @@ export async function startLocalRelay(options: {
   async function open() {
     if (line.length > 0)
       log.warn('the previous run left signals unfinished; they are taken up now', { signals: line.length });
-    return await startHttpServer(options.port, receiveSignal, {
+    return await startHttpServer(options.port, webhook, {
       logHealth: createHealth(ledger, readVersion()),
     });
   }
@@ -161,7 +164,7 @@ export async function startLocalRelay(options: {
     throw error;
   });
   const worker = startWorkerLoop(line, (signal) => executeSignal(executing, signal), log);
-  const reconciling = startMinuteLoop(reconcileSignals);
+  const reconciling = startMinuteLoop(runReconciler);
   const following = startMinuteLoop(
     () => followSafely(follower, clock, log),
     options.followEveryMs ?? followEveryMs,

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { NextTime } from '../../lib/host/cron-times.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
-import type { SlotEvent } from '../../lib/host/snapshots.ts';
+import type { SlotEvent } from '../../lib/snapshots/snapshot-slot.ts';
 
 /** A handler and its schedule. */
 export interface ScheduledJob {

@@ -1,11 +1,9 @@
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { createNextTime } from '../../lib/host/cron-times.ts';
-import {
-  createImportInterest,
-  createSnapshotBalances,
-  createSnapshotFees,
-} from '../../lib/host/snapshots.ts';
-import type { ImportServices } from '../../lib/snapshots/import-interest.ts';
+import { createSchedule, type ScheduleHandler } from '../../lib/host/schedule.ts';
+import { type ImportServices, importInterest } from '../../lib/snapshots/import-interest.ts';
+import { snapshotFees } from '../../lib/snapshots/snapshot-fees.ts';
+import { snapshotSlot } from '../../lib/snapshots/snapshot-slot.ts';
 import type { ScheduledJob } from './schedule-loop.ts';
 
 /**
@@ -19,24 +17,40 @@ export function createSnapshotJobs(
 ): readonly ScheduledJob[] {
   if (settings === null) return [];
   const { balances, fees, interest, timeZone } = settings;
-  const createJob = (cron: string | null, job: Omit<ScheduledJob, 'nextTime'>): readonly ScheduledJob[] =>
-    cron === null ? [] : [{ ...job, nextTime: createNextTime(cron, timeZone) }];
+  const createJob = (
+    cron: string | null,
+    {
+      name,
+      run,
+      isDueAtStart,
+    }: Pick<ScheduledJob, 'name' | 'isDueAtStart'> & { readonly run: ScheduleHandler },
+  ): readonly ScheduledJob[] =>
+    cron === null
+      ? []
+      : [
+          {
+            name,
+            isDueAtStart,
+            handler: createSchedule(name, services.log, run),
+            nextTime: createNextTime(cron, timeZone),
+          },
+        ];
   return [
     ...createJob(balances, {
       name: 'snapshot-balances',
-      handler: createSnapshotBalances(services),
+      run: (event) => snapshotSlot(services, event),
       // A balance snapshot belongs to a time of its schedule. Only the very first one is taken at the start.
       isDueAtStart: () => isAnyWithoutBalances(services),
     }),
     // On a machine that is off every night, a nightly job would otherwise never run.
     ...createJob(fees, {
       name: 'snapshot-fees',
-      handler: createSnapshotFees(services),
+      run: () => snapshotFees(services),
       isDueAtStart: always,
     }),
     ...createJob(interest, {
       name: 'import-interest',
-      handler: createImportInterest(services),
+      run: () => importInterest(services),
       isDueAtStart: always,
     }),
   ];

@@ -2,8 +2,6 @@ import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
-import { receiveSignal } from '../relay/receive-signal.ts';
-import type { ReceiveServices } from '../relay/services.ts';
 
 /** One request to the webhook: its method, the decoded segments of its path, and the bytes as they were sent. */
 export interface WebhookRequest {
@@ -31,11 +29,6 @@ export type HandleWebhook = (request: WebhookRequest) => Promise<WebhookResponse
 
 /** Handles one request. Every error becomes a response. */
 export type PlainWebhook = (request: WebhookRequest) => Promise<HttpResponse>;
-
-/** Receives alerts, without Lambda around it. */
-export function createPlainReceiveSignal(services: ReceiveServices): PlainWebhook {
-  return createPlainWebhook(services.log, (request) => receiveSignal(services, request));
-}
 
 /**
  * Creates a handler that takes POST only and responds in JSON. The error catalogue defines the response to each

@@ -2,8 +2,6 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { RelayError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { receiveSignal } from '../relay/receive-signal.ts';
-import type { ReceiveServices } from '../relay/services.ts';
 import {
   checkMethod,
   createRefusal,
@@ -13,15 +11,6 @@ import {
 } from './plain-webhook.ts';
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
-
-/**
- * The Lambda handler of `POST /signals/{account}/{token}`: receives alerts.
- *
- * @param responseTimeoutMs see `createWebhook`
- */
-export function createReceiveSignal(services: ReceiveServices, responseTimeoutMs?: number): WebhookHandler {
-  return createWebhook(services.log, (request) => receiveSignal(services, request), responseTimeoutMs);
-}
 
 /**
  * Creates a Lambda handler for API Gateway: it takes POST only, passes on the raw bytes, and responds in

@@ -3,24 +3,12 @@ import { describeError } from '../base/describe-error.ts';
 import { isAwaited } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { parseSignalMessage } from '../queue/parse-message.ts';
-import type { PostponeMessage } from '../queue/queue.ts';
-import { executeSignal } from '../relay/execute-signal.ts';
-import type { ExecuteServices } from '../relay/services.ts';
+import type { PostponeMessage, SignalMessage } from '../queue/queue.ts';
 
-/** Handles the body of one message; throws when the queue should deliver it again. */
-export type HandleMessage = (body: string) => Promise<void>;
+/** Handles one message; throws when the queue should deliver it again. */
+export type HandleMessage = (message: SignalMessage) => Promise<unknown>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
-
-/** The consumer of the signal queue: executes signals, in order for each account and market. */
-export function createExecuteSignal(
-  services: ExecuteServices & { readonly postponeMessage: PostponeMessage },
-): WorkerHandler {
-  const execute = async (body: string) => {
-    await executeSignal(services, parseSignalMessage(body));
-  };
-  return createWorker(services.log, execute, services.postponeMessage);
-}
 
 /**
  * Puts a handler behind an SQS FIFO queue: groups side by side, each group strictly in order.
@@ -51,7 +39,7 @@ async function handleGroup(
 ): Promise<readonly SQSRecord[]> {
   for (const [index, record] of records.entries()) {
     try {
-      await handle(record.body);
+      await handle(parseSignalMessage(record.body));
     } catch (error) {
       if (isAwaited(error)) {
         log.info('signal waits; the reconciler enqueues it again', {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createWorker } from '../../lib/host/worker.ts';
+import type { SignalMessage } from '../../lib/queue/queue.ts';
 
 const silence = () => undefined;
 const log = { info: silence, warn: silence, error: silence };
@@ -15,7 +16,7 @@ function eventOf(
         ({
           messageId,
           receiptHandle: `receipt of ${messageId}`,
-          body: messageId,
+          body: JSON.stringify({ account: 'main', signalId: messageId, market: 'BTC_USDT' }),
           attributes: { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) },
         }) as unknown as SQSRecord,
     ),
@@ -30,10 +31,10 @@ describe('the worker behind a FIFO queue', () => {
     const seen: string[] = [];
     const worker = createWorker(
       log,
-      async (body) => {
-        seen.push(`${body} begins`);
+      async ({ signalId }) => {
+        seen.push(`${signalId} begins`);
         await new Promise(setImmediate);
-        seen.push(`${body} ends`);
+        seen.push(`${signalId} ends`);
       },
       notAtAll,
     );
@@ -48,7 +49,11 @@ describe('the worker behind a FIFO queue', () => {
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const worker = createWorker(log, async (body) => (body === 'waits' ? await opened : open()), notAtAll);
+    const worker = createWorker(
+      log,
+      async ({ signalId }) => (signalId === 'waits' ? await opened : open()),
+      notAtAll,
+    );
 
     expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
   });
@@ -57,9 +62,9 @@ describe('the worker behind a FIFO queue', () => {
     const handled: string[] = [];
     const worker = createWorker(
       log,
-      async (body) => {
-        handled.push(body);
-        if (body === '1') throw new RelayError('position_awaited', 'waits');
+      async ({ signalId }) => {
+        handled.push(signalId);
+        if (signalId === '1') throw new RelayError('position_awaited', 'waits');
       },
       notAtAll,
     );
@@ -72,9 +77,9 @@ describe('the worker behind a FIFO queue', () => {
     const handled: string[] = [];
     const worker = createWorker(
       log,
-      async (body) => {
-        if (body === '2') throw new Error('poisoned');
-        handled.push(body);
+      async ({ signalId }) => {
+        if (signalId === '2') throw new Error('poisoned');
+        handled.push(signalId);
       },
       notAtAll,
     );
@@ -87,8 +92,8 @@ describe('the worker behind a FIFO queue', () => {
 
   test('has the failed message and those behind it delivered again soon, later with every failure', async () => {
     const pauses: (readonly [receipt: string, pauseMs: number])[] = [];
-    const fail = async (body: string) => {
-      if (body !== 'good') throw new Error('poisoned');
+    const fail = async ({ signalId }: SignalMessage) => {
+      if (signalId !== 'good') throw new Error('poisoned');
     };
     const worker = createWorker(log, fail, async (...pause) => void pauses.push(pause));
 

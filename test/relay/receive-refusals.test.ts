@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
+import { createWebhook } from '../../lib/host/webhook.ts';
+import { receiveSignal } from '../../lib/relay/receive-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
 import type { LoggedLine } from '../support/listening-log.ts';
@@ -113,8 +115,8 @@ describe('an alert that contains a secret of the process', () => {
 
   test('gets the same response as any other alert for an account that does not exist', async () => {
     const webhook = await openWebhook({ held: [others] });
-    const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
-    const handler = createReceiveSignal(functions.services);
+    const { services } = functions;
+    const handler = createWebhook(services.log, (request) => receiveSignal(services, request));
     const post = async (comment: string) => {
       const event = proxyEvent(buyAlert({ comment }));
       return await handler({ ...event, pathParameters: { account: 'nobody', token: own } });
@@ -141,8 +143,8 @@ test('an account that does not exist causes the same secret reads as a wrong tok
       return ['another-token-entirely'];
     },
   }));
-  const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
-  const handler = createReceiveSignal(functions.services);
+  const { services } = functions;
+  const handler = createWebhook(services.log, (request) => receiveSignal(services, request));
   const post = async (account: string) => {
     asked.length = 0;
     const pathParameters = { account, token: 'a-token-of-this-test' };

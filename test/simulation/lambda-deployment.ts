@@ -1,9 +1,10 @@
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
-import type { WorkerHandler } from '../../lib/host/worker.ts';
-import { createExecuteSignal } from '../../lib/host/worker.ts';
+import { createWorker, type WorkerHandler } from '../../lib/host/worker.ts';
 import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
-import type { PostponeMessage } from '../../lib/queue/queue.ts';
+import type { PostponeMessage, SignalMessage } from '../../lib/queue/queue.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import type { ExecuteServices } from '../../lib/relay/services.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, noteRedrive } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
@@ -55,10 +56,7 @@ export class LambdaDeployment implements Deployment {
     );
     this.#execute = new FunctionPool(timeoutsMs.execute, () =>
       this.#open('execute', (handlers, process) =>
-        nameInvocations(
-          process,
-          createExecuteSignal({ ...handlers.execute(), postponeMessage: this.#postponeIn(process) }),
-        ),
+        nameInvocations(process, this.#createWorker(handlers.execute(), process)),
       ),
     );
     this.#reconcile = new FunctionPool(timeoutsMs.reconcile, () =>
@@ -135,6 +133,11 @@ export class LambdaDeployment implements Deployment {
       timeouts,
     });
     return { process, handler: compose(handlers, process) };
+  }
+
+  #createWorker(services: ExecuteServices, process: Process): WorkerHandler {
+    const execute = (message: SignalMessage) => executeSignal(services, message);
+    return createWorker(services.log, execute, this.#postponeIn(process));
   }
 
   #postponeIn(process: Process): PostponeMessage {

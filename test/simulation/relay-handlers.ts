@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { createFollower, type Follower } from '../../lib/following/follow-orders.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
+import { createSchedule } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
-import { createReceiveSignal, type WebhookHandler } from '../../lib/host/webhook.ts';
+import { createWebhook, type WebhookHandler } from '../../lib/host/webhook.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -13,7 +13,9 @@ import type { SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { receiveSignal } from '../../lib/relay/receive-signal.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
+import { runMinute } from '../../lib/relay/run-minute.ts';
 import type { ExecuteServices } from '../../lib/relay/services.ts';
 import type { Alert } from './alerts.ts';
 import { createWatchedCatalogue } from './market-list.ts';
@@ -109,13 +111,14 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     receive() {
       const tools = toolsOf(parts, 'receive');
       const { queue, ...shared } = shareServices(parts, 'receive');
-      const handler = createReceiveSignal({
+      const services = {
         ...shared,
         ledger: queue === null ? shared.ledger : createQueuedEntrance(shared.ledger, queue),
         webhookTokens: secrets.webhookTokens,
         heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
         overload: createOverloadWatch(),
-      });
+      };
+      const handler = createWebhook(shared.log, (request) => receiveSignal(services, request));
       return world.mutation.webhook?.(handler, tools) ?? handler;
     },
     execute() {
@@ -131,7 +134,8 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     reconcile() {
       const services = reconcileServices();
       // On AWS the reconciler follows the orders; a local relay has a loop for it.
-      return createReconcileSignals(services, parts.queue === null ? null : createFollower(services));
+      const follower = parts.queue === null ? null : createFollower(services);
+      return createSchedule('reconcile-signals', services.log, () => runMinute(services, follower));
     },
     follow: () => createFollower(reconcileServices()),
     resolve: () => ({

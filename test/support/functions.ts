@@ -1,12 +1,14 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { createFollower } from '../../lib/following/follow-orders.ts';
-import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
-import { createReceiveSignal } from '../../lib/host/webhook.ts';
-import { createExecuteSignal } from '../../lib/host/worker.ts';
+import { createWebhook } from '../../lib/host/webhook.ts';
+import { createWorker } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { runMinute } from '../../lib/relay/run-minute.ts';
 import type { RaisedAlarm } from './record-alarms.ts';
 import { openServices, type RelayServices, token } from './relay-services.ts';
 
@@ -33,19 +35,23 @@ export async function openFunctions(
 ): Promise<Functions> {
   const { paper, services: standard, line, raised, close } = await openServices({ dialect: 'live', clock });
   const services = { ...standard, ...replace(standard) };
-  const receiveSignal = createReceiveSignal(services);
-  const executeSignal = createExecuteSignal({ ...services, postponeMessage: async () => undefined });
-  const reconcileSignals = createReconcileSignals(services, createFollower(services));
+  const receive = createWebhook(services.log, (request) => receiveSignal(services, request));
+  const execute = createWorker(
+    services.log,
+    (message) => executeSignal(services, message),
+    async () => undefined,
+  );
+  const follower = createFollower(services);
   return {
     paper,
     ledger: standard.ledger,
     services,
     raised,
     line,
-    receive: (body) => receiveSignal(proxyEvent(body)),
+    receive: (body) => receive(proxyEvent(body)),
     execute: (signalId) =>
-      executeSignal(queueEvent(signalId, JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }))),
-    reconcile: () => reconcileSignals({}),
+      execute(queueEvent(signalId, JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }))),
+    reconcile: () => runMinute(services, follower),
     close,
   };
 }

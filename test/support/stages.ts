@@ -3,16 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
-import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
-import { createReceiveSignal } from '../../lib/host/webhook.ts';
-import { createExecuteSignal } from '../../lib/host/worker.ts';
+import { createWebhook } from '../../lib/host/webhook.ts';
+import { createWorker } from '../../lib/host/worker.ts';
 import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import { deduplicationIdOf, type SignalMessage, type SignalQueue } from '../../lib/queue/queue.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { runMinute } from '../../lib/relay/run-minute.ts';
 import { startDynamodb } from './dynamodb/start-dynamodb.ts';
 import { proxyEvent, queueEvent } from './functions.ts';
 import { createManualClock } from './manual-clock.ts';
@@ -97,12 +99,14 @@ export async function openAwsStage(): Promise<Stage> {
     facts: createDynamodbAccountFacts(place),
     queue: line.queue,
   };
-  const receive = createReceiveSignal({
-    ...services,
-    ledger: override(ledger, createQueuedEntrance(ledger, line.queue)),
-  });
-  const execute = createExecuteSignal({ ...services, ledger, postponeMessage: async () => undefined });
-  const reconcile = createReconcileSignals({ ...services, ledger }, null);
+  const receiving = { ...services, ledger: override(ledger, createQueuedEntrance(ledger, line.queue)) };
+  const receive = createWebhook(services.log, (request) => receiveSignal(receiving, request));
+  const executing = { ...services, ledger };
+  const execute = createWorker(
+    services.log,
+    (message) => executeSignal(executing, message),
+    async () => undefined,
+  );
 
   async function deliver(): Promise<void> {
     for (let message = line.take(); message !== null; message = line.take()) {
@@ -126,7 +130,7 @@ export async function openAwsStage(): Promise<Stage> {
     },
     entry: (signalId) => ledger.read({ account: 'main', signalId }),
     async reconcile() {
-      await reconcile({});
+      await runMinute(executing, null);
       await deliver();
     },
     nowMs: () => clock.nowMs(),

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { runMinute } from '../../lib/relay/run-minute.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -31,7 +31,7 @@ describe('a run of the reconciler', () => {
 
   async function reconcile(): Promise<void> {
     const silence = () => undefined;
-    const handler = createReconcileSignals(
+    await runMinute(
       {
         clock: createManualClock(noonMs),
         log: { info: silence, warn: silence, error: silence },
@@ -48,7 +48,6 @@ describe('a run of the reconciler', () => {
       },
       null,
     );
-    await handler({});
   }
 
   const accept = (signalId: string, ageMs: number) =>

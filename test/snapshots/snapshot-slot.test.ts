@@ -1,11 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  createImportInterest,
-  createSnapshotBalances,
-  createSnapshotFees,
-} from '../../lib/host/snapshots.ts';
-import { openSnapshotWorld, type SnapshotWorld } from '../snapshots/snapshot-world.ts';
-import { collect } from '../snapshots/snapshots-contract.ts';
+import { snapshotSlot } from '../../lib/snapshots/snapshot-slot.ts';
+import { openSnapshotWorld, type SnapshotWorld } from './snapshot-world.ts';
+import { collect } from './snapshots-contract.ts';
 
 let world: SnapshotWorld;
 beforeEach(async () => {
@@ -20,13 +16,12 @@ const slots = async () =>
 
 const minuteMs = 60_000;
 
-describe('the handler of snapshot-balances', () => {
-  /** The handler, with the clock at the given time. */
-  const at = (nowMs: number) =>
-    createSnapshotBalances({
-      ...world.services,
-      clock: { ...world.services.clock, nowMs: () => nowMs },
-    });
+describe('the snapshot of a scheduled time', () => {
+  /** The run of a schedule at the given time. */
+  const at = (nowMs: number) => {
+    const services = { ...world.services, clock: { ...world.services.clock, nowMs: () => nowMs } };
+    return (event: unknown) => snapshotSlot(services, event);
+  };
 
   test('takes the slot from the event, so that a repeated event stores nothing', async () => {
     const handler = at(noonMs + 10 * minuteMs);
@@ -58,10 +53,7 @@ describe('the handler of snapshot-balances', () => {
     async (distanceMs) => {
       await at(noonMs + distanceMs)({ slot: '2026-01-01T12:00:00Z' });
       expect(await slots()).toEqual([]);
-      expect(world.logged).toMatchObject([
-        { level: 'warn', facts: { slot: '2026-01-01T12:00:00.000Z' } },
-        { level: 'info' },
-      ]);
+      expect(world.logged).toMatchObject([{ level: 'warn', facts: { slot: '2026-01-01T12:00:00.000Z' } }]);
     },
   );
 
@@ -72,14 +64,6 @@ describe('the handler of snapshot-balances', () => {
 
   test('fails when one account fails', async () => {
     world.setKey('main', 'paper-key', 'mistyped');
-    const handler = createSnapshotBalances(world.services);
-    await expect(handler({})).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    await expect(snapshotSlot(world.services, {})).rejects.toMatchObject({ code: 'snapshot_incomplete' });
   });
-});
-
-test('snapshot-fees and import-interest run whatever the event', async () => {
-  await createSnapshotFees(world.services)({});
-  await createImportInterest(world.services)(null);
-  expect(await world.store.fees.readCurrent('main')).toHaveLength(5);
-  expect(await collect(world.store.interest.list('main', period))).toHaveLength(250);
 });
