@@ -7,14 +7,14 @@ import type { AccountSnapshots } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import type { RelayFunction } from './relay-function.ts';
-import type { SignalQueue } from './signal-queue.ts';
+import type { SignalFifo } from './signal-queue.ts';
 import { addSnapshotAlarms } from './snapshot-alarms.ts';
 import type { WebhookApi } from './webhook-api.ts';
 
 export interface RelayAlarmsProps {
   readonly topic: AlarmTopic;
   readonly api: WebhookApi;
-  readonly signals: SignalQueue;
+  readonly signals: SignalFifo;
   readonly undelivered: IQueue;
   readonly receive: RelayFunction;
   readonly execute: RelayFunction;

@@ -8,7 +8,7 @@ export interface SignalQueueProps {
 }
 
 /** The queue of signals, in order for each account and market, and its dead-letter queue. */
-export class SignalQueue extends Construct {
+export class SignalFifo extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 

@@ -13,7 +13,7 @@ import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
 import { RelaySchedule } from './relay-schedule.ts';
-import { SignalQueue } from './signal-queue.ts';
+import { SignalFifo } from './signal-queue.ts';
 import { UndeliveredQueue } from './undelivered-queue.ts';
 import { type Throttle, WebhookApi } from './webhook-api.ts';
 
@@ -98,7 +98,7 @@ const patientMemoryMiB = 512;
 /** A complete relay: webhook, queue, functions, ledger, secrets, snapshots, alarms and dashboard. */
 export class TradingRelay extends Construct {
   readonly api: WebhookApi;
-  readonly signals: SignalQueue;
+  readonly signals: SignalFifo;
   readonly ledger: LedgerTable;
   readonly secrets: AccountSecrets;
   readonly receive: RelayFunction;
@@ -112,7 +112,7 @@ export class TradingRelay extends Construct {
     super(scope, id);
     this.#logRetention = props.logRetention ?? RetentionDays.THREE_MONTHS;
     this.ledger = new LedgerTable(this, 'Ledger');
-    this.signals = new SignalQueue(this, 'Signals', { consumerTimeout: executeTimeout });
+    this.signals = new SignalFifo(this, 'Signals', { consumerTimeout: executeTimeout });
     this.secrets = new AccountSecrets(this, 'Secrets', {
       accounts: props.accounts,
       removalPolicy: props.secretsRemovalPolicy ?? RemovalPolicy.DESTROY,

@@ -3,7 +3,7 @@ import { isAwaited } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import type { Delivery } from '../../lib/queue/waiting-signal.ts';
+import type { SignalDelivery } from '../../lib/queue/waiting-signal.ts';
 
 /** Executes the waiting signals, one at a time for each account and market. */
 export interface WorkerLoop {
@@ -27,7 +27,7 @@ export function startWorkerLoop(
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
 
-  async function handle(delivery: Delivery): Promise<void> {
+  async function handle(delivery: SignalDelivery): Promise<void> {
     const { key, group, deliveries } = delivery;
     try {
       await execute(key);
@@ -54,7 +54,7 @@ export function startWorkerLoop(
     line.finish(delivery);
   }
 
-  function begin(delivery: Delivery): void {
+  function begin(delivery: SignalDelivery): void {
     const work: Promise<void> = handle(delivery)
       .catch((error: unknown) => {
         // The signal keeps its place in line, and is delivered again.

@@ -14,12 +14,12 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
   const { database } = file;
   try {
     // Reading needs no lock, and nearly always there is nothing to do.
-    if (readVersion(database, store) === migrations.length) return;
+    if (readTablesVersion(database, store) === migrations.length) return;
     database.exec('BEGIN IMMEDIATE');
     database.exec(
       'CREATE TABLE IF NOT EXISTS schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
     );
-    const version = readVersion(database, store);
+    const version = readTablesVersion(database, store);
     if (version > migrations.length) throw newerFile(store, version, migrations.length);
     for (const script of migrations.slice(version)) database.exec(script);
     if (version < migrations.length)
@@ -32,7 +32,7 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
 }
 
 /** The version of the tables of a store; 0 when it has none. */
-export function readVersion(database: DatabaseSync, store: string): number {
+export function readTablesVersion(database: DatabaseSync, store: string): number {
   const isKnown = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
   if (isKnown === undefined) return 0;
   const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);

@@ -2,7 +2,7 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Account } from '../model/account.ts';
-import { checkDailyLoss, type DayResult } from '../risk/day-profit.ts';
+import { checkDailyLoss, type DayResult } from '../risk/replay-fills.ts';
 import { type DayFills, type DayServices, readDayFills } from './day-profit.ts';
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';

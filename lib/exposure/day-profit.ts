@@ -8,7 +8,7 @@ import type { Account } from '../model/account.ts';
 import { type CostPosition, flatPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import { type CostBooks, type RealisedProfit, replayFills } from '../risk/day-profit.ts';
+import { type CostBooks, type RealisedProfit, replayFills } from '../risk/replay-fills.ts';
 
 export interface DayServices {
   readonly clock: Clock;

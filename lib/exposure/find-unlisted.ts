@@ -9,7 +9,7 @@ import { type Fill, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isOrderEnd, type Order, type PositionSide } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import { describeOwn, type Own, type OwnOrder, partOf, remainderOf, takePart } from './own-orders.ts';
+import { describeOwn, type OwnEntry, type OwnOrder, partOf, remainderOf, takePart } from './own-orders.ts';
 
 /** What the ledger and the exchange say of an account; the ledger was read first. */
 export interface OwnView {
@@ -82,7 +82,7 @@ function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
 }
 
 /** Whether an order may be open although no list shows it. */
-function mayBeOpen({ entry, followed, reported }: Own, nowMs: number): boolean {
+function mayBeOpen({ entry, followed, reported }: OwnEntry, nowMs: number): boolean {
   const { status, orderOpen, updatedAtMs } = entry;
   if (status === 'sending' || status === 'unknown') return true;
   if (status !== 'placed') return false;
@@ -96,7 +96,7 @@ function mayBeOpen({ entry, followed, reported }: Own, nowMs: number): boolean {
   return !('orderId' in reported) && ageMs < longestPositionLagMs;
 }
 
-function hasEndedAtOnce(reported: Own['reported']): boolean {
+function hasEndedAtOnce(reported: OwnEntry['reported']): boolean {
   const known = statusIn(reported);
   return known !== undefined && isOrderEnd(known);
 }
@@ -108,7 +108,7 @@ function hasEndedAtOnce(reported: Own['reported']): boolean {
  */
 function findReportedFill(
   { positions, cancels, nowMs }: OwnView,
-  own: Own,
+  own: OwnEntry,
   inList: Order | null,
 ): FilledPart | null {
   const { entry, followed, reported, amount } = own;
@@ -140,7 +140,7 @@ function findReportedFill(
   return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
 }
 
-function sightInCancel({ entry, amount }: Own, cancels: CancelReports) {
+function sightInCancel({ entry, amount }: OwnEntry, cancels: CancelReports) {
   const found = findCancelledFill(entry, cancels);
   return found === null ? null : sight(found.filled ?? amount, found.atMs, null);
 }
@@ -178,7 +178,7 @@ function isShownSince(
 }
 
 /** @param own of the entry that the fill belongs to */
-function countFill(fill: Fill, own: Own | undefined): OwnOrder {
+function countFill(fill: Fill, own: OwnEntry | undefined): OwnOrder {
   const { signalId, market, side, positionSide, role } = fill;
   const amount = parseDecimal(fill.amount);
   return {

@@ -33,7 +33,7 @@ export function ownOrderOf(account: Account, entry: Entry): OwnOrder | null {
 }
 
 /** An entry that placed an order, and what the ledger says of that order. */
-export interface Own {
+export interface OwnEntry {
   readonly entry: Entry;
   readonly market: string;
   readonly side: Side;
@@ -49,7 +49,7 @@ export interface Own {
 }
 
 /** Null when the entry placed no order, or none that can be read. */
-export function describeOwn(account: Account, entry: Entry): Own | null {
+export function describeOwn(account: Account, entry: Entry): OwnEntry | null {
   const { signal, execution } = entry;
   if (signal === null) return null;
   const sending = fieldsOf(evidenceOf(entry, 'sending'));
@@ -88,7 +88,7 @@ export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround): boo
 }
 
 /** All that is left of it. */
-export function remainderOf(own: Own): OwnOrder {
+export function remainderOf(own: OwnEntry): OwnOrder {
   const { entry, followed, reported, amount } = own;
   const filled = followed === null ? (decimalIn(reported['filled']) ?? zero) : parseDecimal(followed.filled);
   const left = amount === null ? null : atLeastZero(amount.minus(filled));
@@ -97,7 +97,7 @@ export function remainderOf(own: Own): OwnOrder {
 }
 
 /** This much of it, in base units. */
-export function takePart(own: Own, amount: Decimal | null, rests: boolean): OwnOrder {
+export function takePart(own: OwnEntry, amount: Decimal | null, rests: boolean): OwnOrder {
   return {
     signalId: own.entry.signalId,
     market: own.market,

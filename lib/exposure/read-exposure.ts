@@ -12,7 +12,7 @@ import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
+import type { CountedOrder, CountedPosition, Exposure } from '../risk/counted-holdings.ts';
 import { exitTest } from './exit-test.ts';
 import { findUnlisted, type OwnView } from './find-unlisted.ts';
 import type { OwnOrder } from './own-orders.ts';

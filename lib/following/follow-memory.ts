@@ -18,7 +18,7 @@ import {
   createKnownOrder,
   type FollowedDeal,
   type KnownOrder,
-  type Report,
+  type ListedState,
   takeReport,
 } from './followed-order.ts';
 
@@ -150,7 +150,7 @@ function keyOf({ market, orderId }: OrderPlaceName): string {
   return `${market} ${orderId}`;
 }
 
-function reportOfOpen({ status, filled }: Order): Report {
+function reportOfOpen({ status, filled }: Order): ListedState {
   return { status, filled, endedAtMs: null };
 }
 

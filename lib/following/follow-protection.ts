@@ -86,7 +86,7 @@ function lacksExit(one: FollowedEntry): boolean {
 }
 
 /** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
-interface Held {
+interface Naked {
   readonly position: Decimal;
   /** The part of the entry that nothing stops out. */
   readonly uncovered: Decimal;
@@ -96,7 +96,7 @@ interface Held {
 function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
   const left = new Map<string, Decimal>();
   return {
-    take(one: FollowedEntry): Held {
+    take(one: FollowedEntry): Naked {
       const { market, held } = one;
       const { side } = one.signal;
       const key = `${market} ${side}`;
@@ -164,7 +164,7 @@ async function readPositions({ services, account, client, options }: Watch) {
 }
 
 /** @param held null: the position could not be read, which must not silence the alarm for long */
-function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Held | null, nowMs: number): boolean {
+function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
   if (unprotectedSinceMs === undefined) return false;
   if (held === null && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
@@ -175,7 +175,7 @@ function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Held | null, 
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
-function raise({ services, account }: Watch, one: FollowedEntry, held: Held | null, nowMs: number): void {
+function raise({ services, account }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): void {
   const { signal, market, own, entry } = one;
   const amount = held?.uncovered ?? one.held;
   const stopPrice = stopPriceOf(one);
@@ -231,7 +231,7 @@ function stopPriceOf(one: FollowedEntry): Decimal {
 function isDone(
   one: FollowedEntry,
   memory: AccountMemory,
-  held: Held | null | undefined,
+  held: Naked | null | undefined,
   nowMs: number,
 ): boolean {
   const { signalId } = one.entry;

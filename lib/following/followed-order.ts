@@ -5,7 +5,7 @@ import { type FollowedStatus, isStillOpen, type OrderExecution, type OrderRole }
 import { isOrderEnd, type OrderStatus } from '../model/order.ts';
 
 /** An order as a list of open or of ended orders shows it. */
-export interface Report {
+export interface ListedState {
   readonly status: OrderStatus;
   readonly endReason?: string | undefined;
   /** In base units. */
@@ -20,7 +20,7 @@ export type FollowedDeal = OrderDeal & { readonly feeAsset: string };
 /** What a process knows of one order that it follows, from all that it has read. */
 export interface KnownOrder {
   /** The newest report; one of an end is never replaced by one of an open order. Null: no list has shown it. */
-  report: Report | null;
+  report: ListedState | null;
   /** Whether the lists that were read last show the order. */
   isListed: boolean;
   /** By the id of the deal. */
@@ -51,7 +51,7 @@ export function createKnownOrder(): KnownOrder {
 }
 
 /** Keeps a report, unless an end is already known. */
-export function takeReport(known: KnownOrder, report: Report): void {
+export function takeReport(known: KnownOrder, report: ListedState): void {
   known.isListed = true;
   known.missingSinceMs = null;
   if (known.report === null || !isOrderEnd(known.report.status) || isOrderEnd(report.status))

@@ -1,4 +1,4 @@
-import { migrateTables, readVersion } from '../base/migrate-tables.ts';
+import { migrateTables, readTablesVersion } from '../base/migrate-tables.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 
 /**
@@ -83,6 +83,6 @@ export function migrateLedgerTables(file: SqliteFile): void {
  * @throws RelayError `store_unavailable` when the file cannot be read
  */
 export function isOlderLedger(file: SqliteFile): boolean {
-  const version = file.read(() => readVersion(file.database, 'ledger'));
+  const version = file.read(() => readTablesVersion(file.database, 'ledger'));
   return version > 0 && version < migrations.length;
 }

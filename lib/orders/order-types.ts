@@ -40,7 +40,7 @@ const rows: Readonly<Record<OrderType, TypeRow>> = {
   spot_stop_market: { endpoint: spotStopMarket, mayFillAtOnce: true },
 };
 
-export function endpointOf(type: OrderType): CreateEndpoint {
+export function endpointOfType(type: OrderType): CreateEndpoint {
   return rows[type].endpoint;
 }
 

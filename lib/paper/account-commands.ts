@@ -18,7 +18,7 @@ import {
   succeed,
 } from './request-context.ts';
 import { commandEndpoint, pairFields, readingEndpoint } from './served-endpoint.ts';
-import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from './validation.ts';
+import { type Checked, checkCancel, checkNamedMarket, type FieldReader, failCheck } from './validation.ts';
 
 /**
  * The commands of the live service that change an account or end several orders.
@@ -73,15 +73,15 @@ interface CancelScope {
 }
 
 function checkCancelAll(read: FieldReader): Checked<CancelScope> {
-  const market = read('market') === undefined ? null : checkMarket(read);
+  const market = read('market') === undefined ? null : checkNamedMarket(read);
   if (market?.valid === false) return market;
   const types = read('type') ?? tradingGrounds;
-  if (!Array.isArray(types)) return fail('types_not_array');
-  if (!types.every((type) => tradingGrounds.includes(type))) return fail('types_unknown');
+  if (!Array.isArray(types)) return failCheck('types_not_array');
+  if (!types.every((type) => tradingGrounds.includes(type))) return failCheck('types_unknown');
   // Unlike in orders, the sides are in lower case here.
   const word = read('positionSide') ?? null;
   const positionSide = positionSides.find((side) => side.toLowerCase() === word) ?? null;
-  if (word !== null && positionSide === null) return fail('cancel_side_unknown');
+  if (word !== null && positionSide === null) return failCheck('cancel_side_unknown');
   return { valid: true, value: { market: market?.value.name ?? null, types, positionSide } };
 }
 
@@ -124,10 +124,10 @@ function checkNamed(
   field: string,
   notInteger: RefusalName,
 ): Checked<{ readonly market: string; readonly id: number }> {
-  const market = checkMarket(read);
+  const market = checkNamedMarket(read);
   if (!market.valid) return market;
   const id = read(field);
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return fail(notInteger);
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return failCheck(notInteger);
   return { valid: true, value: { market: market.value.name, id } };
 }
 

@@ -16,7 +16,7 @@ import {
   succeed,
 } from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
-import { type Checked, type FieldReader, fail } from './validation.ts';
+import { type Checked, type FieldReader, failCheck } from './validation.ts';
 
 /**
  * What an account holds for spot trading and as collateral, under the wire names of the live service.
@@ -91,6 +91,6 @@ function checkTicker(
 ): Checked<string | null> {
   const ticker = read('ticker') ?? null;
   if (ticker === null) return { valid: true, value: null };
-  if (typeof ticker !== 'string') return fail(notText);
-  return tradedTickers.has(ticker) ? { valid: true, value: ticker } : fail(unknown);
+  if (typeof ticker !== 'string') return failCheck(notText);
+  return tradedTickers.has(ticker) ? { valid: true, value: ticker } : failCheck(unknown);
 }

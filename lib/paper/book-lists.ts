@@ -16,7 +16,7 @@ import {
 } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 import type { PublicTrade } from './trade-records.ts';
-import { checkMarket } from './validation.ts';
+import { checkNamedMarket } from './validation.ts';
 
 /**
  * What rests and what trades in one market, under the wire names of the live service.
@@ -34,7 +34,7 @@ const coarsestLevel = 10;
 
 function serveOrderBook(context: RequestContext): Reply {
   const { read, atMs, trading } = context;
-  return serveChecked(checkMarket(read), (market) => {
+  return serveChecked(checkNamedMarket(read), (market) => {
     const limit = readCount(read('limit'), mostLevels, 'book_limit_not_integer');
     if (typeof limit === 'string') return refuse(limit);
     const level = readCount(read('level'), 0, 'book_level_not_integer');
@@ -70,7 +70,7 @@ function roundLevels(levels: readonly BookLevel[], round: (price: Decimal) => De
 }
 
 function serveTrades({ read, trading }: RequestContext): Reply {
-  return serveChecked(checkMarket(read), ({ name }) => {
+  return serveChecked(checkNamedMarket(read), ({ name }) => {
     const side = read('type');
     if (side !== undefined && !(sides as readonly unknown[]).includes(side))
       return refuse('trade_type_unknown');

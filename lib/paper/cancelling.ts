@@ -50,7 +50,7 @@ export function cancelOne(state: ExchangeState, command: CancelCommand): Command
  *
  * The take-profit and stop-loss that it places for the filled part of an order stay: they are newer than the request.
  */
-export function cancelAll(state: ExchangeState, command: CancelAllCommand): CommandResult {
+export function cancelMatching(state: ExchangeState, command: CancelAllCommand): CommandResult {
   const matching = [...state.open.values()].filter((order) => isMeant(order, command));
   // The end of one leg of a pair ends the other.
   for (const order of matching) if (state.open.has(order.orderId)) endOrder(state, order, command.atMs);
@@ -71,7 +71,7 @@ function groundOf(order: PaperOrder): TradingGround {
   return marketNamed(order.market).settlement === 'perpetual' ? 'futures' : 'margin';
 }
 
-export function cancelConditional(state: ExchangeState, command: CancelConditionalCommand): CommandResult {
+export function endConditional(state: ExchangeState, command: CancelConditionalCommand): CommandResult {
   const order = [...state.open.values()].find(
     ({ account, market, ocoId, oto }) =>
       account === command.account &&

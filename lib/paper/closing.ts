@@ -1,6 +1,6 @@
 import { zero } from '../base/decimal.ts';
 import { type CommandResult, refused } from './command-result.ts';
-import { placeOrder } from './creating.ts';
+import { addChecked } from './creating.ts';
 import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
 import { draftOrder } from './order-life.ts';
 import type { Position } from './position-records.ts';
@@ -40,7 +40,7 @@ export function closePosition(state: ExchangeState, command: ClosePositionComman
     createdAtMs: atMs,
     parentId: null,
   });
-  return { result: 'order', order: placeOrder(state, draft) };
+  return { result: 'order', order: addChecked(state, draft) };
 }
 
 function cancelAttached(state: ExchangeState, account: string, position: Position, atMs: number): void {

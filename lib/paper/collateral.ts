@@ -12,7 +12,7 @@ import { marginOf, unrealizedPnlOf } from './positions.ts';
 const settlementTicker = 'USDT';
 
 /** What a collateral account is worth and what is free, in USDT. */
-export interface CollateralSummary {
+export interface CollateralTotals {
   /** Every balance at its last price. */
   readonly equity: Decimal;
   /** The unrealised profit of all open positions. */
@@ -35,7 +35,7 @@ const fractionPlaces = 8;
  *
  * @see https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-summary
  */
-export function summaryOf(state: ExchangeState, account: string): CollateralSummary {
+export function summaryOf(state: ExchangeState, account: string): CollateralTotals {
   const collateral = collateralAccountOf(state, account);
   const equity = equityOf(state, collateral);
   const positions = [...collateral.positions.values()];

@@ -12,7 +12,7 @@ import {
 import { amountToHold, setHold } from './funds.ts';
 import { checkPositionSide } from './hedge-mode.ts';
 import { meetBook } from './matching.ts';
-import { addOrder, draftOrder, type ExitPrices } from './order-life.ts';
+import { addOrder, type DraftedExits, draftOrder } from './order-life.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
 import { canFund, wouldTake } from './taking.ts';
@@ -40,13 +40,13 @@ export function createOrder(state: ExchangeState, command: CreateCommand): Comma
   const refusal = checkDraft(state, draft);
   if (refusal !== null) return refused(refusal);
   const { stopLoss = null, takeProfit = null } = asked;
-  const order = placeOrder(state, draft, { stopLoss, takeProfit });
+  const order = addChecked(state, draft, { stopLoss, takeProfit });
   state.acceptedOrderIds.push(order.orderId);
   return { result: 'order', order };
 }
 
 /** Adds an order that passed its checks, reserves its funds and lets it take what the book offers. */
-export function placeOrder(state: ExchangeState, draft: PaperOrder, planned?: ExitPrices): PaperOrder {
+export function addChecked(state: ExchangeState, draft: PaperOrder, planned?: DraftedExits): PaperOrder {
   // An order without a limit or trigger price ends at once and reserves nothing.
   const rests = draft.price !== null || draft.activationPrice !== null;
   const order = addOrder(state, draft, planned);

@@ -13,7 +13,7 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import type { Deal } from './trade-records.ts';
+import type { PaperDeal } from './trade-records.ts';
 
 /**
  * The fills of an account, under the wire names of the live service.
@@ -67,14 +67,14 @@ function serveOrderDeals(context: RequestContext): Reply {
 }
 
 /** The fills of the account that the lists already show, newest first. */
-function listDeals(context: RequestContext): readonly Deal[] {
+function listDeals(context: RequestContext): readonly PaperDeal[] {
   const deals = context.trading.state.deals.filter(
     (deal) => deal.account === context.account && hasComeThrough(context, deal.atMs),
   );
   return deals.reverse();
 }
 
-function describeDeal({ orderId, side, ...deal }: Deal) {
+function describeDeal({ orderId, side, ...deal }: PaperDeal) {
   return { ...describeFill(deal), side, orderId };
 }
 
@@ -82,11 +82,11 @@ function describeDeal({ orderId, side, ...deal }: Deal) {
  * Likely, not certain: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
  * has none here.
  */
-function describeOrderDeal({ orderId, ...deal }: Deal) {
+function describeOrderDeal({ orderId, ...deal }: PaperDeal) {
   return { ...describeFill(deal), dealOrderId: orderId };
 }
 
-function describeFill(deal: Omit<Deal, 'orderId' | 'side'>) {
+function describeFill(deal: Omit<PaperDeal, 'orderId' | 'side'>) {
   return {
     id: deal.dealId,
     clientOrderId: deal.clientOrderId,

@@ -1,11 +1,11 @@
 import { recordActivity } from './activity.ts';
 import type { ExchangeState, PaperOrder } from './exchange-state.ts';
-import type { Deal, PublicTrade } from './trade-records.ts';
+import type { PaperDeal, PublicTrade } from './trade-records.ts';
 
 const publicTradesKept = 100;
 
 /** What a fill adds to the list of deals. */
-export type DealFill = Pick<Deal, 'role' | 'amount' | 'price' | 'fee' | 'feeAsset' | 'atMs'>;
+export type DealFill = Pick<PaperDeal, 'role' | 'amount' | 'price' | 'fee' | 'feeAsset' | 'atMs'>;
 
 export function recordDeal(state: ExchangeState, order: PaperOrder, fill: DealFill): void {
   const { orderId, clientOrderId, account, market, side } = order;

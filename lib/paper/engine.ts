@@ -2,9 +2,9 @@ import {
   type CancelAllCommand,
   type CancelCommand,
   type CancelConditionalCommand,
-  cancelAll,
-  cancelConditional,
+  cancelMatching,
   cancelOne,
+  endConditional,
 } from './cancelling.ts';
 import { type ClosePositionCommand, closePosition } from './closing.ts';
 import type { CommandResult } from './command-result.ts';
@@ -43,9 +43,9 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
     case 'cancel':
       return cancelOne(state, command);
     case 'cancel_all':
-      return cancelAll(state, command);
+      return cancelMatching(state, command);
     case 'cancel_conditional':
-      return cancelConditional(state, command);
+      return endConditional(state, command);
     case 'close_position':
       return closePosition(state, command);
     case 'trade':

@@ -10,11 +10,11 @@ import {
 import { type PaperAccount, paperAccounts } from './accounts.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
-import type { ClosedPosition, Position, PositionEvent } from './position-records.ts';
-import type { Deal, HourOfTrades, PublicTrade } from './trade-records.ts';
+import type { EndedPosition, Position, PositionEvent } from './position-records.ts';
+import type { HourOfTrades, PaperDeal, PublicTrade } from './trade-records.ts';
 
 /** The stop-loss and take-profit prices of an order, which are placed when it fills. */
-export interface PlannedPrices {
+export interface PlannedExits {
   readonly otoId: number;
   readonly stopLoss: Decimal | null;
   readonly takeProfit: Decimal | null;
@@ -46,7 +46,7 @@ export interface PaperOrder {
   readonly createdAtMs: number;
   /** The order whose stop-loss or take-profit it is, else null. */
   readonly parentId: number | null;
-  readonly oto: PlannedPrices | null;
+  readonly oto: PlannedExits | null;
   /** The id of its OCO pair while both legs are open, else null. */
   ocoId: number | null;
   /** Whether its trigger, if it has one, was reached. An activated order with a limit price is in the book. */
@@ -126,7 +126,7 @@ export interface ExchangeState {
    */
   readonly acceptedOrderIds: number[];
   /** Every fill of an account's order, oldest first. */
-  readonly deals: Deal[];
+  readonly deals: PaperDeal[];
   /** Market → its newest trades, newest first. */
   readonly publicTrades: Map<string, PublicTrade[]>;
   /** Market → its trades of the last 24 hours, added up by hour, oldest first. */
@@ -134,7 +134,7 @@ export interface ExchangeState {
   /** Every change of a position, oldest first. */
   readonly positionEvents: PositionEvent[];
   /** In the order in which they were closed. */
-  readonly closedPositions: ClosedPosition[];
+  readonly closedPositions: EndedPosition[];
   readonly mainAccount: MainAccountState;
   nextId: number;
   nextArrival: number;

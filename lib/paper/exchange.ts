@@ -74,7 +74,7 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   const serve = createService(options);
 
   function admit(request: PaperRequest): Admission {
-    const path = pathOf(request.target);
+    const path = withoutQuery(request.target);
     const found = table.find(request.method, path);
     if (found === null) return turnAway('path_unknown', { dialect, access: accessOf(path) });
     const { endpoint } = found.route;
@@ -102,7 +102,7 @@ function turnAway(name: RefusalName, form: RefusalForm): Admission {
 
 /** The response to a request with a body that is too large. */
 export function tooLargeResponse(dialect: Dialect, target: string): PaperResponse {
-  return refusalResponse([{ name: 'body_too_large' }], { dialect, access: accessOf(pathOf(target)) });
+  return refusalResponse([{ name: 'body_too_large' }], { dialect, access: accessOf(withoutQuery(target)) });
 }
 
 /** Whether a path is public. It need not belong to an endpoint. */
@@ -111,7 +111,7 @@ function accessOf(path: string): Endpoint['access'] {
 }
 
 /** The path of a request's target, without the query. */
-export function pathOf(target: string): string {
+export function withoutQuery(target: string): string {
   return target.split('?', 1)[0] ?? '/';
 }
 

@@ -10,7 +10,7 @@ import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { orderDeals } from '../exchange/endpoints/order-deals.ts';
 import { orderTypes } from '../model/order.ts';
-import { endpointOf } from '../orders/order-types.ts';
+import { endpointOfType } from '../orders/order-types.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -58,7 +58,7 @@ const drop = (): FaultEffect => ({ kind: 'drop' });
 const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, orderDeals, openPositions].map(
   ({ name }) => name,
 );
-const createNames = orderTypes.map((type) => endpointOf(type).name);
+const createNames = orderTypes.map((type) => endpointOfType(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
@@ -88,7 +88,7 @@ const faultRows = {
   refuse_ioc: {
     when: 'before',
     effect: refusal('ioc_unavailable'),
-    only: [endpointOf('limit').name],
+    only: [endpointOfType('limit').name],
     isMeant: ({ ioc }) => ioc === true,
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },

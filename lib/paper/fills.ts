@@ -13,14 +13,14 @@ import {
   keepOneLeg,
   placeStopLossAndTakeProfit,
 } from './stop-loss-take-profit.ts';
-import type { Fill } from './trade-records.ts';
+import type { UnsettledFill } from './trade-records.ts';
 
 /** A fill that is offered to an order. */
 export interface OfferedFill {
   /** The most base units; null: as many as the order wants. */
   readonly most: Decimal | null;
   readonly price: Decimal;
-  readonly role: Fill['role'];
+  readonly role: UnsettledFill['role'];
   readonly atMs: number;
 }
 
@@ -52,7 +52,7 @@ export function fillOrder(state: ExchangeState, order: PaperOrder, offered: Offe
   return amount;
 }
 
-function bookFill(state: ExchangeState, order: PaperOrder, fill: Fill): void {
+function bookFill(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): void {
   const fee = settleFill(state, order, fill);
   const notional = fill.amount.times(fill.price);
   order.remaining = order.remaining.minus(isQuoteSized(order) ? notional : fill.amount);

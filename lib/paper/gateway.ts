@@ -5,7 +5,13 @@ import { readJson } from '../base/json.ts';
 import { readBody } from '../base/read-body.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { type Controlled, serveControl } from './control.ts';
-import { encodeResponse, type PaperCore, type PaperResponse, pathOf, tooLargeResponse } from './exchange.ts';
+import {
+  encodeResponse,
+  type PaperCore,
+  type PaperResponse,
+  tooLargeResponse,
+  withoutQuery,
+} from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
 import { contradict, echoHeaders } from './spoilt-responses.ts';
 
@@ -30,7 +36,7 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     const body = await readBody(request, maximumBodyBytes);
     const { method = '', url: target = '/', headers } = request;
     if (body === null) return send(response, tooLargeResponse(dialect, target));
-    const path = pathOf(target);
+    const path = withoutQuery(target);
     if (path.startsWith('/control/')) return control(response, `${method} ${path}`, body);
     const admission = core.admit({ method, target, headers, body, atMs: clock.nowMs() });
     if (!admission.admitted) return send(response, admission.response);

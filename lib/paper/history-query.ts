@@ -6,20 +6,20 @@ import {
   openRules,
   type Page,
   type PageRules,
-  readOrderId,
+  readQueriedOrderId,
 } from './paging.ts';
-import { type Checked, type FieldReader, fail } from './validation.ts';
+import { type Checked, type FieldReader, failCheck } from './validation.ts';
 
 const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
 
 /** The times of a query, both included. */
-export interface Period {
+export interface QueriedTimes {
   readonly fromMs: number;
   /** Infinity when the query names no end: what a clock that was set back left in the future is listed, too. */
   readonly untilMs: number;
 }
 
-export function isWithin({ fromMs, untilMs }: Period, atMs: number): boolean {
+export function isWithin({ fromMs, untilMs }: QueriedTimes, atMs: number): boolean {
   return atMs >= fromMs && atMs <= untilMs;
 }
 
@@ -28,7 +28,7 @@ const statusFilters = ['ALL', 'FILLED', 'CANCELED', 'PARTIALLY_FILLED'] as const
 export type StatusFilter = (typeof statusFilters)[number];
 
 /** The parameters of a query for ended orders. A query for one order ignores status and period. */
-export interface HistoryQuery extends OrdersQuery, Period {
+export interface HistoryQuery extends OrdersQuery, QueriedTimes {
   readonly status: StatusFilter;
 }
 
@@ -39,24 +39,24 @@ export function checkHistoryQuery(read: FieldReader, atMs: number): Checked<Hist
   if (query.value.orderId !== null || query.value.clientOrderId !== null)
     return { valid: true, value: { ...query.value, status: 'ALL', ...always } };
   const status = statusFilters.find((filter) => filter === (read('status') ?? 'ALL'));
-  if (status === undefined) return fail('history_status_unknown');
+  if (status === undefined) return failCheck('history_status_unknown');
   const period = checkPeriod(read, atMs);
   return period.valid ? { valid: true, value: { ...query.value, status, ...period.value } } : period;
 }
 
-const always: Period = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+const always: QueriedTimes = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
 const longestMs = 31 * 24 * 3_600_000;
 const monthsBack = 6;
 
-function checkPeriod(read: FieldReader, atMs: number): Checked<Period> {
+function checkPeriod(read: FieldReader, atMs: number): Checked<QueriedTimes> {
   const dates = readDates(read);
   if (!dates.valid) return dates;
   const { startMs, endMs } = dates.value;
   const fromMs = startMs ?? atMs - longestMs;
   const untilMs = Math.min(endMs ?? atMs, atMs);
-  if (fromMs < startOfDay(atMs, monthsBack)) return fail('start_date_too_old');
-  if (untilMs < fromMs) return fail('end_date_before_start');
-  if (untilMs - fromMs > longestMs) return fail('dates_too_far_apart');
+  if (fromMs < startOfDay(atMs, monthsBack)) return failCheck('start_date_too_old');
+  if (untilMs < fromMs) return failCheck('end_date_before_start');
+  if (untilMs - fromMs > longestMs) return failCheck('dates_too_far_apart');
   return { valid: true, value: periodOf(fromMs, endMs) };
 }
 
@@ -64,8 +64,8 @@ function checkPeriod(read: FieldReader, atMs: number): Checked<Period> {
 function readDates(read: FieldReader): Checked<{ startMs: number | null; endMs: number | null }> {
   const startMs = toMs(read('startDate'));
   const endMs = toMs(read('endDate'));
-  if (startMs === undefined) return fail('start_date_not_integer');
-  if (endMs === undefined) return fail('end_date_not_integer');
+  if (startMs === undefined) return failCheck('start_date_not_integer');
+  if (endMs === undefined) return failCheck('end_date_not_integer');
   return { valid: true, value: { startMs, endMs } };
 }
 
@@ -75,7 +75,7 @@ function toMs(seconds: unknown): number | null | undefined {
 }
 
 /** An end in whole seconds includes what happened within its second. */
-function periodOf(fromMs: number, endMs: number | null): Period {
+function periodOf(fromMs: number, endMs: number | null): QueriedTimes {
   return { fromMs, untilMs: endMs === null ? Number.POSITIVE_INFINITY : endMs + 999 };
 }
 
@@ -86,7 +86,7 @@ function startOfDay(atMs: number, months: number): number {
 }
 
 /** The parameters of a query for fills; null means no filter. */
-export interface DealsQuery extends Page, Period {
+export interface DealsQuery extends Page, QueriedTimes {
   readonly market: string | null;
   readonly clientOrderId: string | null;
 }
@@ -100,7 +100,8 @@ export function checkDealsQuery(read: FieldReader, atMs: number): Checked<DealsQ
   const dates = readDates(read);
   if (!dates.valid) return dates;
   const clientOrderId = read('clientOrderId') ?? null;
-  if (clientOrderId !== null && typeof clientOrderId !== 'string') return fail('client_order_id_not_text');
+  if (clientOrderId !== null && typeof clientOrderId !== 'string')
+    return failCheck('client_order_id_not_text');
   const { startMs, endMs } = dates.value;
   const asked = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
   const period = clientOrderId === null ? asked : always;
@@ -114,15 +115,15 @@ export interface OrderDealsQuery extends Page {
 }
 
 export function checkOrderDealsQuery(read: FieldReader): Checked<OrderDealsQuery> {
-  const orderId = readOrderId(read('orderId'));
-  if (orderId === null) return fail('order_id_required');
-  if (orderId === undefined) return fail('order_id_not_integer');
+  const orderId = readQueriedOrderId(read('orderId'));
+  if (orderId === null) return failCheck('order_id_required');
+  if (orderId === undefined) return failCheck('order_id_not_integer');
   const page = checkPage(read, historyRules);
   return page.valid ? { valid: true, value: { orderId, ...page.value } } : page;
 }
 
 /** The parameters of a query for what became of positions; null means no filter. */
-export interface PositionsQuery extends Page, Period {
+export interface PositionsQuery extends Page, QueriedTimes {
   readonly market: string | null;
   readonly positionId: number | null;
 }
@@ -137,11 +138,11 @@ export function checkPositionsQuery(read: FieldReader, atMs: number): Checked<Po
   if (!market.valid) return market;
   const dates = readDates(read);
   if (!dates.valid) return dates;
-  const positionId = readOrderId(read('positionId'));
-  if (positionId === undefined) return fail('position_id_not_integer');
+  const positionId = readQueriedOrderId(read('positionId'));
+  if (positionId === undefined) return failCheck('position_id_not_integer');
   const { startMs, endMs } = dates.value;
-  if (endMs !== null && endMs > atMs + aheadMs) return fail('end_date_in_future');
-  if ((startMs ?? 0) > (endMs ?? Number.POSITIVE_INFINITY)) return fail('end_date_before_start');
+  if (endMs !== null && endMs > atMs + aheadMs) return failCheck('end_date_in_future');
+  if ((startMs ?? 0) > (endMs ?? Number.POSITIVE_INFINITY)) return failCheck('end_date_before_start');
   const period = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
   return { valid: true, value: { market: market.value, positionId, ...page.value, ...period } };
 }

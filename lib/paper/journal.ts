@@ -6,7 +6,7 @@ import { migrateTables } from '../base/migrate-tables.ts';
 import { openSqlite, type SqliteFile } from '../base/sqlite.ts';
 import type { Command } from './engine.ts';
 import { leastOrderId } from './exchange-state.ts';
-import { CommandSchema, DecimalText } from './stored-commands.ts';
+import { CommandSchema, StoredDecimal } from './stored-commands.ts';
 
 /**
  * One journal entry: the prices that changed since the previous entry without affecting an order, then a
@@ -42,7 +42,7 @@ export interface Journal {
 }
 
 const EntrySchema: z.ZodType<JournalEntry> = z.object({
-  prices: z.record(z.string(), DecimalText),
+  prices: z.record(z.string(), StoredDecimal),
   command: CommandSchema.nullable(),
 });
 

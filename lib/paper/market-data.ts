@@ -13,7 +13,7 @@ import {
   succeed,
 } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
-import { checkMarket } from './validation.ts';
+import { checkNamedMarket } from './validation.ts';
 
 /**
  * What the markets do, under the wire names of the live service.
@@ -36,7 +36,7 @@ export const marketData: readonly Route[] = [
   }),
   // The only endpoint with the best prices of one market. Independent clients read it.
   createReadRoute(publicEndpoint('v1-ticker', '/v1/public/ticker'), (context) =>
-    serveChecked(checkMarket(context.read), (market) =>
+    serveChecked(checkNamedMarket(context.read), (market) =>
       succeed({ success: true, message: '', result: describeOlder(context, market) }),
     ),
   ),

@@ -13,7 +13,13 @@ import type { PaperMarket } from './markets.ts';
 import { type DecimalName, isDecimalField, orderFieldsOf, type RequiredName } from './order-fields.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
 import { createNewOrder } from './stored-commands.ts';
-import { type Checked, checkClientOrderId, checkMarket, type FieldReader, fail } from './validation.ts';
+import {
+  type Checked,
+  checkClientOrderId,
+  checkNamedMarket,
+  type FieldReader,
+  failCheck,
+} from './validation.ts';
 
 /** The best price for a taker of that side. */
 export type BestPrice = (market: string, side: Side) => Decimal;
@@ -38,7 +44,7 @@ export function checkNewOrder(read: FieldReader, type: OrderType, bestPrice: Bes
   if (first !== undefined) return { valid: false, refusals: [first, ...others] };
   const refusal =
     checkWords(read, type) ?? checkFlags(read, type) ?? checkClientOrderId(read('clientOrderId'));
-  if (refusal !== null) return fail(refusal);
+  if (refusal !== null) return failCheck(refusal);
   const market = checkTradedMarket(read, type);
   if (!market.valid) return market;
   const numbers = readNumbers(read, type, market.value);
@@ -90,11 +96,11 @@ function checkFlags(read: FieldReader, type: OrderType): RefusalName | null {
 
 /** A perpetual has no spot trading, and a market that is no collateral nothing else. */
 function checkTradedMarket(read: FieldReader, type: OrderType): Checked<PaperMarket> {
-  const market = checkMarket(read);
+  const market = checkNamedMarket(read);
   if (!market.valid) return market;
   const { settlement, isCollateral } = market.value;
   const isTraded = isSpotType(type) ? settlement === 'spot' : isCollateral;
-  return isTraded ? market : fail('market_unknown');
+  return isTraded ? market : failCheck('market_unknown');
 }
 
 /** The fields of the type that are no decimals. */
@@ -144,27 +150,27 @@ function readNumber(
   takesNumbers: boolean,
 ): Checked<Decimal> {
   const text = takesNumbers && typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || !isDecimalText(text)) return fail(notNumeric);
+  if (typeof text !== 'string' || !isDecimalText(text)) return failCheck(notNumeric);
   const number = parseDecimal(text);
-  if (number.lte(zero)) return fail(notPositive);
-  return number.mod(step).eq(zero) ? { valid: true, value: number } : fail(offStep, step);
+  if (number.lte(zero)) return failCheck(notPositive);
+  return number.mod(step).eq(zero) ? { valid: true, value: number } : failCheck(offStep, step);
 }
 
 function checkSize(order: NewOrder, price: Decimal, market: PaperMarket): Checked<never> | null {
   const isInQuote = isQuoteSized(order);
   const total = isInQuote ? order.amount : order.amount.times(price);
-  if (isInQuote && total.lt(market.minTotal)) return fail('quote_amount_too_small', market.minTotal);
-  if (!isInQuote && order.amount.lt(market.minAmount)) return fail('amount_too_small', market.minAmount);
-  if (total.lt(market.minTotal)) return fail('total_too_small', market.minTotal);
+  if (isInQuote && total.lt(market.minTotal)) return failCheck('quote_amount_too_small', market.minTotal);
+  if (!isInQuote && order.amount.lt(market.minAmount)) return failCheck('amount_too_small', market.minAmount);
+  if (total.lt(market.minTotal)) return failCheck('total_too_small', market.minTotal);
   return market.maxTotal !== null && total.gt(market.maxTotal)
-    ? fail('total_too_big', market.maxTotal)
+    ? failCheck('total_too_big', market.maxTotal)
     : null;
 }
 
 /** A buy order needs its take-profit above its price and its stop-loss below; a sell order the reverse. */
 function checkPriceSides({ side, stopLoss, takeProfit }: NewOrder, price: Decimal): Checked<never> | null {
   const gains = (exitPrice: Decimal) => (side === 'buy' ? exitPrice.gt(price) : exitPrice.lt(price));
-  if (takeProfit !== undefined && !gains(takeProfit)) return fail('take_profit_wrong_side', price);
+  if (takeProfit !== undefined && !gains(takeProfit)) return failCheck('take_profit_wrong_side', price);
   const loses = (exitPrice: Decimal) => !exitPrice.eq(price) && !gains(exitPrice);
-  return stopLoss !== undefined && !loses(stopLoss) ? fail('stop_loss_wrong_side', price) : null;
+  return stopLoss !== undefined && !loses(stopLoss) ? failCheck('stop_loss_wrong_side', price) : null;
 }

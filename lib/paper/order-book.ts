@@ -6,7 +6,7 @@ import { marketNamed } from './markets.ts';
 /** A price and the base units that are offered at it. */
 export type BookLevel = readonly [price: Decimal, amount: Decimal];
 
-export interface OrderBook {
+export interface PaperBook {
   /** Cheapest first. */
   readonly asks: readonly BookLevel[];
   /** Dearest first. */
@@ -34,7 +34,7 @@ const growth = parseDecimal('0.04');
  * the last price alone: the first ask is the last price, the first bid one step below, and each further level is 0.1 %
  * away and deeper. The counterparty replaces what is taken at once.
  */
-export function bookOf(state: ExchangeState, market: string): OrderBook {
+export function bookOf(state: ExchangeState, market: string): PaperBook {
   return {
     asks: mergeLevels(offersTo(state, market, 'buy')),
     bids: mergeLevels(offersTo(state, market, 'sell')),

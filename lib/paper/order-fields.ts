@@ -4,7 +4,7 @@ import type { OrderType } from '../model/order.ts';
 import { DecimalValue, orderSchemas } from '../model/order-schemas.ts';
 
 /** One field of an order, as defined by the schema of its type. */
-export interface OrderField {
+export interface SchemaField {
   readonly name: string;
   readonly isOptional: boolean;
   /** The schema without `optional()`; {@link DecimalValue} for a decimal. */
@@ -28,7 +28,7 @@ export type RequiredName = {
 }[OrderType];
 
 /** The fields of an order type, in the order in which the live service reports validation issues. */
-export function orderFieldsOf(type: OrderType): readonly OrderField[] {
+export function orderFieldsOf(type: OrderType): readonly SchemaField[] {
   return Object.entries<z.ZodMiniType>(orderSchemas[type].shape).map(([name, field]) =>
     field instanceof z.ZodMiniOptional
       ? { name, isOptional: true, schema: field.def.innerType as z.ZodMiniType }
@@ -36,6 +36,6 @@ export function orderFieldsOf(type: OrderType): readonly OrderField[] {
   );
 }
 
-export function isDecimalField({ schema }: OrderField): boolean {
+export function isDecimalField({ schema }: SchemaField): boolean {
   return schema === DecimalValue;
 }

@@ -4,7 +4,7 @@ import {
   clientOrderKeyOf,
   type ExchangeState,
   type PaperOrder,
-  type PlannedPrices,
+  type PlannedExits,
   takeId,
 } from './exchange-state.ts';
 import { setHold } from './funds.ts';
@@ -52,13 +52,13 @@ export function draftOrder(draft: OrderDraft): PaperOrder {
 }
 
 /** The stop-loss and take-profit that an order asks for. */
-export type ExitPrices = Omit<PlannedPrices, 'otoId'>;
+export type DraftedExits = Omit<PlannedExits, 'otoId'>;
 
 /** Places a drafted order, with its planned stop-loss and take-profit if it has any. */
 export function addOrder(
   state: ExchangeState,
   draft: PaperOrder,
-  planned: ExitPrices = nothingPlanned,
+  planned: DraftedExits = nothingPlanned,
 ): PaperOrder {
   const orderId = takeId(state);
   const hasPlanned = planned.stopLoss !== null || planned.takeProfit !== null;

@@ -1,6 +1,6 @@
 import type { PaperInterestPayment } from './accounts.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
-import { type Checked, checkMarket, type FieldReader, fail } from './validation.ts';
+import { type Checked, checkNamedMarket, type FieldReader, failCheck } from './validation.ts';
 
 /** One page of a list. */
 export interface Page {
@@ -98,7 +98,7 @@ export function checkConditionalQuery(read: FieldReader, defaultLimit: number): 
 /** The market of a query; null (all markets) if it names none. */
 export function checkAnyMarket(read: FieldReader): Checked<string | null> {
   if (read('market') === undefined) return { valid: true, value: null };
-  const market = checkMarket(read);
+  const market = checkNamedMarket(read);
   return market.valid ? { valid: true, value: market.value.name } : market;
 }
 
@@ -121,7 +121,7 @@ export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
   if (!query.valid) return query;
   const { market, orderId, clientOrderId } = query.value;
   const isSearch = orderId !== null || clientOrderId !== null;
-  return isSearch && market === null ? fail('market_required') : query;
+  return isSearch && market === null ? failCheck('market_required') : query;
 }
 
 export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQuery> {
@@ -130,9 +130,10 @@ export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<O
   const market = checkAnyMarket(read);
   if (!market.valid) return market;
   const clientOrderId = read('clientOrderId') ?? null;
-  const orderId = readOrderId(read('orderId'));
-  if (orderId === undefined) return fail('order_id_not_integer');
-  if (clientOrderId !== null && typeof clientOrderId !== 'string') return fail('client_order_id_not_text');
+  const orderId = readQueriedOrderId(read('orderId'));
+  if (orderId === undefined) return failCheck('order_id_not_integer');
+  if (clientOrderId !== null && typeof clientOrderId !== 'string')
+    return failCheck('client_order_id_not_text');
   return { valid: true, value: { market: market.value, orderId, clientOrderId, ...page.value } };
 }
 
@@ -140,7 +141,7 @@ export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<O
  * The order id of a query: null if it names none, undefined if that is no integer. It may be text: an
  * independent client asks the lists so.
  */
-export function readOrderId(value: unknown): number | null | undefined {
+export function readQueriedOrderId(value: unknown): number | null | undefined {
   if (value === undefined) return null;
   const orderId = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   return typeof orderId === 'number' && Number.isSafeInteger(orderId) ? orderId : undefined;
@@ -151,5 +152,5 @@ export function checkBalanceQuery(read: FieldReader): Checked<string | null> {
   const ticker = read('ticker') ?? null;
   return ticker === null || typeof ticker === 'string'
     ? { valid: true, value: ticker }
-    : fail('balance_ticker_not_text');
+    : failCheck('balance_ticker_not_text');
 }

@@ -10,7 +10,7 @@ import {
   positionKeyOf,
   positionOf,
 } from './positions.ts';
-import type { Fill } from './trade-records.ts';
+import type { UnsettledFill } from './trade-records.ts';
 
 /** Decimal places of a base price, which is a quotient. What is rounded off is lost to nobody: only profits are paid. */
 const basePricePlaces = 8;
@@ -23,7 +23,11 @@ const halfUp = 1;
  * another order closed the position first or because the price is worse. It is opened whole or not at all. An order
  * that can only close a position never opens one.
  */
-export function affordableOnCollateral(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+export function affordableOnCollateral(
+  state: ExchangeState,
+  order: PaperOrder,
+  fill: UnsettledFill,
+): Decimal {
   const account = collateralAccountOf(state, order.account);
   const position = positionOf(state, order);
   const closing = closablePart(position?.amount ?? zero, order.side, fill.amount);
@@ -57,7 +61,7 @@ function enlarged(position: Size | undefined, { side }: PaperOrder, opening: Dec
  *
  * @returns the profit of what it closed, in the quote currency
  */
-export function settlePosition(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+export function settlePosition(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): Decimal {
   const closing = closablePart(positionAmountOf(state, order), order.side, fill.amount);
   const opening = fill.amount.minus(closing);
   const profit = closing.gt(zero) ? closePart(state, order, { ...fill, amount: closing }) : zero;
@@ -65,7 +69,7 @@ export function settlePosition(state: ExchangeState, order: PaperOrder, fill: Fi
   return profit;
 }
 
-function closePart(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+function closePart(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): Decimal {
   const position = positionOf(state, order);
   if (position === undefined) return zero;
   const { amount, price } = fill;
@@ -82,7 +86,7 @@ function closePart(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal
   return profit;
 }
 
-function openPart(state: ExchangeState, order: PaperOrder, fill: Fill): void {
+function openPart(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): void {
   const { amount, price, atMs } = fill;
   const position = positionOf(state, order) ?? createPosition(state, order, atMs);
   const size = enlarged(position.amount.eq(zero) ? undefined : position, order, amount, price);
@@ -119,7 +123,7 @@ function recordChange(
   state: ExchangeState,
   order: PaperOrder,
   position: Position,
-  { amount, price, feeRate, atMs }: Fill,
+  { amount, price, feeRate, atMs }: UnsettledFill,
   profit: Decimal,
 ): void {
   const fee = amount.times(price).times(feeRate);

@@ -6,7 +6,7 @@ import { checkFundingQuery, checkPositionsQuery, isWithin } from './history-quer
 import { hasComeThrough } from './list-lag.ts';
 import { marketNamed } from './markets.ts';
 import { checkAnyMarket, pageOf } from './paging.ts';
-import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
+import type { EndedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
 import { marginOf, unrealizedPnlOf } from './positions.ts';
 import {
   createReadRoute,
@@ -171,7 +171,7 @@ function serveClosedPositions({ account, read, atMs, trading }: RequestContext):
 }
 
 /** Trading fees are deducted from the gross profit. */
-function describeClosed(position: ClosedPosition) {
+function describeClosed(position: EndedPosition) {
   const pnl = formatDecimal(position.realizedPnl.minus(position.fees).round(averagePlaces));
   return {
     positionId: position.positionId,

@@ -29,7 +29,7 @@ export interface Position {
 }
 
 /** A position that was closed. */
-export interface ClosedPosition {
+export interface EndedPosition {
   readonly positionId: number;
   readonly account: string;
   readonly market: string;

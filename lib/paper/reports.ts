@@ -13,14 +13,14 @@ import { marginOf } from './positions.ts';
 import { feeAssetOf } from './settlement.ts';
 
 /** A response under the model's names. The dialect renames its keys on the wire. */
-export type Report = Readonly<Record<string, unknown>>;
+export type WireReport = Readonly<Record<string, unknown>>;
 
 function toSeconds(timeMs: number): number {
   return timeMs / 1000;
 }
 
 /** The fields that every report of an order has. Lists show the price 0 for an order without a limit. */
-function reportOrder(order: PaperOrder, dialect: Dialect): Report {
+function reportOrder(order: PaperOrder, dialect: Dialect): WireReport {
   return {
     orderId: order.orderId,
     clientOrderId: order.clientOrderId,
@@ -40,7 +40,7 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-function reportPositionSide({ positionSide, reduceOnly }: PaperOrder, dialect: Dialect): Report {
+function reportPositionSide({ positionSide, reduceOnly }: PaperOrder, dialect: Dialect): WireReport {
   return dialect === 'live' ? { positionSide, reduceOnly } : { positionSide };
 }
 
@@ -48,7 +48,7 @@ function reportPositionSide({ positionSide, reduceOnly }: PaperOrder, dialect: D
  * The response to a create. An order without a limit price has none in it. For a stop the live service also reports the
  * trigger's direction.
  */
-export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
+export function reportCreated(order: PaperOrder, dialect: Dialect): WireReport {
   const { price, ...report } = reportOrder(order, dialect);
   const stop = {
     activationPrice: formatActivationPrice(order),
@@ -63,7 +63,7 @@ export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
 }
 
 /** Only limit orders have flags. */
-function reportFlags({ price, postOnly, ioc }: PaperOrder): Report {
+function reportFlags({ price, postOnly, ioc }: PaperOrder): WireReport {
   return price === null ? {} : { postOnly, ioc, rpi: false };
 }
 
@@ -71,12 +71,12 @@ function formatActivationPrice(order: PaperOrder): string {
   return order.activationPrice === null ? '0' : formatDecimal(order.activationPrice);
 }
 
-function reportTrigger(order: PaperOrder): Report {
+function reportTrigger(order: PaperOrder): WireReport {
   return { activationCondition: order.activationCondition, activated: order.activated ? 1 : 0 };
 }
 
 /** A stop-loss or take-profit that was not requested is an empty text. */
-function reportPlanned({ oto }: PaperOrder): Report {
+function reportPlanned({ oto }: PaperOrder): WireReport {
   if (oto === null) return {};
   const { otoId, stopLoss, takeProfit } = oto;
   return {
@@ -89,12 +89,12 @@ function reportPlanned({ oto }: PaperOrder): Report {
 }
 
 /** The response to a cancellation. */
-export function reportCancelled(order: PaperOrder, dialect: Dialect): Report {
+export function reportCancelled(order: PaperOrder, dialect: Dialect): WireReport {
   return { ...reportOrder(order, dialect), postOnly: order.postOnly, ioc: order.ioc, rpi: false };
 }
 
 /** An order of the open-orders list, which only the live service has. */
-export function reportOpen(order: PaperOrder): Report {
+export function reportOpen(order: PaperOrder): WireReport {
   return {
     ...reportOrder(order, 'live'),
     mtime: toSeconds(order.updatedAtMs),
@@ -107,7 +107,7 @@ export function reportOpen(order: PaperOrder): Report {
 }
 
 /** An order of the history, which only the live service has. It stands under its market, and does not repeat it. */
-export function reportEnded(order: PaperOrder): Report {
+export function reportEnded(order: PaperOrder): WireReport {
   const { orderId, timestamp, left, market, stp, ...report } = reportOrder(order, 'live');
   const { activationPrice, activationCondition } = reportStop(order);
   return {
@@ -123,7 +123,7 @@ export function reportEnded(order: PaperOrder): Report {
 }
 
 /** An order inside a record of the conditional list. */
-function reportLeg(order: PaperOrder, dialect: Dialect): Report {
+function reportLeg(order: PaperOrder, dialect: Dialect): WireReport {
   return {
     ...reportOrder(order, dialect),
     mtime: toSeconds(order.updatedAtMs),
@@ -133,12 +133,12 @@ function reportLeg(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-function reportStop(order: PaperOrder): Report {
+function reportStop(order: PaperOrder): WireReport {
   if (order.activationPrice === null) return {};
   return { activationPrice: formatActivationPrice(order), ...reportTrigger(order) };
 }
 
-function reportFeeRates(order: PaperOrder): Report {
+function reportFeeRates(order: PaperOrder): WireReport {
   const { takerFeeRate, makerFeeRate } = marketNamed(order.market);
   return { takerFee: formatDecimal(takerFeeRate), makerFee: formatDecimal(makerFeeRate) };
 }
@@ -157,7 +157,7 @@ export function reportConditional(
   state: ExchangeState,
   { account, market, isListed }: ConditionalScope,
   dialect: Dialect,
-): readonly Report[] {
+): readonly WireReport[] {
   const isAsked = (item: { account: string; market: string }) =>
     item.account === account && (market === null || item.market === market);
   const isPairListed = ({ stopLossId }: OcoPair) => {
@@ -178,7 +178,7 @@ export function reportConditional(
 }
 
 /** A pair and its two legs, in the form of the conditional list. */
-export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
+export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): WireReport {
   const leg = (orderId: number) => {
     const order = state.orders.get(orderId);
     return order === undefined ? null : reportLeg(order, dialect);
@@ -186,7 +186,7 @@ export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect
   return { type: 'oco', stopLoss: leg(pair.stopLossId), takeProfit: leg(pair.takeProfitId) };
 }
 
-function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
+function reportPrimary(order: PaperOrder, dialect: Dialect): WireReport {
   const price = (leg: 'stopLoss' | 'takeProfit') => {
     const value = order.oto?.[leg] ?? null;
     return value === null ? '' : formatDecimal(value);
@@ -200,7 +200,7 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
 }
 
 /** The collateral balances. Margin and reserved funds stay in the balance and reduce the available amount. */
-export function reportCollateral(state: ExchangeState, account: string): readonly Report[] {
+export function reportCollateral(state: ExchangeState, account: string): readonly WireReport[] {
   const collateral = collateralAccountOf(state, account);
   return [...collateral.balances].map(([asset, balance]) => {
     const margin = [...collateral.positions.values()]

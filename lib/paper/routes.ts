@@ -10,7 +10,7 @@ import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../model/order.ts';
-import { endpointOf } from '../orders/order-types.ts';
+import { endpointOfType } from '../orders/order-types.ts';
 import { accountCommands } from './account-commands.ts';
 import { accountLists } from './account-lists.ts';
 import { bookLists } from './book-lists.ts';
@@ -56,7 +56,9 @@ export const routes: readonly Route[] = [
   createReadRoute(mainBalance, serveMainBalance),
   createReadRoute(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
   createReadRoute(interestPayments, serveInterestPayments),
-  ...orderTypes.map((type) => createTradeRoute(endpointOf(type), (context) => serveCreate(context, type))),
+  ...orderTypes.map((type) =>
+    createTradeRoute(endpointOfType(type), (context) => serveCreate(context, type)),
+  ),
   createReadRoute(conditionalOrders, serveConditionalOrders),
   createTradeRoute(cancelOrder, serveCancelOrder),
   createReadRoute(openOrder, serveOpenOrders),

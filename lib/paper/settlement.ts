@@ -12,10 +12,10 @@ import { balanceOf, heldAfter, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
 import { affordableOnCollateral, settlePosition } from './position-fills.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
-import type { Fill } from './trade-records.ts';
+import type { UnsettledFill } from './trade-records.ts';
 
 /** The part of a fill, in base units, that the account can pay for. A spot fill is paid whole or not at all. */
-export function affordableAmount(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+export function affordableAmount(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): Decimal {
   if (!isSpotOrder(order)) return affordableOnCollateral(state, order, fill);
   const cost = order.side === 'sell' ? fill.amount : fill.amount.times(fill.price);
   return cost.lte(balanceOf(state, order).available.plus(order.reserved)) ? fill.amount : zero;
@@ -32,13 +32,17 @@ export function feeAssetOf(order: Pick<PaperOrder, 'type' | 'side' | 'market'>):
  *
  * @returns the fee, in units of the order's fee asset
  */
-export function settleFill(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+export function settleFill(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): Decimal {
   const fee = isSpotOrder(order) ? settleSpot(state, order, fill) : settleCollateral(state, order, fill);
   add(state.fees, feeAssetOf(order), fee);
   return fee;
 }
 
-function settleSpot(state: ExchangeState, order: PaperOrder, { amount, price, feeRate }: Fill): Decimal {
+function settleSpot(
+  state: ExchangeState,
+  order: PaperOrder,
+  { amount, price, feeRate }: UnsettledFill,
+): Decimal {
   const { base, quote } = marketNamed(order.market);
   const { spot } = tradingAccountOf(state, order.account);
   const isBuy = order.side === 'buy';
@@ -55,7 +59,7 @@ function settleSpot(state: ExchangeState, order: PaperOrder, { amount, price, fe
 }
 
 /** Only profit and fee move the balance: the margin of a position stays in it. */
-function settleCollateral(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
+function settleCollateral(state: ExchangeState, order: PaperOrder, fill: UnsettledFill): Decimal {
   const { amount, price, feeRate } = fill;
   const opening = amount.minus(closablePart(positionAmountOf(state, order), order.side, amount));
   setHold(state, order, heldAfter(order, amount, opening));

@@ -9,12 +9,15 @@ import { isDecimalField, orderFieldsOf } from './order-fields.ts';
 import { accountTypes } from './set-funds.ts';
 
 /** A decimal that is stored as text. */
-export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDecimal, encode: formatDecimal });
+export const StoredDecimal = z.codec(z.string(), DecimalValue, {
+  decode: parseDecimal,
+  encode: formatDecimal,
+});
 
 /** The stored form of an order: the fields of its type with decimals as text, its type, and `stp`. */
 function storedOrderOf(type: OrderType) {
   const fields = orderFieldsOf(type).map((field) => {
-    const stored = isDecimalField(field) ? DecimalText : field.schema;
+    const stored = isDecimalField(field) ? StoredDecimal : field.schema;
     return [field.name, field.isOptional ? z.optional(stored) : stored] as const;
   });
   return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.enum(stpModes) });
@@ -87,8 +90,8 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     kind: z.literal('trade'),
     atMs: z.number(),
     market: z.string(),
-    price: DecimalText,
-    volume: DecimalText.nullable(),
+    price: StoredDecimal,
+    volume: StoredDecimal.nullable(),
   }),
   z.object({
     kind: z.literal('set_hedge_mode'),
@@ -108,14 +111,14 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     account: z.string(),
     of: z.enum(accountTypes),
     ticker: z.string(),
-    amount: DecimalText,
+    amount: StoredDecimal,
   }),
   z.object({
     kind: z.literal('set_balance'),
     atMs: z.number(),
     account: z.string(),
     ticker: z.string(),
-    amount: DecimalText,
+    amount: StoredDecimal,
   }),
   z.object({
     kind: z.literal('set_fee'),

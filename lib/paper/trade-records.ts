@@ -2,7 +2,7 @@ import type { Decimal } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
 
 /** One fill of an order, before it is settled. */
-export interface Fill {
+export interface UnsettledFill {
   /** In base units. */
   readonly amount: Decimal;
   readonly price: Decimal;
@@ -12,7 +12,7 @@ export interface Fill {
 }
 
 /** One fill of an account's order. */
-export interface Deal {
+export interface PaperDeal {
   readonly dealId: number;
   readonly orderId: number;
   /** Empty when the order carries none. */

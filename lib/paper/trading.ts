@@ -19,11 +19,11 @@ export interface Trading {
    * @throws RelayError `store_unavailable` after a write has failed, because the journal is then incomplete;
    *   RangeError when the journal cannot store the command
    */
-  execute(command: Command): Execution;
+  execute(command: Command): ExecutedCommand;
   close(): Promise<void>;
 }
 
-export interface Execution {
+export interface ExecutedCommand {
   readonly result: CommandResult;
   /** Resolves once the command is stored. Responses wait for it. */
   readonly stored: Promise<void>;

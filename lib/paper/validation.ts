@@ -13,7 +13,7 @@ export type Checked<T> =
   | { readonly valid: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
 
 /** A failed check with one refusal, and the value for its text. */
-export function fail(name: RefusalName, value?: Decimal): { valid: false; refusals: [Refusal] } {
+export function failCheck(name: RefusalName, value?: Decimal): { valid: false; refusals: [Refusal] } {
   return { valid: false, refusals: [value === undefined ? { name } : { name, value: formatDecimal(value) }] };
 }
 
@@ -43,15 +43,15 @@ export function checkClientOrderId(value: unknown): RefusalName | null {
 }
 
 /** The market that a request names. */
-export function checkMarket(read: FieldReader): Checked<PaperMarket> {
+export function checkNamedMarket(read: FieldReader): Checked<PaperMarket> {
   const name = read('market');
-  if (name === undefined) return fail('market_required');
+  if (name === undefined) return failCheck('market_required');
   const market = typeof name === 'string' ? paperMarkets.get(name) : undefined;
-  return market === undefined ? fail('market_unknown') : { valid: true, value: market };
+  return market === undefined ? failCheck('market_unknown') : { valid: true, value: market };
 }
 
 /** The order that a cancellation names. */
-export interface CancelTarget {
+export interface NamedOrder {
   readonly market: string;
   /** Null if the order is named by its client order id. */
   readonly orderId: number | null;
@@ -59,17 +59,17 @@ export interface CancelTarget {
 }
 
 /** Checks that a cancellation names its order by exactly one of the two ids. */
-export function checkCancel(read: FieldReader): Checked<CancelTarget> {
-  const market = checkMarket(read);
+export function checkCancel(read: FieldReader): Checked<NamedOrder> {
+  const market = checkNamedMarket(read);
   if (!market.valid) return market;
   const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];
   const { name } = market.value;
-  if (orderId !== undefined && clientOrderId !== undefined) return fail('order_ids_ambiguous');
+  if (orderId !== undefined && clientOrderId !== undefined) return failCheck('order_ids_ambiguous');
   const refusal = checkClientOrderId(clientOrderId);
-  if (refusal !== null) return fail(refusal);
+  if (refusal !== null) return failCheck(refusal);
   if (typeof clientOrderId === 'string')
     return { valid: true, value: { market: name, orderId: null, clientOrderId } };
-  if (orderId === undefined) return fail('order_id_required');
-  if (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)) return fail('order_id_not_integer');
+  if (orderId === undefined) return failCheck('order_id_required');
+  if (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)) return failCheck('order_id_not_integer');
   return { valid: true, value: { market: name, orderId, clientOrderId: '' } };
 }

@@ -35,7 +35,7 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
   const reports = cancelReportsIn(ofMarket);
   const moved = ofMarket.filter((entry) => mayHaveMoved(entry) && !wasCancelledUnfilled(entry, reports));
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
-  const sent = moved.toSorted((one, other) => sentAtMs(one) - sentAtMs(other)).at(-1);
+  const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
   const last = sent === undefined ? [] : [describeSent(sent)];
   const later = ofMarket
     .flatMap((entry) => [...findFollowedFill(entry), ...findFillInCancel(entry, reports)])
@@ -93,7 +93,7 @@ function mayHaveMoved({ status, signal, steps }: Entry): boolean {
   return status === 'placed' || (status === 'cancelled' && steps.some((step) => step.status === 'sending'));
 }
 
-function sentAtMs({ steps, createdAtMs }: Entry): number {
+function sentOrCreatedAtMs({ steps, createdAtMs }: Entry): number {
   return steps.findLast(({ status }) => status === 'sending')?.atMs ?? createdAtMs;
 }
 

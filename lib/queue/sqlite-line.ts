@@ -7,7 +7,7 @@ import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import { deduplicationIdOf, groupOf } from './queue.ts';
 import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts';
 import { WaitingLine } from './waiting-line.ts';
-import { createWaiting, type Delivery, type WaitingSignal } from './waiting-signal.ts';
+import { createWaiting, type SignalDelivery, type WaitingSignal } from './waiting-signal.ts';
 
 export interface SqliteLineOptions {
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface SqliteLineOptions {
   /** How long a group pauses after one of its signals was released; 2 seconds by default. */
   readonly retryDelayMs?: number;
   /** Called for every signal that becomes a dead letter, before it is on the disk: it now waits for the operator. */
-  readonly onDeadLetter?: (letter: Delivery) => void;
+  readonly onDeadLetter?: (letter: SignalDelivery) => void;
 }
 
 /**
@@ -29,13 +29,13 @@ export interface SqliteLine extends LedgerWatch {
   /** The number of signals that are or will be delivered: all but the dead letters. */
   readonly length: number;
   /** Delivers the oldest signal of a group that no worker holds; null when there is none. */
-  take(): Delivery | null;
+  take(): SignalDelivery | null;
   /** Ends a delivery whose signal was executed. */
-  finish(delivery: Delivery): void;
+  finish(delivery: SignalDelivery): void;
   /** Puts a signal back in its place; after too many deliveries it becomes a dead letter instead. */
-  release(delivery: Delivery): Promise<void>;
+  release(delivery: SignalDelivery): Promise<void>;
   /** Puts a signal back in its place that only waits for another one: the delivery does not count. */
-  postpone(delivery: Delivery): void;
+  postpone(delivery: SignalDelivery): void;
   /** Resolves as soon as `take` may have a signal to deliver, or when the signal aborts. */
   waitForWork(signal?: AbortSignal): Promise<void>;
   /**
@@ -152,13 +152,13 @@ class LineOfLedger implements SqliteLine {
     return { seq: item.position, stored: item.stored, isOldest: !this.#line.hasOlder(item) };
   }
 
-  take(): Delivery | null {
+  take(): SignalDelivery | null {
     const item = this.#line.take();
     if (item !== null) item.deliveries += 1;
     return item;
   }
 
-  finish({ key }: Delivery): void {
+  finish({ key }: SignalDelivery): void {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
     if (item.hasLeft || !this.#isStillAccepted(item)) this.#line.remove(item);
@@ -176,7 +176,7 @@ class LineOfLedger implements SqliteLine {
     }
   }
 
-  async release({ key }: Delivery): Promise<void> {
+  async release({ key }: SignalDelivery): Promise<void> {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
     if (item.hasLeft || item.deliveries < this.#options.maxDeliveries) return this.#giveBack(item);
@@ -189,7 +189,7 @@ class LineOfLedger implements SqliteLine {
     this.#line.putBack(item, Promise.resolve());
   }
 
-  postpone({ key }: Delivery): void {
+  postpone({ key }: SignalDelivery): void {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
     item.deliveries -= 1;

@@ -3,7 +3,7 @@ import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
 import type { Waiting } from './waiting-line.ts';
 
 /** A signal that was handed to a worker, until it is finished or released. */
-export interface Delivery {
+export interface SignalDelivery {
   readonly key: SignalMessage;
   /** Account and market: signals of a group are delivered one at a time, in the order in which they were stored. */
   readonly group: string;
@@ -12,7 +12,7 @@ export interface Delivery {
 }
 
 /** A signal in line. */
-export interface WaitingSignal extends Waiting, Delivery {
+export interface WaitingSignal extends Waiting, SignalDelivery {
   deliveries: number;
   /** The entry as it was stored, while nothing has read or changed it since; null: read it from the database. */
   stored: SignalEntry | null;

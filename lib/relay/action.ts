@@ -32,13 +32,13 @@ export type Plan =
   | { readonly verdict: 'ended'; readonly outcome: Outcome }
   /** It depends on the position, which cannot be known now. `mayPassSoon`: it may be known in a moment. */
   | { readonly verdict: 'waiting'; readonly reason: string; readonly mayPassSoon: boolean }
-  | { readonly verdict: 'ready'; readonly action: Action };
+  | { readonly verdict: 'ready'; readonly action: PreparedAction };
 
 /** A plan that need not wait. */
 export type KnownPlan = Exclude<Plan, { readonly verdict: 'waiting' }>;
 
 /** Requests that are ready to send: only the network or the exchange can still fail. */
-export interface Action {
+export interface PreparedAction {
   /** Orders count against `maxOrdersPerMinute`; cancellations never do. */
   readonly isOrder: boolean;
   /** The requests as a dry run stores them, without key, nonce or signature. */

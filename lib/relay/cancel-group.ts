@@ -4,7 +4,7 @@ import { ExchangeError, isGroupNotOpen, wasResponseLost } from '../exchange/erro
 import { legsOf, nameGroup } from '../exchange/list-groups.ts';
 import type { ConditionalOrder } from '../model/order.ts';
 import { statusOfRefusal, type TargetOutcome } from './cancel-outcomes.ts';
-import { evidenceOf } from './place-order.ts';
+import { describeAttempts } from './place-order.ts';
 
 /** One group of orders to cancel: a pair, or an order with its planned stop-loss and take-profit. */
 export interface GroupTarget {
@@ -43,7 +43,7 @@ export async function cancelGroup(
       wasGone: isGone && !isLost,
       orderCount,
       note: isGone ? `${name} is not open: it ended before` : `${name}: ${error.message}`,
-      evidence: evidenceOf(error, { group: name, orderIds }),
+      evidence: describeAttempts(error, { group: name, orderIds }),
     };
   }
 }

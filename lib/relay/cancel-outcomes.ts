@@ -38,7 +38,7 @@ export function otherOrderAlarm(contradictions: readonly string[]): Alarm {
 }
 
 /** What the outcome of a cancellation reports besides its targets. */
-export interface Beside {
+export interface CancelRemainder {
   /** How many more orders may be open but were left out, because there is no time to cancel them. */
   readonly leftOut: number;
   /** Ids of the order signals that it withdrew before they were sent. */
@@ -46,7 +46,7 @@ export interface Beside {
 }
 
 /** Joins the outcomes of all targets into the outcome of the signal. */
-export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: Beside): Outcome {
+export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: CancelRemainder): Outcome {
   const mayLeaveOpen = beside.leftOut > 0 || outcomes.some(leavesOpen);
   const alarm = joinAlarms([
     ...outcomes.map((outcome) => outcome.alarm),
@@ -65,7 +65,7 @@ function leavesOpen({ status, wasGone }: TargetOutcome): boolean {
   return status === 'not_sent' || (status === 'rejected' && !wasGone);
 }
 
-function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): Outcome {
+function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: CancelRemainder): Outcome {
   const [only] = outcomes;
   if (only !== undefined && outcomes.length === 1 && leftOut === 0 && withdrawn.length === 0) {
     const { status, note, evidence } = only;
@@ -87,7 +87,7 @@ function evidenceOf({ alarm, confirmedIds: _ids, orderCount: _count, ...outcome 
 /** A signal with several cancellations gets the status that needs the most attention. */
 const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
 
-function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): string {
+function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: CancelRemainder): string {
   const groups = Map.groupBy(outcomes, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
   const counts = [...groups].map(([word, group]) => `${countOrders(group)} ${word}`).join(', ');
   return [

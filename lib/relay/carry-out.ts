@@ -7,7 +7,7 @@ import type { Status } from '../model/outcome.ts';
 import { placesOrder } from '../model/signal.ts';
 import { denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
-import type { Action, Outcome } from './action.ts';
+import type { Outcome, PreparedAction } from './action.ts';
 import type { KillSwitch } from './kill-switch.ts';
 import { longestReadingMs } from './read-market.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
@@ -26,7 +26,7 @@ export async function carryOut(
   services: ExecuteServices,
   account: Account,
   entry: SignalEntry,
-  action: Action,
+  action: PreparedAction,
   begun: { readonly startedAtMs: number; readonly killSwitch: KillSwitch },
 ): Promise<Status | null> {
   const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
@@ -71,7 +71,7 @@ export async function carryOut(
 }
 
 /** Another order may have been planned at the same time. What cannot be checked is not sent. */
-async function findCrowding({ limits }: Action): Promise<Outcome | null> {
+async function findCrowding({ limits }: PreparedAction): Promise<Outcome | null> {
   try {
     const denial = await limits?.checkOthers();
     return denial === undefined || denial === null ? null : { ...denialOutcome(denial), status: 'not_sent' };
@@ -119,7 +119,7 @@ async function findLeftOpen(
   return open.length === 0 ? {} : { alarm: notCancelledAlarm };
 }
 
-function dryRunOutcome(reason: string, action: Action): Outcome {
+function dryRunOutcome(reason: string, action: PreparedAction): Outcome {
   return {
     status: 'dry_run',
     note: `${reason}: nothing was sent; these requests would have been sent`,

@@ -13,7 +13,7 @@ import {
   type ExitOutcome,
   type ExitScope,
 } from './cancel-exits.ts';
-import { type ClosedPosition, closesWhole } from './closes-whole.ts';
+import { closesWhole, type ReducedPosition } from './closes-whole.ts';
 import { type ExpectedExits, expectExits } from './expected-exits.ts';
 import { type Remains, readRemains, relistPauseMs } from './read-remains.ts';
 import type { ExecuteServices } from './services.ts';
@@ -22,7 +22,7 @@ import type { ExecuteServices } from './services.ts';
 export function withExitsCancelled(
   services: ExecuteServices,
   client: ExchangeClient,
-  closed: ClosedPosition,
+  closed: ReducedPosition,
   plan: Plan,
 ): Plan {
   if (plan.verdict !== 'ready') return plan;

@@ -6,7 +6,7 @@ import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome } from './action.ts';
 
 /** A position that an order closes, or reduces. */
-export interface ClosedPosition {
+export interface ReducedPosition {
   readonly account: string;
   readonly market: string;
   /** Before it was closed. */
@@ -24,7 +24,7 @@ export interface ClosedPosition {
  */
 export function closesWhole(
   { status, evidence }: Outcome,
-  { position, amount }: ClosedPosition,
+  { position, amount }: ReducedPosition,
 ): 'yes' | 'no' | 'perhaps' {
   if (status === 'rejected') return saysNothingToReduce(evidence) ? 'yes' : 'no';
   if (status !== 'placed') return 'no';

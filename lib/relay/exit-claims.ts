@@ -8,7 +8,7 @@ import { exitPricesIn, finalReportIn, reportedOrderIn, statusIn } from '../ledge
 import { exitIdsOf, isStillOpen, orderOf } from '../model/execution.ts';
 import { isOrderEnd, type Side } from '../model/order.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
-import type { ClosedPosition } from './closes-whole.ts';
+import type { ReducedPosition } from './closes-whole.ts';
 
 /** The exits of an entry: what the exchange placed, or may have placed, when it filled. */
 export interface Claim {
@@ -28,7 +28,7 @@ export interface Claim {
 }
 
 /** A position, and what closed it. */
-export interface Closed extends ClosedPosition {
+export interface Closed extends ReducedPosition {
   readonly closingSide: Side;
   /** The order that closed it; null when nothing was left to close. */
   readonly orderId: number | null;

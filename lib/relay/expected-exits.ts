@@ -6,7 +6,7 @@ import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import type { Outcome } from './action.ts';
 import { mostBelieved } from './close-ended.ts';
-import type { ClosedPosition } from './closes-whole.ts';
+import type { ReducedPosition } from './closes-whole.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn } from './exit-claims.ts';
 import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
@@ -19,7 +19,7 @@ import type { ExecuteServices } from './services.ts';
  */
 export async function expectExits(
   services: ExecuteServices,
-  position: ClosedPosition,
+  position: ReducedPosition,
   { evidence }: Outcome,
 ): Promise<ExpectedExits> {
   const { account, market } = position;

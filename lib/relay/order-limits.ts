@@ -12,8 +12,13 @@ import { isMarkedReducing, type SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
-import { type CountedOrder, checkOpenNotional, checkPosition, onlyReduces } from '../risk/exposure.ts';
+import {
+  type CountedOrder,
+  checkOpenNotional,
+  checkPosition,
+  onlyReduces,
+} from '../risk/counted-holdings.ts';
+import { checkCoolDown, checkDailyLoss } from '../risk/replay-fills.ts';
 import { checkTradingWindow } from '../risk/trading-windows.ts';
 import type { LimitVerdict } from './action.ts';
 import type { ExecuteServices } from './services.ts';
@@ -85,7 +90,7 @@ function needsOf(account: Account, market: string, { dialect }: ExchangeClient):
   };
 }
 
-interface Known {
+interface LimitFacts {
   readonly services: ExecuteServices;
   readonly account: Account;
   readonly isSpot: boolean;
@@ -94,7 +99,7 @@ interface Known {
   readonly day: DayFills | null;
 }
 
-async function checkAll(known: Known, sized: SizedOrder): Promise<LimitVerdict> {
+async function checkAll(known: LimitFacts, sized: SizedOrder): Promise<LimitVerdict> {
   const { account, read, isSpot } = known;
   if (read === null) return checkUnread(known, sized);
   const rate = await known.prices.rateOf(currenciesInName(sized.order.market).quote);
@@ -130,7 +135,7 @@ async function checkAll(known: Known, sized: SizedOrder): Promise<LimitVerdict> 
 }
 
 /** Only time can limit an order for which nothing was read. */
-function checkUnread({ account, isSpot, services }: Known, { order }: SizedOrder): LimitVerdict {
+function checkUnread({ account, isSpot, services }: LimitFacts, { order }: SizedOrder): LimitVerdict {
   const reduces = isMarkedReducing(order) || (isSpot && order.side === 'sell');
   const { limits } = account;
   if (reduces || limits === undefined) return passing(reduces);
@@ -156,7 +161,7 @@ function denyUnknown({ name }: Account, unknown: readonly string[]): Denial | nu
 
 /** At the limit the account is paused, whoever finds it first. */
 async function checkDay(
-  { services, account, day, prices }: Known,
+  { services, account, day, prices }: LimitFacts,
   { floating }: ExposureReading,
 ): Promise<Denial | null> {
   const most = account.limits?.maxDailyLoss ?? null;
@@ -171,7 +176,7 @@ async function checkDay(
 
 /** Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. */
 async function checkOthers(
-  { services, account, prices }: Known,
+  { services, account, prices }: LimitFacts,
   { exposure, seen }: ExposureReading,
   sized: SizedOrder,
   notional: Decimal,

@@ -228,13 +228,13 @@ function failedOrder(error: ExchangeError): Outcome {
   return {
     status,
     note: error.message,
-    evidence: evidenceOf(error),
+    evidence: describeAttempts(error),
     // An order that may exist counts as open, so that a cancellation includes it.
     orderOpen: status === 'unknown',
   };
 }
 
 /** Every attempt with its failure, the action of the error catalogue, and the given findings. */
-export function evidenceOf(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
+export function describeAttempts(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
   return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action, ...findings });
 }

@@ -10,13 +10,13 @@ import type { CancelAllSignal } from '../model/signal.ts';
 import { deny, type Plan } from './action.ts';
 import { groupTargetOf } from './cancel-group.ts';
 import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
-import { ready, type Target, targetOf } from './plan-cancel.ts';
+import { type CancellableOrder, ready, targetOf } from './plan-cancel.ts';
 import { createReadBack } from './read-back.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Orders to cancel, newest first, and how many more may be open but are left out for lack of time. */
 interface Chosen {
-  readonly targets: readonly Target[];
+  readonly targets: readonly CancellableOrder[];
   readonly leftOut: number;
 }
 
@@ -98,7 +98,7 @@ function withForeign(
   const foreign = open
     .filter(({ orderId }) => !own.has(orderId))
     .map(
-      ({ orderId }): Target => ({
+      ({ orderId }): CancellableOrder => ({
         request: client.prepare(cancelOrder, { market, orderId }),
         name: { market, orderId, clientOrderId: null },
         placedBy: null,

@@ -12,7 +12,7 @@ import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Outcome, type Plan } from './action.ts';
 import { cancelGroup, type GroupTarget } from './cancel-group.ts';
 import {
-  type Beside,
+  type CancelRemainder,
   contradictedCancel,
   joinOutcomes,
   statusOfRefusal,
@@ -21,12 +21,12 @@ import {
 import { mayStillArrive } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
-import { describeRequest, evidenceOf } from './place-order.ts';
+import { describeAttempts, describeRequest } from './place-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** One order to cancel: the request, its ids, and the ledger entry that placed it, if there is one. */
-export interface Target {
+export interface CancellableOrder {
   readonly request: PreparedRequest<Order>;
   readonly name: CancelledName;
   readonly placedBy: Entry | null;
@@ -100,7 +100,7 @@ function mayExist(status: Status): boolean {
 }
 
 /** Without the exchange's order id, because its response was lost, the client order id names the order. */
-export function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
+export function targetOf(client: ExchangeClient, entry: Entry, market: string): CancellableOrder {
   const { orderId, clientOrderId } = entry;
   const request =
     orderId !== null
@@ -125,7 +125,7 @@ export type ReadBack = (
   options: SendOptions,
 ) => Promise<Outcome>;
 
-const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
+const nothingBeside: CancelRemainder = { leftOut: 0, withdrawn: [] };
 
 /**
  * @param goneStatus the status of the outcome when the exchange has no such open order
@@ -135,8 +135,8 @@ const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 export function ready(
   services: ExecuteServices,
   goneStatus: Status,
-  targets: readonly Target[],
-  beside: Beside = nothingBeside,
+  targets: readonly CancellableOrder[],
+  beside: CancelRemainder = nothingBeside,
   readBack: ReadBack = (outcome) => Promise.resolve(outcome),
   groups: readonly GroupTarget[] = [],
 ): Plan {
@@ -169,7 +169,7 @@ function confirmedIds(outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
 async function cancelTarget(
   services: ExecuteServices,
   goneStatus: Status,
-  target: Target,
+  target: CancellableOrder,
   options: SendOptions,
 ): Promise<TargetOutcome> {
   try {
@@ -196,7 +196,11 @@ async function cancelTarget(
  *
  * @param order as the exchange reported it, which proves that it existed; null when it was not reported
  */
-async function noteGone(services: ExecuteServices, { placedBy }: Target, order: Order | null): Promise<void> {
+async function noteGone(
+  services: ExecuteServices,
+  { placedBy }: CancellableOrder,
+  order: Order | null,
+): Promise<void> {
   if (placedBy === null) return;
   await closePlacedBy(services, placedBy, order).catch((error: unknown) => {
     services.log.error('the entry of an order that is no longer open could not be closed', {
@@ -221,7 +225,7 @@ async function closePlacedBy(services: ExecuteServices, placedBy: Entry, order: 
 async function failedCancel(
   services: ExecuteServices,
   goneStatus: Status,
-  target: Target,
+  target: CancellableOrder,
   error: ExchangeError,
 ): Promise<TargetOutcome> {
   const isGone = isOrderNotOpen(error);
@@ -231,14 +235,14 @@ async function failedCancel(
   // before.
   const isLost = wasResponseLost(error);
   if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
-    return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: evidenceOf(error) };
+    return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: describeAttempts(error) };
   const refused = isGone ? goneStatus : statusOfRefusal(error);
   return {
     status: isLost ? 'unknown' : refused,
     wasGone: isGone && !isLost,
     note: isGone ? goneNotes[isLost ? 'afterLostResponse' : 'plain'] : error.message,
     // `signal` reads from it that nothing is left to cancel.
-    evidence: evidenceOf(error, isGone && !isLost ? { wasGone: true } : {}),
+    evidence: describeAttempts(error, isGone && !isLost ? { wasGone: true } : {}),
   };
 }
 

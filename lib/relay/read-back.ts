@@ -10,20 +10,20 @@ import type { CancelScope } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { cancelGroup, groupTargetOf } from './cancel-group.ts';
 import { leftOpenAlarm } from './cancel-outcomes.ts';
-import type { ReadBack, Target } from './plan-cancel.ts';
+import type { CancellableOrder, ReadBack } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** What a `cancel_all` has cancelled, and in which scope. */
 interface Cancelled {
   readonly market: string;
   readonly scope: CancelScope;
-  readonly targets: readonly Target[];
+  readonly targets: readonly CancellableOrder[];
   /** Whether pairs of orders were cancelled, too. */
   readonly hasGroups: boolean;
 }
 
 /** What is still open and should not be. */
-interface Left {
+interface StillOpen {
   readonly orderIds: readonly number[];
   readonly groups: readonly ConditionalOrder[];
 }
@@ -66,7 +66,7 @@ async function listLeft(
   cancelled: Cancelled,
   confirmed: ReadonlySet<number>,
   options: SendOptions,
-): Promise<Left | null> {
+): Promise<StillOpen | null> {
   const { market, hasGroups } = cancelled;
   try {
     const listedGroups = hasGroups ? ((await listGroups(client, market, options)) ?? []) : [];

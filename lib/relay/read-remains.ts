@@ -7,7 +7,7 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import { reportedOrderIn } from '../ledger/reported-order.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Outcome } from './action.ts';
-import type { ClosedPosition } from './closes-whole.ts';
+import type { ReducedPosition } from './closes-whole.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** What is left of a position after the order that closed it. Amounts are signed, in base units. */
@@ -35,7 +35,7 @@ const fillMs = 1000;
 export async function readRemains(
   { clock, exchangeTimeoutMs }: ExecuteServices,
   client: ExchangeClient,
-  closed: ClosedPosition,
+  closed: ReducedPosition,
   outcome: Outcome,
   limits: SendOptions,
 ): Promise<Remains> {
@@ -55,7 +55,7 @@ export async function readRemains(
 }
 
 function judgeRemains(
-  { market, position, modifiedAtMs }: ClosedPosition,
+  { market, position, modifiedAtMs }: ReducedPosition,
   { evidence }: Outcome,
   positions: readonly OpenPosition[],
 ): Remains {

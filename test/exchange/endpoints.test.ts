@@ -37,7 +37,7 @@ import { stopMarket } from '../../lib/exchange/endpoints/stop-market.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { orderTypes } from '../../lib/model/order.ts';
-import { endpointOf } from '../../lib/orders/order-types.ts';
+import { endpointOfType } from '../../lib/orders/order-types.ts';
 import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -228,7 +228,7 @@ describe('every file of the endpoints', () => {
     const endpoints = await Promise.all(names.map(load));
 
     const creates = endpoints.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
-    expect(creates.toSorted()).toEqual(orderTypes.map((type) => endpointOf(type).name).sort());
+    expect(creates.toSorted()).toEqual(orderTypes.map((type) => endpointOfType(type).name).sort());
   });
 });
 

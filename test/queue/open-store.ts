@@ -3,7 +3,7 @@ import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import type { Delivery } from '../../lib/queue/waiting-signal.ts';
+import type { SignalDelivery } from '../../lib/queue/waiting-signal.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
@@ -43,8 +43,8 @@ export function keyOf(signalId: string, market = 'BTC_USDT'): SignalMessage {
 }
 
 /** Delivers everything that can be delivered now, and keeps it. */
-export function takeAll({ line }: Pick<OpenStore, 'line'>): readonly Delivery[] {
-  const all: Delivery[] = [];
+export function takeAll({ line }: Pick<OpenStore, 'line'>): readonly SignalDelivery[] {
+  const all: SignalDelivery[] = [];
   for (let next = line.take(); next !== null; next = line.take()) all.push(next);
   return all;
 }
@@ -64,7 +64,7 @@ export async function deny(ledger: Ledger, key: SignalMessage): Promise<void> {
   await ledger.move(key, { from: 'accepted', step: { status: 'denied', atMs: noonMs, note: '' } });
 }
 
-export const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ key }) => key.signalId);
+export const idsOf = (deliveries: readonly SignalDelivery[]) => deliveries.map(({ key }) => key.signalId);
 
 /** Lets the pause pass after which a group delivers again. */
 export async function rest({ clock }: OpenStore): Promise<void> {

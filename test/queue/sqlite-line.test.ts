@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LedgerWatch } from '../../lib/ledger/ledger-watch.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { Delivery } from '../../lib/queue/waiting-signal.ts';
+import type { SignalDelivery } from '../../lib/queue/waiting-signal.ts';
 import {
   bury,
   deny,
@@ -26,7 +26,7 @@ async function accept(...ids: readonly string[]): Promise<void> {
   for (const id of ids) await store.ledger.accept([orderIn(id)], null);
 }
 
-function take(): Delivery {
+function take(): SignalDelivery {
   const delivery = store.line.take();
   if (delivery === null) throw new Error('nothing is delivered');
   return delivery;
@@ -79,7 +79,7 @@ describe('the line of waiting signals', () => {
     expect(idsOf(inFlight)).toEqual(['a', 'c', 'd']);
     await deny(store.ledger, keyOf('a'));
     expect(store.line.take()).toBeNull();
-    store.line.finish(inFlight[0] as Delivery);
+    store.line.finish(inFlight[0] as SignalDelivery);
     expect(idsOf(takeAll(store))).toEqual(['b']);
   });
 

@@ -3,7 +3,7 @@ import { one, parseDecimal } from '../../lib/base/decimal.ts';
 import { type TradingGround, tradingGrounds } from '../../lib/model/account.ts';
 import type { OrderSignal, Signal } from '../../lib/model/signal.ts';
 import { kindNamed, orderKinds } from '../../lib/orders/order-kinds.ts';
-import { endpointOf } from '../../lib/orders/order-types.ts';
+import { endpointOfType } from '../../lib/orders/order-types.ts';
 import { readProjectFile } from '../support/project-files.ts';
 import { account, readAlert, refusalOf } from './reading.ts';
 
@@ -132,7 +132,7 @@ describe('the table of order kinds', () => {
       roundPrice: (price) => price,
     });
 
-    expect(drafted.ok && endpointOf(drafted.draft.type).path.live).toBe(path);
+    expect(drafted.ok && endpointOfType(drafted.draft.type).path.live).toBe(path);
   });
 
   test.each(rows)('names a test that exists: $kind on $ground', ({ proof }) => {

@@ -3,7 +3,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
 import { isOrderEnd, type Side } from '../../lib/model/order.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
-import type { Deal } from '../../lib/paper/trade-records.ts';
+import type { PaperDeal } from '../../lib/paper/trade-records.ts';
 import { orderSignalOf } from '../../lib/positions/sent-order.ts';
 import { keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
@@ -53,7 +53,7 @@ function findWrongFills({ fills, exchange }: Facts, placed: readonly PlacedEntry
   ];
 }
 
-function textOfDeal(deal: Deal): string {
+function textOfDeal(deal: PaperDeal): string {
   const { dealId, orderId, account, market, side, role, feeAsset, atMs } = deal;
   const numbers = [deal.amount, deal.price, deal.notional, deal.fee].map(formatDecimal);
   return [dealId, orderId, account, market, side, role, feeAsset, atMs, ...numbers].join(' ');

@@ -9,7 +9,7 @@ import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import { orderTypes } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { endpointOf } from '../../lib/orders/order-types.ts';
+import { endpointOfType } from '../../lib/orders/order-types.ts';
 import type { Alert } from './alerts.ts';
 import type { Invocation } from './process.ts';
 
@@ -57,7 +57,7 @@ function pathsOf(endpoints: readonly Endpoint[]): ReadonlySet<string> {
   return new Set(endpoints.flatMap(({ path }) => Object.values(path)));
 }
 
-const createEndpoints: readonly Endpoint[] = orderTypes.map(endpointOf);
+const createEndpoints: readonly Endpoint[] = orderTypes.map(endpointOfType);
 const createPaths = pathsOf(createEndpoints);
 const cancelPaths = pathsOf([cancelOrder]);
 const tradePaths = pathsOf([...createEndpoints, cancelOrder, cancelAll]);

@@ -3,7 +3,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';
-import { endpointOf } from '../../lib/orders/order-types.ts';
+import { endpointOfType } from '../../lib/orders/order-types.ts';
 import { marketNamed, type PaperMarket } from '../../lib/paper/markets.ts';
 import { isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts } from './invariants.ts';
@@ -35,7 +35,7 @@ interface CreateBody {
 
 const typesByPath = new Map(
   orderTypes.flatMap((type) =>
-    Object.values(endpointOf(type).path).map((path): [string, OrderType] => [path, type]),
+    Object.values(endpointOfType(type).path).map((path): [string, OrderType] => [path, type]),
   ),
 );
 

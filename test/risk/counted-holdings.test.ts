@@ -7,7 +7,7 @@ import {
   onlyReduces,
   openNotionalOf,
   positionAfter,
-} from '../../lib/risk/exposure.ts';
+} from '../../lib/risk/counted-holdings.ts';
 
 const market = 'BTC_USDT';
 

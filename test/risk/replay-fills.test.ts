@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import { checkCoolDown, checkDailyLoss, replayFills } from '../../lib/risk/day-profit.ts';
+import { checkCoolDown, checkDailyLoss, replayFills } from '../../lib/risk/replay-fills.ts';
 
 const midnightMs = Date.UTC(2026, 10, 22);
 
