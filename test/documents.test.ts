@@ -59,9 +59,12 @@ describe('the documents', () => {
     const linked = linksOf('README.md').map((target) => target.split('#')[0]);
 
     expect(documents.filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([
-      // Found from the proof.
-      'docs/fault-matrix.md',
+      // Found from the proof, and from nowhere else: it is output.
+      'docs/builders/fault-matrix.md',
     ]);
+    expect(
+      documents.filter((path) => linksOf(path).some((target) => target.includes('fault-matrix.md'))),
+    ).toEqual(['docs/builders/proof.md']);
   });
 
   test('begin with a README of 1,500 words at most', () => {
@@ -76,7 +79,7 @@ describe('the documents', () => {
       env: { ...process.env, NO_COLOR: '1' },
     });
 
-    const shown = section('docs/proof.md', 'demo').replaceAll('```\n', '');
+    const shown = section('docs/builders/proof.md', 'demo').replaceAll('```\n', '');
     expect(withoutChance(shown)).toBe(withoutChance(printed));
   });
 
@@ -90,9 +93,9 @@ describe('the documents', () => {
 
   test('have every field of an alert, under all its names', () => {
     const names = Object.entries(otherNames).flatMap(([name, others]) => [name, ...others]);
-    const alerts = readProjectFile('docs/alerts.md');
+    const reference = readProjectFile('docs/alert-reference.md');
 
-    expect(names.filter((name) => !alerts.includes(`\`${name}\``))).toEqual([]);
+    expect(names.filter((name) => !reference.includes(`\`${name}\``))).toEqual([]);
   });
 
   test('have every command', () => {
@@ -107,7 +110,7 @@ describe('the documents', () => {
   test('name every code of a sender’s mistakes', () => {
     for (const code of ['invalid_json', 'invalid_signal', 'stale'] as const) {
       expect(catalogue[code].httpStatus).toBe(400);
-      expect(readProjectFile('docs/alerts.md')).toContain(`\`${code}\``);
+      expect(readProjectFile('docs/alert-reference.md')).toContain(`\`${code}\``);
     }
   });
 

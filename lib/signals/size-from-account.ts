@@ -84,7 +84,7 @@ const leverageBeyondBracket = parseDecimal('10');
  * The notional that a share of the free collateral pays for: its margin and the taker fee. Up to the bracket the margin
  * is the notional divided by the leverage; the rest has a leverage of 10.
  *
- * @see docs/alerts.md, sizes
+ * @see docs/alert-reference.md, sizes
  */
 function notionalFor({ free, leverage, bracket }: FreeCollateral, rate: Decimal, feeRate: Decimal): Decimal {
   if (free.lte(zero)) return zero;

@@ -5,7 +5,7 @@ import { projectRoot } from '../support/project-files.ts';
 import type { Table } from './table.ts';
 
 /** The document that has the tables between markers, for example `<!-- bench orders -->` and `<!-- /bench -->`. */
-export const documentPath = 'docs/performance.md';
+export const documentPath = 'docs/builders/performance.md';
 
 /** Replaces the tables of the document, and leaves those alone that were not measured. Its sentences stay. */
 export function writeDocument(processors: readonly CpuInfo[], tables: readonly Table[]): void {

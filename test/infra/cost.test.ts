@@ -13,19 +13,23 @@ function fail(): never {
 }
 
 describe('the monthly bill', () => {
-  test('in docs/aws.md is what the template and one measured alert cost', () => {
-    const [, table] = /<!-- cost -->\n([\s\S]*?)<!-- \/cost -->/.exec(readProjectFile('docs/aws.md')) ?? [];
+  test('in docs/builders/cost.md is what the template and one measured alert cost', () => {
+    const [, table] =
+      /<!-- cost -->\n([\s\S]*?)<!-- \/cost -->/.exec(readProjectFile('docs/builders/cost.md')) ?? [];
 
     expect(table).toBe(renderBill(listPositions(template, usage)));
   });
 
-  test('in the README is the one of docs/aws.md', () => {
+  test('in the README and in docs/aws.md is the one of docs/builders/cost.md', () => {
     const sums = /\*\*together\*\*[^\n]*/.exec(renderBill(listPositions(template, usage)))?.[0] ?? '';
-    const [least = 0] = Array.from(sums.matchAll(/\d+\.\d+/g), ([amount]) => Number(amount));
+    const [least = 0, , , leastWithFreeTier = 0] = Array.from(sums.matchAll(/\d+\.\d+/g), ([amount]) =>
+      Math.round(Number(amount)),
+    );
 
-    const [, said] = /costs \(about (\d+) dollars a month\)/.exec(readProjectFile('README.md')) ?? [];
-
-    expect(said).toBe(String(Math.round(least)));
+    expect(readProjectFile('README.md')).toContain(`costs (about ${least} dollars a month)`);
+    expect(readProjectFile('docs/aws.md')).toContain(
+      `About ${least} dollars a month with 1,000 alerts, ${leastWithFreeTier} within the free tier`,
+    );
   });
 
   test('counts no dashboard: AWS gives three of at most 50 metrics each', () => {

@@ -195,7 +195,7 @@ function perAlert(name: string, units: number, price: number, free: number, calc
 
 const months = [1_000, 100_000, million] as const;
 
-/** The table of docs/aws.md: a row for each position, at list prices and beyond what is free for good. */
+/** The table of docs/builders/cost.md: a row for each position, at list prices and beyond what is free for good. */
 export function renderBill(positions: readonly Position[]): string {
   const amounts = (of: Position) => [
     ...months.map((alerts) => of.quantity(alerts) * of.price),

@@ -8,12 +8,12 @@ import { synthesize } from './synthesized.ts';
 
 function tableOf(name: string): string | undefined {
   return new RegExp(`<!-- ${name} -->\\n([\\s\\S]*?)<!-- /${name} -->`).exec(
-    readProjectFile('docs/aws.md'),
+    readProjectFile('docs/builders/cost.md'),
   )?.[1];
 }
 
 describe('following orders', () => {
-  test('costs what docs/aws.md says, by one measured order', async () => {
+  test('costs what docs/builders/cost.md says, by one measured order', async () => {
     const template = synthesize({ config: exampleConfig });
     const table = template.resources['RelayLedgerTable'];
     if (table === undefined) throw new Error('the template has no ledger');
@@ -25,7 +25,7 @@ describe('following orders', () => {
     expect(usage.idleReadUnits).toBe(1);
   });
 
-  test('asks the exchange as often as docs/aws.md says', async () => {
+  test('asks the exchange as often as docs/builders/cost.md says', async () => {
     const counts: [number, number][] = [];
     for (const openOrders of [0, 1, 100, 500]) counts.push([openOrders, await countRequests(openOrders)]);
 

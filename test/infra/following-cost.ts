@@ -15,7 +15,7 @@ const assumed = {
 
 const months = [10, 1_000, 100_000] as const;
 
-/** The table of docs/aws.md: what following adds, when no two orders are open in the same minute. */
+/** The table of docs/builders/cost.md: what following adds, when no two orders are open in the same minute. */
 export function renderFollowingCost(usage: FollowingUsage): string {
   const { writeUnitsOfOrder, readUnits, idleReadUnits } = usage;
   const moreReads = readUnits - idleReadUnits;
@@ -57,7 +57,7 @@ export function renderFollowingCost(usage: FollowingUsage): string {
 /** The runs of a minute: one on AWS, one every three seconds on one machine. */
 const runsOfMinute = { aws: 1, local: 20 } as const;
 
-/** The table of docs/aws.md: requests to the exchange. */
+/** The table of docs/builders/cost.md: requests to the exchange. */
 export function renderRequests(requests: readonly (readonly [openOrders: number, ofRun: number])[]): string {
   return [
     '| open orders of an account | requests a run | a minute on AWS | a minute on one machine |',

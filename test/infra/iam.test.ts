@@ -53,8 +53,8 @@ function describeResource(resource: unknown): string {
   return attribute?.[0] ?? join?.[1].map(describeResource).join(join[0]) ?? JSON.stringify(resource);
 }
 
-describe('docs/iam.md', () => {
-  const rows = readProjectFile('docs/iam.md')
+describe('docs/builders/iam.md', () => {
+  const rows = readProjectFile('docs/builders/iam.md')
     .split('\n')
     .filter((line) => line.startsWith('| Relay'))
     .map((line) =>

@@ -8,10 +8,9 @@ import { readProjectFile } from '../support/project-files.ts';
 import { account, readAlert, refusalOf } from './reading.ts';
 
 /** The cells of each row of the table between the two marks of that name. */
-function tableOf(name: string): readonly (readonly string[])[] {
+function tableOf(path: string, name: string): readonly (readonly string[])[] {
   const [, text = ''] =
-    new RegExp(`<!-- ${name} -->\n([\\s\\S]*?)<!-- /${name} -->`).exec(readProjectFile('docs/alerts.md')) ??
-    [];
+    new RegExp(`<!-- ${name} -->\n([\\s\\S]*?)<!-- /${name} -->`).exec(readProjectFile(path)) ?? [];
   const lines = text.trim().split('\n').slice(2);
   return lines.map((line) => line.slice(2, -2).split(' | '));
 }
@@ -41,12 +40,14 @@ function signalsOf(text: string, ground: TradingGround): readonly Signal[] {
 }
 
 describe('the messages of other relays', () => {
-  const rows = tableOf('other-relays').map(([relay = '', theirs = '', ours = '', difference = '']) => ({
-    relay,
-    theirs: codeOf(theirs),
-    ours: codeOf(ours),
-    difference,
-  }));
+  const rows = tableOf('docs/other-relays.md', 'other-relays').map(
+    ([relay = '', theirs = '', ours = '', difference = '']) => ({
+      relay,
+      theirs: codeOf(theirs),
+      ours: codeOf(ours),
+      difference,
+    }),
+  );
   const isTaken = ({ difference }: { readonly difference: string }) =>
     difference.startsWith('taken as it is');
   const isJson = ({ theirs }: { readonly theirs: string }) => theirs.startsWith('{');
@@ -98,14 +99,28 @@ describe('the messages of other relays', () => {
   );
 });
 
+/** The journey through the whole relay that proves each kind. */
+const journey = 'test/journeys/10-order-kinds.test.ts';
+const provenBy: Readonly<Record<string, string>> = {
+  'market, guarded':
+    'a guarded market order fills at once within its bound, and what was read stands in the ledger first',
+  'market, without a bound': 'a market order without a bound fills at once where the account allows it',
+  'market, without a bound, in quote money':
+    'quote money on spot without a bound goes to the endpoint that is sized in it',
+  limit: 'a limit order rests at its price',
+  'stop-limit': 'a stop-limit order waits for its trigger price',
+  'stop-market': 'a stop-market order fills when its trigger price is reached',
+};
+
 describe('the table of order kinds', () => {
-  const rows = tableOf('kinds').map(([kind = '', ground = '', alert = '', path = '', proof = '']) => ({
-    kind,
-    ground: ground as TradingGround,
-    alert: codeOf(alert),
-    path: codeOf(path),
-    proof,
-  }));
+  const rows = tableOf('docs/alert-reference.md', 'kinds').map(
+    ([kind = '', ground = '', alert = '', path = '']) => ({
+      kind,
+      ground: ground as TradingGround,
+      alert: codeOf(alert),
+      path: codeOf(path),
+    }),
+  );
 
   test('has every kind on every account of the exchange', () => {
     const signals = rows.map(({ alert, ground }) => signalsOf(withTime(alert), ground)[0] as OrderSignal);
@@ -135,9 +150,11 @@ describe('the table of order kinds', () => {
     expect(drafted.ok && endpointOfType(drafted.draft.type).path.live).toBe(path);
   });
 
-  test.each(rows)('names a test that exists: $kind on $ground', ({ proof }) => {
-    const [, file = '', title = ''] = /^\[[^\]]*\]\(\.\.\/([^)]*)\): (.*)$/.exec(proof) ?? [];
+  test('has no kind without a journey that proves it', () => {
+    expect([...new Set(rows.map(({ kind }) => kind))].toSorted()).toEqual(Object.keys(provenBy).toSorted());
+  });
 
-    expect(readProjectFile(file)).toContain(`test('${title}'`);
+  test.each(Object.entries(provenBy))('has a journey for %s: %s', (_kind, title) => {
+    expect(readProjectFile(journey)).toContain(`test('${title}'`);
   });
 });

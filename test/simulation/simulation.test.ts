@@ -299,10 +299,10 @@ describe('the command', () => {
 });
 
 describe('the fault matrix', () => {
-  test('is what docs/fault-matrix.md shows, and no fault makes two orders of one signal', async () => {
+  test('is what docs/builders/fault-matrix.md shows, and no fault makes two orders of one signal', async () => {
     const table = await renderFaultMatrix();
 
-    const page = readFileSync('docs/fault-matrix.md', 'utf8');
+    const page = readFileSync('docs/builders/fault-matrix.md', 'utf8');
     const [, shown] = /<!-- matrix -->\n([\s\S]*)<!-- \/matrix -->/.exec(page) ?? [];
     expect(shown?.trim()).toBe(table.trim());
     expect(table.split('\n').filter((row) => /\| [2-9] \|/.test(row))).toEqual([]);
