@@ -1,3 +1,11 @@
+/** Slow by what they are; `npm run proof` runs them. */
+export const proofFiles = [
+  'test/simulation/simulation.test.ts',
+  'test/chaos/power/played-disk.test.ts',
+  'test/infra/options.test.ts',
+  'test/infra/rules.test.ts',
+];
+
 /** Node strips the types itself; jest loads the sources as they are. */
 export default {
   testEnvironment: 'node',
@@ -6,13 +14,18 @@ export default {
   workerIdleMemoryLimit: '1GB',
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
-  // Functions are loaded with the owner's configuration.
-  globalSetup: '<rootDir>/test/support/provide-config.ts',
+  globalSetup: '<rootDir>/test/support/open-run.ts',
+  globalTeardown: '<rootDir>/test/support/close-run.ts',
   // Generous: a slow machine must not fail what is right.
   testTimeout: 300_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/', '<rootDir>/test/clients/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
+    '<rootDir>/test/deploy/',
+    '<rootDir>/test/clients/',
+    ...proofFiles.map((path) => `<rootDir>/${path}`),
+  ],
   coverageProvider: 'v8',
   collectCoverageFrom: ['lib/**/*.ts', 'functions/**/*.ts'],
   coverageReporters: ['text', 'json-summary'],

@@ -3,7 +3,7 @@ import { readProjectFile } from '../support/project-files.ts';
 import { synthesize } from './synthesized.ts';
 import { checkRequirement, findUnnoticed, type Requirement } from './template-checks.ts';
 
-const template = synthesize();
+const template = await synthesize();
 const { resources } = template;
 const above = 'GreaterThanThreshold';
 const quiet = 'notBreaching';

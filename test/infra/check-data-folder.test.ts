@@ -1,13 +1,16 @@
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { checkDataFolder } from '../../infra/local/check-data-folder.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 
+const path = mkdtempSync(join(tmpdir(), 'relay-unfinished-'));
+afterAll(() => rmSync(path, { recursive: true }));
+
 test('a transaction that a power cut left unfinished does not keep the relay from starting', () => {
-  const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-unfinished-')));
+  const folder = createDataFolder(path);
   const source = join(folder.path, 'source');
   const database = new DatabaseSync(source);
   database.exec('CREATE TABLE words (word TEXT); PRAGMA cache_size = 1; BEGIN');

@@ -5,7 +5,7 @@ import { listPositions, onlyOfType, renderBill } from './cost.ts';
 import { measureSignal } from './measure-signal.ts';
 import { synthesize } from './synthesized.ts';
 
-const template = synthesize({ config: exampleConfig });
+const template = await synthesize({ config: exampleConfig });
 const usage = await measureSignal(template.resources['RelayLedgerTable'] ?? fail());
 
 function fail(): never {

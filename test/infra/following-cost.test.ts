@@ -14,7 +14,7 @@ function tableOf(name: string): string | undefined {
 
 describe('following orders', () => {
   test('costs what docs/builders/cost.md says, by one measured order', async () => {
-    const template = synthesize({ config: exampleConfig });
+    const template = await synthesize({ config: exampleConfig });
     const table = template.resources['RelayLedgerTable'];
     if (table === undefined) throw new Error('the template has no ledger');
     expect(onlyOfType(template, 'AWS::ApiGateway::RestApi')).toBeDefined();

@@ -13,7 +13,7 @@ interface Document {
 }
 
 const { main } = infraConfig.accounts;
-const { resources } = synthesize({ config: { ...infraConfig, accounts: { main } } });
+const { resources } = await synthesize({ config: { ...infraConfig, accounts: { main } } });
 const statements = [...listAttached(), ...listInline()];
 
 function listAttached(): readonly (readonly [role: string, Statement])[] {

@@ -4,7 +4,7 @@ import { createStackTable } from '../support/stack-tables.ts';
 import { type Meter, meterDynamodb } from './metered-ledger.ts';
 import { synthesize } from './synthesized.ts';
 
-const { resources } = synthesize();
+const { resources } = await synthesize();
 let dynamodb: LocalDynamodb;
 let meter: Meter;
 

@@ -3,7 +3,7 @@ import type { RelayConfig } from '../../lib/host/config.ts';
 import { infraConfig, type SynthesizedTemplate, synthesize } from './synthesized.ts';
 
 const { aws: _, ...withoutAws } = infraConfig;
-const plain = synthesize({ config: withoutAws, stage: 'rehearsal-1' });
+const plain = await synthesize({ config: withoutAws, stage: 'rehearsal-1' });
 
 function countOf({ resources }: SynthesizedTemplate, type: string): number {
   return Object.values(resources).filter(({ Type }) => Type === type).length;
@@ -26,18 +26,18 @@ test('Without an alarm email the topic exists but has no subscription', () => {
   expect(countOf(plain, 'AWS::SNS::Topic')).toBe(1);
 });
 
-test('A deployment without an alarm email warns at each synth; one with an email does not', () => {
+test('A deployment without an alarm email warns at each synth; one with an email does not', async () => {
   const warning = 'NO ALARM WILL BE MAILED when an order is lost, refused or left open';
 
   expect(plain.warnings).toEqual([expect.stringContaining(warning)]);
   expect(plain.warnings[0]).toContain('Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail');
-  expect(synthesize().warnings).toEqual([]);
+  expect((await synthesize()).warnings).toEqual([]);
 });
 
-test('A deployment with accounts in paper mode warns that nothing is sent for them', () => {
+test('A deployment with accounts in paper mode warns that nothing is sent for them', async () => {
   const { main, rehearsal } = infraConfig.accounts;
   const paper = { ...main, mode: 'paper' as const };
-  const { warnings } = synthesize({
+  const { warnings } = await synthesize({
     config: { ...infraConfig, accounts: { main: paper, rehearsal, other: paper } },
   });
 
@@ -48,13 +48,13 @@ test('A deployment with accounts in paper mode warns that nothing is sent for th
 
 test.each(['eu', 'https://whitebit.eu', 'https://whitebit.eu:443/'])(
   'A deployment for the EU address %s warns of the orders that it denies',
-  (address) => {
+  async (address) => {
     const account = {
       mode: 'live' as const,
       allowUnguardedMarket: true,
       markets: { BTC_USDT: { tradesOn: 'spot' as const } },
     };
-    const { warnings } = synthesize({
+    const { warnings } = await synthesize({
       config: { ...infraConfig, exchange: { address, dialect: 'live' }, accounts: { main: account } },
     });
 
@@ -79,8 +79,8 @@ test('A stage has its name in the path, in the resource policy, in its tags and 
   expect(text).not.toContain('prod');
 });
 
-test('Every account has its own token and key, and each function may read only the secrets it uses', () => {
-  const { resources } = synthesize({
+test('Every account has its own token and key, and each function may read only the secrets it uses', async () => {
+  const { resources } = await synthesize({
     config: { ...infraConfig, accounts: { a: infraConfig.accounts.main, b: infraConfig.accounts.main } },
   });
   const secrets = Object.keys(resources).filter(
@@ -107,8 +107,8 @@ describe('Snapshots', () => {
   const withSnapshots = (changes: RelayConfig['snapshots']) =>
     synthesize({ config: { ...infraConfig, snapshots: { ...snapshots, ...changes } } });
 
-  test('without a schedule have no function and no alarm, but the table still exists', () => {
-    const { resources, text } = withSnapshots({ balances: null, fees: null, interest: null });
+  test('without a schedule have no function and no alarm, but the table still exists', async () => {
+    const { resources, text } = await withSnapshots({ balances: null, fees: null, interest: null });
     const named = Object.keys(resources).filter((id) => /Snapshots|Balances|Fees|Interest/.test(id));
 
     expect(named).toEqual(['RelaySnapshotsTable']);
@@ -116,15 +116,18 @@ describe('Snapshots', () => {
     expect(text).not.toContain('Transfer fee changes');
   });
 
-  test('of interest alone can be left out', () => {
-    const { resources } = withSnapshots({ interest: null });
+  test('of interest alone can be left out', async () => {
+    const { resources } = await withSnapshots({ interest: null });
 
     expect(resources['RelaySnapshotsFeesSchedule']?.Type).toBe('AWS::Scheduler::Schedule');
     expect(Object.keys(resources).filter((id) => id.includes('Interest'))).toEqual([]);
   });
 
-  test('scheduled more rarely than CloudWatch can look back have no alarm for missing runs; a failed run is kept with its alarm', () => {
-    const { resources } = withSnapshots({ fees: 'cron(10 6 ? * MON *)', interest: 'cron(0 6 1 JAN ? *)' });
+  test('scheduled more rarely than CloudWatch can look back have no alarm for missing runs; a failed run is kept with its alarm', async () => {
+    const { resources } = await withSnapshots({
+      fees: 'cron(10 6 ? * MON *)',
+      interest: 'cron(0 6 1 JAN ? *)',
+    });
     const undelivered = { OnFailure: { Destination: { 'Fn::GetAtt': ['RelayUndelivered', 'Arn'] } } };
 
     expect(Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id))).toEqual([]);
@@ -138,8 +141,9 @@ describe('Snapshots', () => {
 
   test.each(['Balances', 'Fees', 'Interest'])(
     'of %s may read the exchange keys of all accounts, and no token',
-    (name) => {
-      const policy = JSON.stringify(withSnapshots({}).resources[`RelaySnapshots${name}RoleDefaultPolicy`]);
+    async (name) => {
+      const { resources } = await withSnapshots({});
+      const policy = JSON.stringify(resources[`RelaySnapshots${name}RoleDefaultPolicy`]);
 
       expect(policy).toContain('RelaySecretsExchangeKeymain');
       expect(policy).toContain('RelaySecretsExchangeKeyrehearsal');

@@ -1,12 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App, type Stack, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { type Bundles, functionNames } from '../../infra/aws/bundle.ts';
-import { RelayStack } from '../../infra/aws/relay-stack.ts';
-import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
-import { readProjectFile } from '../support/project-files.ts';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { RelayConfig } from '../../lib/host/config.ts';
+import { readSynthesizerUrl } from '../support/run-environment.ts';
+import type { AdditionName } from './synthesis.ts';
 
 export interface Resource {
   readonly Type: string;
@@ -22,6 +19,16 @@ export interface SynthesizedTemplate {
   /** The warnings that the CDK prints at synth and deploy. */
   readonly warnings: readonly string[];
 }
+
+export interface SynthesisRequest {
+  readonly config: RelayConfig;
+  readonly stage: string;
+  /** What is added to the stack. */
+  readonly addition: AdditionName | null;
+}
+
+/** What the synthesizer answers: a template, or what the checks found. */
+export type SynthesisResult = { readonly template: SynthesizedTemplate } | { readonly findings: string };
 
 export const infraConfig = {
   exchange: { address: 'global', dialect: 'live' },
@@ -45,64 +52,17 @@ export const infraConfig = {
 } satisfies RelayConfig;
 
 /**
- * Synthesizes the stack as the CDK app does, with all checks, but with empty functions.
+ * The stack as the CDK app synthesizes it, with all checks, but with empty functions. Each is synthesized once in a run
+ * of the tests, whichever files ask for it.
  *
- * @param options.change adds to the stack
  * @throws Error that names every finding of the rule packs and of the property validation
  */
-export function synthesize(
-  options: {
-    readonly config?: RelayConfig;
-    readonly stage?: string;
-    readonly change?: (stack: Stack) => void;
-  } = {},
-): SynthesizedTemplate {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-synth-'));
-  try {
-    const { context } = JSON.parse(readProjectFile('cdk.json')) as { context: Record<string, unknown> };
-    const app = new App({ outdir: join(folder, 'out'), context, analyticsReporting: false });
-    const { config = infraConfig, stage = 'prod' } = options;
-    const stack = new RelayStack(app, `trading-relay-${stage}`, {
-      stage,
-      config: parseConfig(config),
-      bundles: createEmptyBundles(folder),
-    });
-    options.change?.(stack);
-    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
-    const { messages } = app.synth().getStackByName(stack.stackName);
-    const warnings = messages
-      .filter(({ level }) => level === 'warning')
-      .map(({ entry }) => String(entry.data));
-    return { ...readTemplate(join(app.outdir, `${stack.stackName}.template.json`)), warnings };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function createEmptyBundles(folder: string): Bundles {
-  const folders = functionNames.map((name) => [name, join(folder, name)] as const);
-  for (const [name, path] of folders) {
-    mkdirSync(path);
-    writeFileSync(join(path, 'index.js'), `exports.handler = async () => '${name}';\n`);
-  }
-  return Object.fromEntries(folders) as Bundles;
-}
-
-function readTemplate(path: string): Omit<SynthesizedTemplate, 'warnings'> {
-  const text = readFileSync(path, 'utf8');
-  const { Resources, Outputs } = JSON.parse(withoutHashes(text)) as {
-    Resources: Record<string, Resource>;
-    Outputs: Record<string, unknown>;
-  };
-  return { resources: Resources, outputs: Outputs, text };
-}
-
-/** Removes the hash from every logical id, in every place where the id occurs. */
-function withoutHashes(text: string): string {
-  const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> };
-  const names = new Map(
-    Object.keys(Resources).map((id) => [id, id.replace(/[0-9A-F]{8}(?:[0-9a-f]{32})?$/, '')]),
-  );
-  if (new Set(names.values()).size < names.size) throw new Error('two logical ids differ by their hash only');
-  return text.replace(/"(\w+)"/g, (_, word: string) => `"${names.get(word) ?? word}"`);
+export async function synthesize(options: Partial<SynthesisRequest> = {}): Promise<SynthesizedTemplate> {
+  const asked: SynthesisRequest = { config: infraConfig, stage: 'prod', addition: null, ...options };
+  const sent = request(readSynthesizerUrl(), { method: 'POST', agent: false });
+  sent.end(JSON.stringify(asked));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const result = JSON.parse(await text(response)) as SynthesisResult;
+  if ('findings' in result) throw new Error(result.findings);
+  return result.template;
 }

@@ -3,7 +3,7 @@ import { requirements } from './requirements.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 import { checkRequirement, findUnnoticed } from './template-checks.ts';
 
-const template = synthesize();
+const template = await synthesize();
 
 function resourcesOf(type: string): readonly (readonly [string, Resource])[] {
   return Object.entries(template.resources).filter(([, resource]) => resource.Type === type);

@@ -13,7 +13,7 @@ const environment = {
   SIGNAL_QUEUE_URL: 'b',
   STACK_NAME: 'relay-test',
 };
-const { resources } = synthesize();
+const { resources } = await synthesize();
 const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;
 
 test('the time limit of execute-signal covers the last signal of a delivery at the slowest exchange', () => {

@@ -7,10 +7,7 @@ import {
   type KeySchemaElement,
   type LocalSecondaryIndex,
 } from '@aws-sdk/client-dynamodb';
-import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { LedgerTable } from '../../infra/aws/ledger-table.ts';
-import { SnapshotTable } from '../../infra/aws/snapshot-table.ts';
+import { type SynthesizedTemplate, synthesize } from '../infra/synthesized.ts';
 
 /** What the stack's template says of the table's keys. */
 interface TableKeys {
@@ -20,12 +17,12 @@ interface TableKeys {
   readonly LocalSecondaryIndexes?: LocalSecondaryIndex[];
 }
 
-const tables = { ledger: LedgerTable, snapshots: SnapshotTable } as const;
-type Kind = keyof typeof tables;
+const tableIds = { ledger: 'RelayLedgerTable', snapshots: 'RelaySnapshotsTable' } as const;
+type Kind = keyof typeof tableIds;
 
 /** Makes a table with the keys and indexes that the stack gives it. */
 export async function createStackTable(client: DynamoDBClient, kind: Kind, name: string): Promise<void> {
-  const keys = readKeys(kind);
+  const keys = await readKeys(kind);
   await client.send(
     new CreateTableCommand({
       TableName: name,
@@ -42,17 +39,11 @@ export async function deleteTable(client: DynamoDBClient, name: string): Promise
   await client.send(new DeleteTableCommand({ TableName: name }));
 }
 
-const known = new Map<Kind, TableKeys>();
+let known: SynthesizedTemplate['resources'] | null = null;
 
-function readKeys(kind: Kind): TableKeys {
-  const keys = known.get(kind) ?? synthesizeKeys(kind);
-  known.set(kind, keys);
-  return keys;
-}
-
-function synthesizeKeys(kind: Kind): TableKeys {
-  const stack = new Stack(new App(), 'Stack');
-  new tables[kind](stack, 'Part');
-  const [table] = Object.values(Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable'));
-  return table?.['Properties'] as TableKeys;
+async function readKeys(kind: Kind): Promise<TableKeys> {
+  known ??= (await synthesize()).resources;
+  const { Properties } = known[tableIds[kind]] ?? {};
+  if (Properties === undefined) throw new Error(`the template has no ${tableIds[kind]}`);
+  return Properties as unknown as TableKeys;
 }

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { dialects } from '../../lib/exchange/dialect.ts';
+import { parseRequest } from './arguments.ts';
+import { parseSeeds } from './seeds.ts';
+import { simulate } from './simulate.ts';
+import { addTally, createTally, type Range, tallyRange } from './tally.ts';
+import { runJobs } from './worker-pool.ts';
+
+function rangeOf(fromSeed: number, toSeed: number): Range {
+  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, kind: null };
+}
+
+test('in a few seeds of both dialects the relay breaks no invariant', async () => {
+  const { findings, runs, orders } = await tallyRange(rangeOf(1, 12));
+
+  expect(findings).toEqual([]);
+  expect(runs).toBe(24);
+  expect(orders).toBeGreaterThan(20);
+});
+
+describe('a seed', () => {
+  const { now } = Date;
+  const { random } = Math;
+  const { setTimeout, setInterval } = globalThis;
+
+  function forbid(what: string) {
+    return () => {
+      throw new Error(`a simulation must not ask for ${what}`);
+    };
+  }
+
+  beforeEach(() => {
+    Date.now = forbid('the time');
+    Math.random = forbid('chance');
+    Object.assign(globalThis, { setInterval: forbid('a timer') });
+  });
+
+  afterEach(() => {
+    Date.now = now;
+    Math.random = random;
+    Object.assign(globalThis, { setTimeout, setInterval });
+  });
+
+  test.each([
+    { seed: 3, dialect: 'live' as const },
+    { seed: 4, dialect: 'live' as const },
+    { seed: 5, dialect: 'documented' as const },
+    { seed: 6, dialect: 'documented' as const },
+  ])('gives the same history each time, without real clock, timer or randomness: %o', async (options) => {
+    // With nonces that must arrive in order, requests of one key wait for each other on a real timer.
+    if (options.dialect === 'live') Object.assign(globalThis, { setTimeout: forbid('a timer') });
+
+    const first = await simulate({ ...options, signals: 12 });
+    const second = await simulate({ ...options, signals: 12 });
+
+    expect(second.history.digest()).toBe(first.history.digest());
+    expect(second.entries).toEqual(first.entries);
+  });
+
+  test('gives another history than its neighbour', async () => {
+    const first = await simulate({ seed: 3, dialect: 'live', signals: 12 });
+    const second = await simulate({ seed: 4, dialect: 'live', signals: 12 });
+
+    expect(second.history.digest()).not.toBe(first.history.digest());
+  });
+});
+
+describe('the command', () => {
+  test.each([
+    [['--seeds', '9..1'], /"9\.\.1" names no seeds/],
+    [['--seeds', 'some'], /"some" names no seeds/],
+    [['--signals', '0'], /"0" is not a number of signals/],
+    [['--signals', '100'], /"100" is not a number of signals from 1 to 99/],
+    [['--dialect', 'klingon'], /"klingon" is not a dialect/],
+    [['--mutant', 'no-such'], /there is no mutant "no-such"; there are .*resend-on-timeout/],
+    [
+      ['--kind', 'oco'],
+      /"oco" is not a kind of order; it must be one of stop_limit, limit, market, stop_market/,
+    ],
+    [['--sedes', '1'], /--sedes/],
+  ])('refuses %j', (args, complaint) => {
+    expect(() => parseRequest(args, 0)).toThrow(complaint);
+  });
+
+  test('runs each seed in both dialects by default', () => {
+    expect(parseRequest(['--seeds', '7..8', '--signals', '5'], 0)).toEqual({
+      kind: 'seeds',
+      range: {
+        fromSeed: 7,
+        toSeed: 8,
+        dialects: ['documented', 'live'],
+        signals: 5,
+        mutant: null,
+        kind: null,
+      },
+    });
+    expect(parseRequest(['--dialect', 'live', '--mutant', 'no-sweep'], 0)).toMatchObject({
+      range: { fromSeed: 1, toSeed: 1000, dialects: ['live'], mutant: 'no-sweep' },
+    });
+    expect(parseRequest(['--kind', 'limit'], 0)).toMatchObject({ range: { kind: 'limit' } });
+    expect(parseRequest(['--kind', 'limit', '--mutants'], 0)).toMatchObject({ orderKind: 'limit' });
+  });
+
+  test('counts the same however the seeds are split', async () => {
+    const whole = await tallyRange(rangeOf(1, 6));
+    const parts = await runJobs([
+      { range: rangeOf(1, 1), endsAtFinding: false },
+      { range: rangeOf(2, 6), endsAtFinding: false },
+    ]);
+
+    const total = createTally();
+    for (const part of parts) addTally(total, part);
+    expect(total).toEqual(whole);
+  });
+
+  test.each([
+    ['1..1000', { fromSeed: 1, toSeed: 1000 }],
+    ['4711', { fromSeed: 4711, toSeed: 4711 }],
+    // 2026-01-05 is day 20 458 since 1970.
+    ['rotating:300', { fromSeed: 6_137_400, toSeed: 6_137_699 }],
+  ])('reads the seeds %s', (text, range) => {
+    expect(parseSeeds(text, Date.UTC(2026, 0, 5, 12))).toEqual(range);
+  });
+});
