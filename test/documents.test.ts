@@ -73,6 +73,37 @@ describe('the documents', () => {
     expect(words.length).toBeLessThanOrEqual(1500);
   });
 
+  test('tell the ways through the code in 1,500 words at most', () => {
+    const words = readProjectFile('docs/architecture.md').trim().split(/\s+/);
+
+    expect(words.length).toBeLessThanOrEqual(1500);
+  });
+
+  test('name files, and what is declared in them, as they are', () => {
+    const text = readProjectFile('docs/architecture.md');
+    const paths = Array.from(
+      text.matchAll(/`((?:lib|infra|functions|cli)\/[^`*]+)`/g),
+      ([, path = '']) => path,
+    );
+    const declared = Array.from(
+      text.matchAll(/`(\w+)`(?: of the `\w+`)? (?:in |\()`([^`]+\.ts)`/g),
+      ([, name = '', path = '']) => ({ name, path }),
+    );
+    const sources = ['lib', 'infra', 'functions'].flatMap(listProjectFiles).map(readProjectFile).join('\n');
+    const drawn = new Set(
+      Array.from(text.matchAll(/```\n([\s\S]*?)```/g), ([, drawing = '']) => drawing)
+        .join('\n')
+        .match(/\b[a-z]+[A-Z]\w+/g),
+    );
+
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
+    expect(declared.length).toBeGreaterThan(20);
+    expect(declared.filter(({ name, path }) => !declares(readProjectFile(path), name))).toEqual([]);
+    expect(drawn.size).toBeGreaterThan(20);
+    expect([...drawn].filter((name) => !declares(sources, name))).toEqual([]);
+  });
+
   test('show what the demo prints, but for ports and milliseconds', () => {
     const printed = execFileSync(process.execPath, ['infra/local/demo.ts'], {
       encoding: 'utf8',
@@ -123,6 +154,14 @@ describe('the documents', () => {
     expect(explained.toSorted()).toEqual(statuses.toSorted());
   });
 });
+
+/** Whether the source text declares a function, class, type, constant or method of that name. */
+function declares(source: string, name: string): boolean {
+  return new RegExp(
+    `(?:function|class|interface|type|const) ${name}\\b|^ +(?:async |readonly )?${name}[(:]`,
+    'm',
+  ).test(source);
+}
 
 /** Free ports and the machine's speed differ from run to run. */
 function withoutChance(text: string): string {
