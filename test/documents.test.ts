@@ -6,6 +6,7 @@ import { catalogue } from '../lib/base/errors.ts';
 import { statuses } from '../lib/model/outcome.ts';
 import { faultKinds } from '../lib/paper/faults.ts';
 import { otherNames } from '../lib/signals/fields.ts';
+import { runCli } from './cli/run-cli.ts';
 import { faultRows, renderFaultRow } from './support/fault-rows.ts';
 import { listProjectFiles, projectRoot, readProjectFile } from './support/project-files.ts';
 
@@ -67,16 +68,40 @@ describe('the documents', () => {
     ).toEqual(['docs/builders/proof.md']);
   });
 
-  test('begin with a README of 1,500 words at most', () => {
-    const words = readProjectFile('README.md').trim().split(/\s+/);
-
-    expect(words.length).toBeLessThanOrEqual(1500);
+  test.each([
+    ['README.md', 1100],
+    ['DECISIONS.md', 4000],
+    ['docs/architecture.md', 1500],
+  ])('keep %s within %i words', (path, most) => {
+    expect(readProjectFile(path).trim().split(/\s+/).length).toBeLessThanOrEqual(most);
   });
 
-  test('tell the ways through the code in 1,500 words at most', () => {
-    const words = readProjectFile('docs/architecture.md').trim().split(/\s+/);
+  test('begin with a message that enters with a stop', () => {
+    const [, message = ''] = /```json\n([\s\S]*?)```/.exec(readProjectFile('README.md')) ?? [];
 
-    expect(words.length).toBeLessThanOrEqual(1500);
+    expect(JSON.parse(message)).toEqual({
+      ticker: 'BTCUSDT',
+      action: 'buy',
+      quantity: '0.001',
+      stopLoss: '2%',
+      takeProfit: '4%',
+      time: '{{timenow}}',
+    });
+  });
+
+  test('name commands and options that exist', async () => {
+    const commands = documents
+      .filter((path) => path !== 'CHANGELOG.md')
+      .flatMap((path) =>
+        Array.from(readProjectFile(path).matchAll(/npx relay ((?:[\w.:/-]+ ?)+)/g), ([, words = '']) =>
+          words.trim().split(' '),
+        ),
+      );
+    const wrong: string[] = [];
+    for (const use of new Set(commands.map(describeUse))) if (!(await isHelped(use))) wrong.push(use);
+
+    expect(commands.length).toBeGreaterThan(100);
+    expect(wrong).toEqual([]);
   });
 
   test('name files, and what is declared in them, as they are', () => {
@@ -154,6 +179,28 @@ describe('the documents', () => {
     expect(explained.toSorted()).toEqual(statuses.toSorted());
   });
 });
+
+/** The command with its subcommand, if it has one, and its options: `paper fault --endpoint`. */
+function describeUse(words: readonly string[]): string {
+  const options = words.filter((word) => /^--[a-z]/.test(word));
+  const names = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word));
+  return [...names, ...options].join(' ');
+}
+
+async function isHelped(use: string): Promise<boolean> {
+  const words = use.split(' ');
+  const names = words.filter((word) => !word.startsWith('--'));
+  const { stdout: help } = await runCli([...names, '--help']);
+  const { stdout: general } = await runCli(['--help']);
+  // A command without such a subcommand shows its own help, and takes the word as an argument if it has any.
+  const isFound = help.includes(`Usage: relay ${names.join(' ')}`);
+  const takesArgument =
+    names.length === 2 && /^Usage: relay \w+(?: \[options\])? [<[](?!options|command)/.test(help);
+  return (
+    (isFound || takesArgument) &&
+    words.every((word) => !word.startsWith('--') || `${help}${general}`.includes(word))
+  );
+}
 
 /** Whether the source text declares a function, class, type, constant or method of that name. */
 function declares(source: string, name: string): boolean {
