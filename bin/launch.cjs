@@ -1,6 +1,6 @@
 'use strict';
 
-// Every Node since 12 must be able to run this file and report what is missing: no `node:` prefixes, no newer
+// Every Node since 12 must be able to run this file and report what is missing (DECISIONS 90): no `node:` prefixes, no newer
 // syntax.
 const { spawn } = require('child_process');
 const { existsSync, readFileSync } = require('fs');

@@ -8,7 +8,7 @@ import { functionNames } from '../infra/aws/bundle.ts';
 import { orderKindNames } from '../lib/model/order.ts';
 import { listProjectFiles, projectRoot, readProjectFile } from './support/project-files.ts';
 
-/** Biome's name of the rule that holds the order of the folders. */
+/** Biome's name of the rule that holds the order of the folders. See DECISIONS 107. */
 const rank = 'lint/style/noRestrictedImports';
 const cycle = 'lint/suspicious/noImportCycles';
 const suffix = 'lint/correctness/useImportExtensions';

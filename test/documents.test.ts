@@ -89,6 +89,25 @@ describe('the documents', () => {
     });
   });
 
+  test('have a record for each citation of a decision, and a citation for each record', () => {
+    const records = Array.from(
+      readProjectFile('DECISIONS.md').matchAll(/^\*\*(\d+)\. /gm),
+      ([, number = '']) => Number(number),
+    );
+    const cited = new Set(
+      ['bin', 'lib', 'infra', 'cli', 'functions', 'test', 'docs', 'CONTRIBUTING.md']
+        .flatMap((path) => (path.includes('.') ? [path] : listProjectFiles(path)))
+        .filter((path) => /\.(ts|cjs|mjs|md)$/.test(path))
+        .flatMap((path) =>
+          Array.from(readProjectFile(path).matchAll(/DECISIONS (\d+)/g), ([, number = '']) => Number(number)),
+        ),
+    );
+
+    expect(new Set(records).size).toBe(records.length);
+    expect(records.filter((number) => !cited.has(number))).toEqual([]);
+    expect([...cited].filter((number) => !records.includes(number))).toEqual([]);
+  });
+
   test('name commands and options that exist', async () => {
     const commands = documents
       .filter((path) => path !== 'CHANGELOG.md')

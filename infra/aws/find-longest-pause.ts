@@ -17,6 +17,7 @@ const untilMs = Date.UTC(2027, 2, 1);
  *
  * @param cron in the syntax of EventBridge Scheduler
  * @returns null when the expression restricts months or years, or has no next time within the two months
+ * @see DECISIONS 54
  */
 export function findLongestPause(cron: string, timeZone: SnapshotSettings['timeZone']): Duration | null {
   const { months, years } = parseCron(cron);

@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 const number = (name: string) => ({ name, type: AttributeType.NUMBER });
 
+/** @see DECISIONS 41 */
 export type LedgerIndex = 'open-orders' | 'by-time' | 'by-account' | 'by-status' | 'by-look';
 
 /**

@@ -11,6 +11,7 @@ import type { SignalFifo } from './signal-queue.ts';
 import { addSnapshotAlarms } from './snapshot-alarms.ts';
 import type { WebhookApi } from './webhook-api.ts';
 
+/** @see DECISIONS 81 */
 export interface RelayAlarmsProps {
   readonly topic: AlarmTopic;
   readonly api: WebhookApi;

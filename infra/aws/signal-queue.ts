@@ -2,6 +2,7 @@ import { Duration, Validations } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
+/** @see DECISIONS 21 */
 export interface SignalQueueProps {
   /** The longest time its consumer may take for one message. */
   readonly consumerTimeout: Duration;

@@ -32,6 +32,7 @@ const accessLogFormat = {
   responseLength: '$context.responseLength',
 };
 
+/** @see DECISIONS 39 */
 export interface WebhookApiProps {
   /** Name of the API's stage, the first part of every path. */
   readonly stage: string;

@@ -31,6 +31,7 @@ const knownVersions = {
  *
  * @throws RelayError `data_folder_newer` when a newer release wrote any part of it; `store_unavailable`,
  *   `secrets_missing` when one of its files cannot be read
+ * @see DECISIONS 105
  */
 export function checkDataFolder(folder: DataFolder): void {
   for (const [place, stores] of Object.entries(knownVersions))

@@ -13,6 +13,7 @@ const newline = 0x0a;
  * @param text ends with a newline
  * @param maximumFileBytes largest size of the file; a single text may exceed it
  * @throws the operating system's error; the file may then contain a part of the text
+ * @see DECISIONS 82
  */
 export function appendToLogFile(path: string, text: string, maximumFileBytes: number): void {
   const bytes = Buffer.from(text);

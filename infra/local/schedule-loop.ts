@@ -4,7 +4,11 @@ import type { NextTime } from '../../lib/host/cron-times.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SlotEvent } from '../../lib/snapshots/snapshot-slot.ts';
 
-/** A handler and its schedule. */
+/**
+ * A handler and its schedule.
+ *
+ * @see DECISIONS 63
+ */
 export interface ScheduledJob {
   readonly name: string;
   /** Whether it also runs once at the start, before its first time. */

@@ -1,5 +1,6 @@
 import type { Log, LogFacts } from './log.ts';
 
+/** @see DECISIONS 108 */
 export type AlarmName =
   /** A request was sent, and its outcome is unknown. */
   | 'outcome_unknown'

@@ -6,6 +6,7 @@ import { parseOwnJson } from './json.ts';
 import type { Random } from './random.ts';
 import type { Transport } from './wire.ts';
 
+/** @see DECISIONS 140 */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

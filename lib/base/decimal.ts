@@ -5,6 +5,8 @@ import BigJs, { type Big } from 'big.js';
  * from a JavaScript number (strict mode throws).
  *
  * Serialises to JSON as plain text: `0.0000001`, never `1e-7`.
+ *
+ * @see DECISIONS 3
  */
 export type Decimal = Big;
 

@@ -6,7 +6,11 @@ import type { Delivery, Holder } from './http-delivery.ts';
 /** Connections per address. Further requests wait for one of them. */
 const maximumConnections = 64;
 
-/** All connections to one address, and the requests that wait for one. */
+/**
+ * All connections to one address, and the requests that wait for one.
+ *
+ * @see DECISIONS 8
+ */
 export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #address: Address;
   readonly #clock: Clock;

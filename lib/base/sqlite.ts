@@ -3,7 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { storeError } from './sqlite-error.ts';
 import { beginPatiently, lockTimeoutMs } from './sqlite-lock.ts';
 
-/** One embedded database file, shared by the stores of a local run. */
+/**
+ * One embedded database file, shared by the stores of a local run.
+ *
+ * @see DECISIONS 133
+ */
 export interface SqliteFile {
   readonly database: DatabaseSync;
   /**

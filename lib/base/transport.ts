@@ -11,6 +11,7 @@ import type { Transport } from './wire.ts';
  *
  * @param clock decides how long a connection was idle, and with the machine's steady clock whether a request may still be
  *   written; time-outs run on the steady clock
+ * @see DECISIONS 138
  */
 export function createTransport(clock: Clock = systemClock): Transport {
   const pools = new Map<string, ConnectionPool>();

@@ -1,6 +1,10 @@
 import type * as z from 'zod/mini';
 
-/** The model's name → the wire name. Names that are not listed are the same on both sides. */
+/**
+ * The model's name → the wire name. Names that are not listed are the same on both sides.
+ *
+ * @see DECISIONS 6
+ */
 export type FieldNames = Readonly<Record<string, string>>;
 
 /**

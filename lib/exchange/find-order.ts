@@ -57,6 +57,7 @@ export type OrderPlace =
  * take-profit or stop-loss, so an order that is missing there may still exist.
  *
  * @throws ExchangeError when the lists cannot be read
+ * @see DECISIONS 118
  */
 export async function findOrder(
   client: ExchangeClient,

@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts';
 /**
  * How a private request proves that it is new. `increasing`: numbers that must arrive in ascending order.
  * `window`: unique times within 5 s of the exchange's clock, in any order.
+ *
+ * @see DECISIONS 11
  */
 export type NonceRule = 'increasing' | 'window';
 

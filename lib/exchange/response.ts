@@ -54,6 +54,7 @@ const ParameterRefusal = z
  * so in the exchange's own form. Everything else is ambiguous.
  *
  * @param redacted texts that are replaced by "[redacted]" wherever the response contains them
+ * @see DECISIONS 7
  */
 export function readResponse<E extends Endpoint>(
   endpoint: E,

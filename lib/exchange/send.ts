@@ -76,6 +76,7 @@ const maximumPauseMs = 5000;
  * @param limits `timeoutMs` covers everything: waiting, attempts, lookups and pauses. No attempt starts after
  *   `notAfterMs`.
  * @throws ExchangeError with every attempt
+ * @see DECISIONS 9
  */
 export async function sendRequest<E extends Endpoint>(
   sending: Sending<E>,

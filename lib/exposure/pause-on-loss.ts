@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ledger, Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 
+/** @see DECISIONS 156 */
 export interface PauseServices {
   readonly clock: Clock;
   readonly alarms: Alarms;

@@ -32,7 +32,11 @@ const mostAsked = 10;
 const firstPauseMs = 3_000;
 const longestPauseMs = 5 * 60_000;
 
-/** @returns a follower that remembers what it has read, which saves requests */
+/**
+ * @returns a follower that remembers what it has read, which saves requests
+ *
+ * @see DECISIONS 146
+ */
 export function createFollower(services: FollowServices): Follower {
   const memories = new Map<string, AccountMemory>();
   return {

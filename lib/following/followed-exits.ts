@@ -6,7 +6,11 @@ import type { OrderExecution } from '../model/execution.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 
-/** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
+/**
+ * An order of the exchange's lists that carries no client order id: the exchange, or a person, made it.
+ *
+ * @see DECISIONS 147
+ */
 export interface Unnamed {
   readonly orderId: number;
   readonly market: string;

@@ -4,7 +4,11 @@ import type { OrderDeal } from '../exchange/list-account.ts';
 import { type FollowedStatus, isStillOpen, type OrderExecution, type OrderRole } from '../model/execution.ts';
 import { isOrderEnd, type OrderStatus } from '../model/order.ts';
 
-/** An order as a list of open or of ended orders shows it. */
+/**
+ * An order as a list of open or of ended orders shows it.
+ *
+ * @see DECISIONS 148
+ */
 export interface ListedState {
   readonly status: OrderStatus;
   readonly endReason?: string | undefined;

@@ -1,4 +1,8 @@
-/** The six fields of a valid cron expression; days of the week count from 1 for Sunday. */
+/**
+ * The six fields of a valid cron expression; days of the week count from 1 for Sunday.
+ *
+ * @see DECISIONS 62
+ */
 export interface Cron {
   readonly minutes: string;
   readonly hours: string;

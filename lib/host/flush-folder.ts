@@ -8,6 +8,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
  * flush one.
  *
  * @see https://man7.org/linux/man-pages/man2/fsync.2.html
+ * @see DECISIONS 142
  */
 export function flushFolder(path: string): void {
   try {

@@ -11,6 +11,7 @@ import { ExchangeError } from '../exchange/errors.ts';
  * rejected the first request, so only the second one can become an order.
  *
  * @param renew returns a client with another key; null when there is none
+ * @see DECISIONS 36
  */
 export function createRenewingClient(
   signing: ExchangeClient,

@@ -16,6 +16,7 @@ type Shipped<T> = T extends Decimal
  * reads it back without the schemas, which would take longer to load than all the rest.
  *
  * @throws RangeError when a function could not read a decimal of it
+ * @see DECISIONS 139
  */
 export function shipConfig(config: HostConfig): string {
   const text = JSON.stringify(config);

@@ -2,7 +2,11 @@ import { RelayError } from '../base/errors.ts';
 import { type Status, statuses } from '../model/outcome.ts';
 import type { Entry, EntryKey } from './entry.ts';
 
-/** The attributes of an entry whose JSON texts cannot be read; stores keep these attributes separately. */
+/**
+ * The attributes of an entry whose JSON texts cannot be read; stores keep these attributes separately.
+ *
+ * @see DECISIONS 75
+ */
 export type DamagedEntry = Omit<Entry, 'status' | 'signal' | 'steps' | 'lookup' | 'execution'> & {
   readonly status: string;
 };

@@ -23,6 +23,7 @@ import { isOtherAlert } from './ledger-rules.ts';
  */
 const maximumTries = 10;
 
+/** @see DECISIONS 16 */
 export interface DynamodbLedgerOptions {
   readonly client: DynamodbClient;
   readonly tableName: string;

@@ -20,6 +20,7 @@ import { readLookup, readSignal } from './stored-entry.ts';
  * The items of a page are then read from the table, in their current state.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
+ * @see DECISIONS 33
  */
 export const indexes = {
   /**

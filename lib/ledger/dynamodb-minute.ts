@@ -6,7 +6,11 @@ import type { EntryKey } from './entry.ts';
 import { limitWindowMs, type MinuteLimit } from './ledger.ts';
 import { countsAt } from './ledger-rules.ts';
 
-/** Whether there was room within the limit; if not, how many are counted. */
+/**
+ * Whether there was room within the limit; if not, how many are counted.
+ *
+ * @see DECISIONS 15
+ */
 export type Place = { readonly free: true } | { readonly free: false; readonly count: number };
 
 /** A refused write means that another one succeeded; this many refusals in a row are a failure. */

@@ -17,6 +17,7 @@ interface Setting {
  * The conditional write that moves an entry if it still has the status the caller saw.
  *
  * @param writer a unique id of this write, by which a retry recognises it
+ * @see DECISIONS 35
  */
 export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: string): Update {
   const settings = [...settingsOf(move, keepDays, writer), ...followSettings(key, move)];

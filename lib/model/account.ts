@@ -11,7 +11,11 @@ import type { MismatchRule } from './signal.ts';
 export const accountModes = ['live', 'paper', 'dry-run'] as const;
 export type AccountMode = (typeof accountModes)[number];
 
-/** Why an account in this mode only rehearses; null when its orders are sent. */
+/**
+ * Why an account in this mode only rehearses; null when its orders are sent.
+ *
+ * @see DECISIONS 102
+ */
 export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean): string | null {
   if (mode === 'dry-run') return 'the account is in dry-run mode';
   if (mode === 'live' || isPaperExchange) return null;
@@ -23,6 +27,8 @@ export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean)
  * positions on the collateral account.
  */
 export const tradingGrounds = ['spot', 'margin', 'futures'] as const;
+
+/** @see DECISIONS 122 */
 export type TradingGround = (typeof tradingGrounds)[number];
 
 /** One trading account and the rules that its owner set for it. */

@@ -3,7 +3,11 @@ import type { Fill } from './execution.ts';
 import type { Currencies } from './market.ts';
 import { isMarkedReducing, type Side } from './order.ts';
 
-/** What is held of one market, at average cost. Immutable. */
+/**
+ * What is held of one market, at average cost. Immutable.
+ *
+ * @see DECISIONS 157
+ */
 export interface CostPosition {
   /** In base units: above zero for a long position, below zero for a short one. */
   readonly amount: Decimal;

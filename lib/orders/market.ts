@@ -14,6 +14,8 @@ import {
 /**
  * Fills at once. With a bound (`maxSlippage`) it goes out as a limit order at the bound that takes at once and cancels
  * the rest; without one it goes out as the exchange's own market order.
+ *
+ * @see DECISIONS 113
  */
 export const marketKind: OrderKind<'market'> = {
   name: 'market',

@@ -146,6 +146,8 @@ export interface Trigger {
  *
  * Members that take an order or a signal are methods: their parameters are bivariant, so that code which
  * handles any kind can call them.
+ *
+ * @see DECISIONS 88
  */
 export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly name: Name;

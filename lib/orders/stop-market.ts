@@ -6,6 +6,8 @@ import { type Complaint, type DraftContext, type OrderKind, sharedValues } from 
 /**
  * Waits for its stop price, then fills like a market order. The exchange takes no bound for it, so the account must
  * allow orders without one.
+ *
+ * @see DECISIONS 117
  */
 export const stopMarketKind: OrderKind<'stop_market'> = {
   name: 'stop_market',

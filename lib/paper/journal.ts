@@ -11,6 +11,8 @@ import { CommandSchema, StoredDecimal } from './stored-commands.ts';
 /**
  * One journal entry: the prices that changed since the previous entry without affecting an order, then a
  * command.
+ *
+ * @see DECISIONS 24
  */
 export interface JournalEntry {
   /** Market → last price. */

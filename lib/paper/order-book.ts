@@ -3,7 +3,11 @@ import type { Side } from '../model/order.ts';
 import { type ExchangeState, lastPriceOf, type PaperOrder } from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
 
-/** A price and the base units that are offered at it. */
+/**
+ * A price and the base units that are offered at it.
+ *
+ * @see DECISIONS 124
+ */
 export type BookLevel = readonly [price: Decimal, amount: Decimal];
 
 export interface PaperBook {

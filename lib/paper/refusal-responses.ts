@@ -4,7 +4,11 @@ import { type Refusal, type RefusalName, type RefusalRow, refusalTable } from '.
 
 type Refusals = readonly [Refusal, ...Refusal[]];
 
-/** The facts that decide the form of a refusal. */
+/**
+ * The facts that decide the form of a refusal.
+ *
+ * @see DECISIONS 95
+ */
 export interface RefusalForm {
   readonly dialect: Dialect;
   readonly access: Endpoint['access'];

@@ -1,4 +1,8 @@
-/** One refusal of the paper exchange, with the live service's code, key and text. */
+/**
+ * One refusal of the paper exchange, with the live service's code, key and text.
+ *
+ * @see DECISIONS 96
+ */
 export interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;

@@ -43,6 +43,7 @@ export function planReverseClose({ amount, side }: SeenPosition, { name }: Steps
  * Opens the position of the other side.
  *
  * @param closed the position before it was closed
+ * @see DECISIONS 150
  */
 export function planReverseOpen(
   { size }: Pick<ReverseSignal, 'size'>,

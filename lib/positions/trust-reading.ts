@@ -9,7 +9,11 @@ import { orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { SeenPosition } from './seen-position.ts';
 
-/** The last order of this relay in a market that may have changed the position. */
+/**
+ * The last order of this relay in a market that may have changed the position.
+ *
+ * @see DECISIONS 152
+ */
 export interface LastOrder {
   readonly signalId: string;
   /** When its response, or what became of it later, was stored. */

@@ -1,4 +1,8 @@
-/** A pointer to a signal that the ledger stores. */
+/**
+ * A pointer to a signal that the ledger stores.
+ *
+ * @see DECISIONS 14
+ */
 export interface SignalMessage {
   readonly account: string;
   readonly signalId: string;

@@ -9,6 +9,7 @@ import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts'
 import { WaitingLine } from './waiting-line.ts';
 import { createWaiting, type SignalDelivery, type WaitingSignal } from './waiting-signal.ts';
 
+/** @see DECISIONS 70 */
 export interface SqliteLineOptions {
   readonly clock: Clock;
   /** After this many deliveries without success a signal is set aside as a dead letter. */

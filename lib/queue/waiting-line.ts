@@ -1,4 +1,8 @@
-/** A waiting signal; one object represents it until it leaves the line. */
+/**
+ * A waiting signal; one object represents it until it leaves the line.
+ *
+ * @see DECISIONS 20
+ */
 export interface Waiting {
   /** Unique among all waiting signals. */
   readonly id: string;

@@ -5,7 +5,11 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 
-/** The outcome of the cancellation of one order, or of one group of orders. */
+/**
+ * The outcome of the cancellation of one order, or of one group of orders.
+ *
+ * @see DECISIONS 29
+ */
 export interface TargetOutcome {
   readonly status: Status;
   /** How many orders it is about. Absent: one. */

@@ -87,7 +87,11 @@ async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boo
   return now?.status === 'sending';
 }
 
-/** Nothing is sent later than this after `sending`; lookups of an order start well after it. */
+/**
+ * Nothing is sent later than this after `sending`; lookups of an order start well after it.
+ *
+ * @see DECISIONS 46
+ */
 const sendWindowMs = 30_000;
 
 /**

@@ -5,7 +5,11 @@ import type { OrderSignal, PositionSignal } from '../model/signal.ts';
 import { checkOwner, claimsMarket, type MarketOwner, readOwner } from '../positions/one-strategy.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** The strategy that trades a market, as far as it is stored; null also when nobody could own it. */
+/**
+ * The strategy that trades a market, as far as it is stored; null also when nobody could own it.
+ *
+ * @see DECISIONS 153
+ */
 export async function readMarketOwner(
   { facts }: ExecuteServices,
   account: Account,

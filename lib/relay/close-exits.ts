@@ -18,7 +18,11 @@ import { type ExpectedExits, expectExits } from './expected-exits.ts';
 import { type Remains, readRemains, relistPauseMs } from './read-remains.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Cancels what only protected the position, once the order of the plan has closed all of it. */
+/**
+ * Cancels what only protected the position, once the order of the plan has closed all of it.
+ *
+ * @see DECISIONS 154
+ */
 export function withExitsCancelled(
   services: ExecuteServices,
   client: ExchangeClient,

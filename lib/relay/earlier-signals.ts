@@ -40,6 +40,7 @@ export function mayHaveMore(earlier: readonly Entry[]): boolean {
  *
  * @throws RelayError that a retry may cure, for example `store_unavailable`: all signals keep waiting;
  * `earlier_signals_wait` when there are too many for one delivery, or another worker is sending one of them
+ * @see DECISIONS 68
  */
 export async function executeEarlier(
   services: ExecuteServices,

@@ -31,7 +31,11 @@ interface RestingName {
   readonly clientOrderId?: string;
 }
 
-/** Cancels what rests of an order. Cancelling twice does no harm. */
+/**
+ * Cancels what rests of an order. Cancelling twice does no harm.
+ *
+ * @see DECISIONS 114
+ */
 export async function endResting(
   client: ExchangeClient,
   { market, orderId, clientOrderId }: RestingName,

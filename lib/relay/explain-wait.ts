@@ -4,7 +4,11 @@ import { isPositionSignal } from '../model/signal.ts';
 import { findUnsettled } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Names the earlier signal that a signal which depends on the position has waited for until it was stale. */
+/**
+ * Names the earlier signal that a signal which depends on the position has waited for until it was stale.
+ *
+ * @see DECISIONS 151
+ */
 export async function explainWait(
   services: ExecuteServices,
   { account, signal, signalId }: SignalEntry,

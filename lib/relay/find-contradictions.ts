@@ -2,7 +2,11 @@ import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
 import { type ComparedField, comparedFields } from '../orders/order-types.ts';
 
-/** The fields of a reported order that are compared with the request; lists report fewer than responses. */
+/**
+ * The fields of a reported order that are compared with the request; lists report fewer than responses.
+ *
+ * @see DECISIONS 76
+ */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
   Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly' | 'positionSide'>>;
 

@@ -28,6 +28,8 @@ const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'f
  * be told: without a last price, and in a dialect whose responses do not report the side.
  *
  * The price can move until the exchange has the order, so its response is judged as well: see {@link judgeTrigger}.
+ *
+ * @see DECISIONS 104
  */
 export async function checkTrigger(
   client: ExchangeClient,

@@ -31,6 +31,7 @@ const usableMs = 1000;
  * Creates the kill switch of one signal. It stops orders only: a cancellation opens no position.
  *
  * @param reading absent: the pause is read at the first check
+ * @see DECISIONS 47
  */
 export function createKillSwitch(
   { ledger, clock }: Pick<ExecuteServices, 'ledger' | 'clock'>,

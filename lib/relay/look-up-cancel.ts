@@ -61,6 +61,7 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
  * Looks up what became of the order that a cancellation names, and closes its ledger entry once it has ended.
  *
  * @throws ExchangeError when the lists cannot be read; RelayError `store_unavailable`
+ * @see DECISIONS 66
  */
 export async function lookUpCancel(
   services: LookupServices,

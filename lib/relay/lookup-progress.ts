@@ -29,12 +29,20 @@ export function addLookup(
   };
 }
 
-/** Whether enough lookups over enough time did not find the order, which proves that it does not exist. */
+/**
+ * Whether enough lookups over enough time did not find the order, which proves that it does not exist.
+ *
+ * @see DECISIONS 45
+ */
 export function provesAbsence({ notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
   return notFound >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
 }
 
-/** Sets the time of the next lookup. */
+/**
+ * Sets the time of the next lookup.
+ *
+ * @see DECISIONS 44
+ */
 export function scheduleLookup(lookup: LookupProgress, alarmAfterMs: number, nowMs: number): LookupProgress {
   const pauseMs = Math.min(firstPauseMs * 2 ** (lookup.count - 1), longestPauseMs);
   const nextMs = Math.min(nowMs + pauseMs, lookup.alarmedAtMs + alarmAfterMs);

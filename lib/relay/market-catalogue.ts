@@ -6,7 +6,11 @@ import { markets as marketsEndpoint } from '../exchange/endpoints/markets.ts';
 import type { MarketCopies } from '../ledger/market-copies.ts';
 import type { Market } from '../model/market.ts';
 
-/** The rules of every market, as the exchange states them. */
+/**
+ * The rules of every market, as the exchange states them.
+ *
+ * @see DECISIONS 12
+ */
 export interface MarketCatalogue {
   /**
    * The market's rules; null when the exchange lists no such market.

@@ -1,7 +1,11 @@
 import { hasPassed } from '../base/clock.ts';
 import type { Account } from '../model/account.ts';
 
-/** How to treat one more alert over its account's limit of signals. */
+/**
+ * How to treat one more alert over its account's limit of signals.
+ *
+ * @see DECISIONS 37
+ */
 export interface Overload {
   /** Whether so many alerts are over the limit that asking the sender to try again would only add to them. */
   readonly isFlood: boolean;

@@ -35,6 +35,7 @@ const mostGuessed = 100;
  * `market` all of them. Where the exchange lists open orders, what is still open afterwards is read back and reported.
  *
  * @param withdrawn ids of the waiting signals that this cancellation withdrew
+ * @see DECISIONS 93
  */
 export async function planCancelAll(
   services: ExecuteServices,

@@ -34,6 +34,8 @@ interface StillOpen {
  * in between; while the lists cannot be read, that request is sent in any case and the outcome is unknown.
  *
  * Without a list of the exchange, or with an unknown outcome, which a lookup settles, nothing is read.
+ *
+ * @see DECISIONS 71
  */
 export function createReadBack(
   services: ExecuteServices,

@@ -26,7 +26,11 @@ export interface DatedReadings extends Readings {
   readonly readAtMs: number | null;
 }
 
-/** Nothing is sent, and no signal ends as `satisfied`, on readings that are as old as this. */
+/**
+ * Nothing is sent, and no signal ends as `satisfied`, on readings that are as old as this.
+ *
+ * @see DECISIONS 115
+ */
 export const longestReadingMs = 5000;
 
 export interface ReadOptions {

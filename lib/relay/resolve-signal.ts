@@ -12,6 +12,7 @@ import { findCancelContradictions } from './find-contradictions.ts';
 import { lookUp } from './look-up.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
+/** @see DECISIONS 51 */
 export interface ResolveServices extends SettleServices {
   /** @throws RelayError `secrets_missing` when no key is stored */
   exchangeFor(account: string): Promise<ExchangeClient>;

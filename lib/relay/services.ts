@@ -10,7 +10,11 @@ import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 import type { OverloadWatch } from './overload.ts';
 
-/** The arrival that a signal's age is checked against when the alert does not say when it fired. */
+/**
+ * The arrival that a signal's age is checked against when the alert does not say when it fired.
+ *
+ * @see DECISIONS 28
+ */
 export function arrivalOf({ settings }: { readonly settings: Settings }, receivedAtMs: number): Arrival {
   return { receivedAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
 }

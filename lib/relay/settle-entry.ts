@@ -44,7 +44,11 @@ export async function settleEntry(
   return logOutcome(services, entry, outcome);
 }
 
-/** Logs an outcome: `unknown` as an alarm, an order or cancellation without effect as a warning. */
+/**
+ * Logs an outcome: `unknown` as an alarm, an order or cancellation without effect as a warning.
+ *
+ * @see DECISIONS 144
+ */
 export function logOutcome(services: SettleServices, entry: Entry, outcome: Outcome): Status {
   const { status, note, orderId } = outcome;
   const facts: Record<string, Json> = {

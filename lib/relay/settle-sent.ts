@@ -30,7 +30,11 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
   return await settleOver(services, sent, outcome);
 }
 
-/** Also replaces an `unknown` that the reconciler stored when it wrongly took this worker for dead. */
+/**
+ * Also replaces an `unknown` that the reconciler stored when it wrongly took this worker for dead.
+ *
+ * @see DECISIONS 23
+ */
 async function settleOver(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   try {
     return await settleEntry(services, sent, outcome);

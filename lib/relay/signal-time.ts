@@ -5,6 +5,8 @@
  * - No plan starts later than one timeout after the first. A later plan finds the market list read, so an order whose
  *   readings are still fresh is sent after one and a half timeouts at the latest.
  * - Sending gets what is left, but never less than one timeout.
+ *
+ * @see DECISIONS 128
  */
 export const signalTimeouts = 2.5;
 

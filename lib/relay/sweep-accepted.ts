@@ -41,6 +41,7 @@ const mostSwept = 1000;
  * @param window which of them, by the time they were stored
  * @param attempt another text for every sweep
  * @throws RelayError `store_unavailable`
+ * @see DECISIONS 42
  */
 export async function sweepAccepted(
   services: { readonly ledger: Ledger; readonly queue: SignalQueue | null },

@@ -13,6 +13,7 @@ import { settleEntry, unlessMoved } from './settle-entry.ts';
  *
  * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
+ * @see DECISIONS 69
  */
 export async function withdrawWaiting(
   services: ExecuteServices,

@@ -47,7 +47,11 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
   };
 }
 
-/** Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed. */
+/**
+ * Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed.
+ *
+ * @see DECISIONS 129
+ */
 export function checkOrder({ order, baseAmount, notional }: SizedOrder, account: Account): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
@@ -88,7 +92,11 @@ export function denyOrderRate(count: number, limit: number): Denial {
   };
 }
 
-/** `hasOwn`, because a market may be named like a property that every object inherits. */
+/**
+ * `hasOwn`, because a market may be named like a property that every object inherits.
+ *
+ * @see DECISIONS 78
+ */
 export function limitsOf(account: Account, market: string): MarketLimits | null {
   return Object.hasOwn(account.markets, market) ? (account.markets[market] ?? null) : null;
 }

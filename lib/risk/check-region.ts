@@ -7,6 +7,8 @@ import { kindNamed } from '../orders/order-kinds.ts';
 /**
  * Denies an order of a type that the exchange does not take from accounts in the region of this one. A market order
  * with a `maxSlippage` is among them, because it goes out as a limit order.
+ *
+ * @see DECISIONS 123
  */
 export function checkRegion(
   { type }: Pick<OrderRequest, 'type'>,

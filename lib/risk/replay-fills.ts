@@ -4,7 +4,11 @@ import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 
-/** What fills left behind: the positions at average cost, by market, in hedge mode by market and side. */
+/**
+ * What fills left behind: the positions at average cost, by market, in hedge mode by market and side.
+ *
+ * @see DECISIONS 155
+ */
 export type CostBooks = ReadonlyMap<string, CostPosition>;
 
 export interface RealisedProfit {

@@ -5,7 +5,11 @@ import { hintForForeignAction, plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
 
-/** What an alert asks for. */
+/**
+ * What an alert asks for.
+ *
+ * @see DECISIONS 120
+ */
 export type Action =
   | OrderAction
   | PositionAction

@@ -179,6 +179,8 @@ const timeInForceMeanings: readonly Meaning[] = [
 /**
  * What a key means in alerts for other relays, and what to do here; undefined for a key that other relays do
  * not use.
+ *
+ * @see DECISIONS 103
  */
 export function hintForForeignField(key: string): string | undefined {
   return findHint(key, fieldMeanings);

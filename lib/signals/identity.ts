@@ -16,6 +16,7 @@ const clientOrderIdLength = 32;
  * The fingerprint of an alert's bytes. Equal bytes have equal fingerprints.
  *
  * @returns SHA-256 in lower-case hex
+ * @see DECISIONS 17
  */
 export function fingerprintOf(body: Uint8Array): string {
   return hash('sha256', body, 'hex');

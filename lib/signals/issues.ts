@@ -8,7 +8,11 @@ const mostIssues = 20;
  */
 const excerptLength = 28;
 
-/** Collects every validation issue of one alert, so that the trader can correct all of them at once. */
+/**
+ * Collects every validation issue of one alert, so that the trader can correct all of them at once.
+ *
+ * @see DECISIONS 5
+ */
 export interface Issues {
   readonly issues: readonly Issue[];
   /** How many issues were found, including those that were not kept. */

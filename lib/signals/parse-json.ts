@@ -4,6 +4,8 @@ import { type BrokenJson, explainBrokenJson, locate } from './broken-json.ts';
 
 /**
  * A JSON value as it was written: numbers keep every digit, objects keep every member, duplicates included.
+ *
+ * @see DECISIONS 4
  */
 export type JsonNode =
   | JsonObject

@@ -46,6 +46,7 @@ const orderOnly = [
  *
  * @returns its legs in the order of execution: one that reduces the position, then for a reversal and for a target that is
  * not flat one that opens; none when the alert is incomplete
+ * @see DECISIONS 149
  */
 export function parsePosition(source: PositionSource, issues: Issues): readonly OwnPosition[] {
   const { fields, action } = source;

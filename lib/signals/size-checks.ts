@@ -4,7 +4,11 @@ import type { Market } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 
-/** Denies an order in a market that is closed, or that does not trade where the account's configuration says. */
+/**
+ * Denies an order in a market that is closed, or that does not trade where the account's configuration says.
+ *
+ * @see DECISIONS 127
+ */
 export function checkTradable(
   { name, tradesEnabled, isCollateral, isFutures }: Market,
   tradesOn: TradingGround,

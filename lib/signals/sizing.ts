@@ -62,6 +62,8 @@ export type Sized = ({ readonly ok: true } & SizedOrder) | { readonly ok: false;
  *   stop-loss up and the take-profit down, for a short position the other way.
  * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a
  *   buy, below it for a sell. Rounding never moves it further away than that rate.
+ *
+ * @see DECISIONS 13
  */
 export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { market, account, tradesOn, readings } = context;

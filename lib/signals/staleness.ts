@@ -12,6 +12,7 @@ export interface Arrival {
  * counted from its arrival: even without a time, no order may wait for an hour.
  *
  * @returns null when the signal is fresh
+ * @see DECISIONS 79
  */
 export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number): Denial | null {
   const { firedAtMs, maxLagMs } = ageOf(signal, arrival);

@@ -3,7 +3,11 @@ import { formatDecimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import type { InterestPayment } from './snapshot-store.ts';
 
-/** A payment as the exchange lists it. */
+/**
+ * A payment as the exchange lists it.
+ *
+ * @see DECISIONS 58
+ */
 export type ListedPayment = Omit<InterestPayment, 'nth'>;
 
 /**

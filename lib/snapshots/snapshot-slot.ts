@@ -2,7 +2,11 @@ import * as z from 'zod/mini';
 import type { SnapshotServices } from './each-account.ts';
 import { snapshotBalances } from './snapshot-balances.ts';
 
-/** The event of a schedule: the scheduled time, which a repeated event has too. */
+/**
+ * The event of a schedule: the scheduled time, which a repeated event has too.
+ *
+ * @see DECISIONS 56
+ */
 export interface SlotEvent {
   /** For example `2026-11-21T12:00:00Z`; `<aws.scheduler.scheduled-time>` on AWS. */
   readonly slot: string;

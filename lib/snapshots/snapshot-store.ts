@@ -2,6 +2,8 @@ import type { Decimal } from '../base/decimal.ts';
 
 /**
  * The balances, transfer fees and interest payments of each account over time. Nothing in it is ever deleted.
+ *
+ * @see DECISIONS 55
  */
 export interface SnapshotStore {
   readonly balances: BalanceStore;

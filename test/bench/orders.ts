@@ -14,7 +14,11 @@ import {
 } from './load.ts';
 import type { BenchKind } from './workload.ts';
 
-/** The servers that are compared: the relay, and its references. */
+/**
+ * The servers that are compared: the relay, and its references.
+ *
+ * @see DECISIONS 32
+ */
 export const servers = ['bare', 'two_flushes', 'three_flushes', 'ccxt', 'relay'] as const;
 export type Server = (typeof servers)[number];
 

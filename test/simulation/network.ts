@@ -90,7 +90,11 @@ function findSpoiling(fault: WireFault | null): Spoiling {
 
 const longestWayMs = 40;
 const longestLateMs = 20_000;
-/** How far an order list may lag behind. */
+/**
+ * How far an order list may lag behind.
+ *
+ * @see DECISIONS 52
+ */
 export const longestListLagMs = 30_000;
 /** How far the list of positions may lag behind: less than the relay allows for. */
 export const longestPositionLagMs = 8000;

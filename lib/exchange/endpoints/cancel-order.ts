@@ -5,6 +5,8 @@ import { OrderField } from '../fields.ts';
 /**
  * Cancels one open order, named by exactly one of its two ids. If it is sent twice, the second finds no open
  * order.
+ *
+ * @see DECISIONS 10
  */
 export const cancelOrder = defineEndpoint({
   name: 'cancel-order',

@@ -17,7 +17,11 @@ const LevelField = z.pipe(
   z.transform(([price, amount]): PriceLevel => ({ price, amount })),
 );
 
-/** The resting orders nearest to the last price. The exchange caches the response for 100 ms. */
+/**
+ * The resting orders nearest to the last price. The exchange caches the response for 100 ms.
+ *
+ * @see DECISIONS 125
+ */
 export const orderBook = defineEndpoint({
   name: 'order-book',
   method: 'GET',

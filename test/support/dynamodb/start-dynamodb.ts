@@ -8,7 +8,11 @@ import { accessOf } from '../aws-access.ts';
 import { Failure } from './failure.ts';
 import { Operations } from './operations.ts';
 
-/** A DynamoDB of its own in this process, kept in memory and gone when it is closed. */
+/**
+ * A DynamoDB of its own in this process, kept in memory and gone when it is closed.
+ *
+ * @see DECISIONS 80
+ */
 export interface LocalDynamodb {
   readonly url: string;
   /** AWS's own client, pointed here; more of them may be made with `clientOptions`. */
