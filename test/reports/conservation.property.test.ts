@@ -6,6 +6,7 @@ import { applyCommand } from '../../lib/paper/engine.ts';
 import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
 import { createDealBooks, type Deal } from '../../lib/reports/book-deals.ts';
+import { createLotBooks } from '../../lib/reports/entry-lots.ts';
 import { accounts, commandOf, randomSteps, type Step } from '../paper/random-commands.ts';
 import { paperFills } from './paper-fills.ts';
 
@@ -146,6 +147,38 @@ describe('against the own books of the paper exchange, whatever was traded:', ()
       { seed, numRuns: 300 },
     );
     expect(traded).toBeGreaterThan(300);
+  });
+
+  test('on the collateral account, what the entries made when all is closed is the cash that came in', () => {
+    fc.assert(
+      fc.property(randomSteps, (steps) => {
+        const state = run(steps);
+        for (const account of accounts)
+          for (const fills of groupFills(state)) {
+            const [first] = fills;
+            if (first?.account !== `${account} collateral`) continue;
+            const held = sum(
+              fills.map(({ side, amount }) =>
+                side === 'buy' ? parseDecimal(amount) : parseDecimal(amount).neg(),
+              ),
+            );
+            const price = state.prices.get(first.market) ?? zero;
+            const all = [...fills, ...closeAt(fills, held, price)];
+            const books = createLotBooks(() => false);
+            for (const fill of all) books.book(fill);
+            const ids = [...new Set(all.map(({ signalId }) => signalId))];
+            const lots = ids.flatMap((signalId) => books.lotOf({ account: first.account, signalId }) ?? []);
+            const fees = sum(all.map(({ fee }) => parseDecimal(fee)));
+
+            // The parts of a fee that falls on several entries are truncated quotients.
+            const made = sum(lots.map(({ profit }) => profit));
+            expect(formatDecimal(made.round(20, 1))).toBe(formatDecimal(cashOf(all).minus(fees)));
+            expect(formatDecimal(sum(lots.map(({ realised }) => realised)))).toBe(formatDecimal(made));
+            expect(lots.filter(({ left }) => !left.eq(zero))).toEqual([]);
+          }
+      }),
+      { seed, numRuns: 200 },
+    );
   });
 });
 

@@ -1,0 +1,180 @@
+import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import type { EntryKey } from '../ledger/entry.ts';
+import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
+import type { Fill } from '../model/execution.ts';
+import { type Currencies, currenciesInName } from '../model/market.ts';
+import { oppositeOf, type Side } from '../model/order.ts';
+
+/**
+ * What the fills of one signal opened and closed. Profits are in the quote currency, after the fees of what opened and of
+ * what closed.
+ */
+export interface EntryLot {
+  readonly market: string;
+  /** Of the order, not of its exits. */
+  readonly side: Side;
+  /** How much its order opened, in base units. */
+  readonly opened: Decimal;
+  /** How much of that no fill has closed yet, in base units. */
+  readonly left: Decimal;
+  /** What the closed part made. */
+  readonly profit: Decimal;
+  /** How much orders of other signals closed of it, in base units. */
+  readonly closedByOthers: Decimal;
+  /** How much its order closed of what other signals had opened, in base units. */
+  readonly closed: Decimal;
+  /** What that made. */
+  readonly realised: Decimal;
+  /** What its order closed although no stored fill had opened it, in base units. Its profit is unknown. */
+  readonly unmatched: Decimal;
+  /** Currencies of fees that are neither base nor quote: no profit has these fees in it. */
+  readonly unvaluedFees: readonly string[];
+  /** When a fill last changed what is left. */
+  readonly changedAtMs: number;
+}
+
+/** Books fills, oldest first, and tells for each signal what became of what it opened. */
+export interface LotBooks {
+  book(fill: Fill): void;
+  /** Null when no fill of the signal is booked. */
+  lotOf(key: EntryKey): EntryLot | null;
+  /** What is left of all signals of an account in a market, in base units. */
+  leftOf(account: string, market: string, side: Side): Decimal;
+}
+
+type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
+  /** What is left was opened for this, with its fees: paid by a buy, received by a sell. */
+  cost: Decimal;
+  readonly unvalued: Set<string>;
+};
+
+/**
+ * An exit closes what its own entry opened. Any other fill closes what was opened first, as TradingView's strategies do
+ * unless they say otherwise.
+ *
+ * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ */
+export function createLotBooks(isSpot: (account: string, market: string) => boolean): LotBooks {
+  const positions = new Map<string, CostPosition>();
+  const lots = new Map<string, Changeable>();
+  /** By position: what is not closed yet, first opened first. */
+  const queues = new Map<string, Changeable[]>();
+
+  function lotFor(fill: Fill): Changeable {
+    const key = keyOf(fill);
+    const lot = lots.get(key) ?? createLot(fill);
+    lots.set(key, lot);
+    return lot;
+  }
+
+  return {
+    book(fill) {
+      const { account, market, positionSide } = fill;
+      const currencies = currenciesInName(market);
+      const key = JSON.stringify([account, market, positionSide ?? null]);
+      const booked = bookFill(positions, fill, {
+        key,
+        currencies,
+        isSpot: isSpot(account, market),
+        onlyReduces: false,
+      });
+      const own = lotFor(fill);
+      noteFee(own, fill, currencies);
+      const queue = (queues.get(key) ?? []).filter(({ left }) => left.gt(zero));
+      queues.set(key, queue);
+      close(queue, own, fill, booked.closed);
+      const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
+      if (fill.role === 'order') own.unmatched = own.unmatched.plus(booked.unmatched);
+      if (opened.gt(zero)) open(queue, own, fill, opened);
+      // A fee in the base currency leaves the position.
+      const held = positions.get(key)?.amount.abs() ?? zero;
+      const excess = queue.reduce((sum, { left }) => sum.plus(left), zero).minus(held);
+      if (excess.gt(zero)) own.left = own.left.minus(minimum(own.left, excess));
+    },
+    lotOf(key) {
+      const lot = lots.get(keyOf(key));
+      return lot === undefined ? null : { ...lot, unvaluedFees: [...lot.unvalued].sort() };
+    },
+    leftOf: (account, market, side) =>
+      [...queues]
+        .filter(([key]) => key.startsWith(JSON.stringify([account, market]).slice(0, -1)))
+        .flatMap(([, queue]) => queue.filter((lot) => lot.side === side))
+        .reduce((sum, { left }) => sum.plus(left), zero),
+  };
+}
+
+function keyOf({ account, signalId }: EntryKey): string {
+  return JSON.stringify([account, signalId]);
+}
+
+function createLot({ market, side, role, atMs }: Fill): Changeable {
+  return {
+    market,
+    side: role === 'order' ? side : oppositeOf(side),
+    opened: zero,
+    left: zero,
+    profit: zero,
+    closedByOthers: zero,
+    closed: zero,
+    realised: zero,
+    unmatched: zero,
+    unvaluedFees: [],
+    changedAtMs: atMs,
+    cost: zero,
+    unvalued: new Set(),
+  };
+}
+
+function noteFee({ unvalued }: Changeable, { feeAsset, fee }: Fill, { base, quote }: Currencies): void {
+  if (feeAsset !== base && feeAsset !== quote && !parseDecimal(fee).eq(zero)) unvalued.add(feeAsset);
+}
+
+/** The part of a fill's fee that falls on a part of its amount, in the quote currency. */
+function feeOf(fill: Fill, part: Decimal): Decimal {
+  const { fee, baseFee = zero, price, amount } = toCostFill(fill, currenciesInName(fill.market));
+  const whole = fee.plus(baseFee.times(price));
+  return part.eq(amount) ? whole : whole.times(part).div(amount);
+}
+
+function open(queue: Changeable[], own: Changeable, fill: Fill, amount: Decimal): void {
+  const notional = amount.times(fill.price);
+  // A fee in the base currency is a part of what was bought: it is in the cost already.
+  const fee = fill.feeAsset === currenciesInName(fill.market).base ? zero : feeOf(fill, amount);
+  own.opened = own.opened.plus(amount);
+  own.left = own.left.plus(amount);
+  own.cost = own.cost.plus(fill.side === 'buy' ? notional.plus(fee) : notional.minus(fee));
+  own.changedAtMs = fill.atMs;
+  if (!queue.includes(own)) queue.push(own);
+}
+
+function close(queue: readonly Changeable[], own: Changeable, fill: Fill, amount: Decimal): void {
+  const isExit = fill.role !== 'order';
+  const order = isExit ? [own, ...queue.filter((lot) => lot !== own)] : queue;
+  let rest = amount;
+  for (const lot of order) {
+    const part = minimum(rest, lot.left);
+    if (!part.gt(zero)) continue;
+    rest = rest.minus(part);
+    const profit = closePart(lot, fill, part);
+    lot.profit = lot.profit.plus(profit);
+    if (lot !== own || !isExit) lot.closedByOthers = lot.closedByOthers.plus(part);
+    if (!isExit) {
+      own.closed = own.closed.plus(part);
+      own.realised = own.realised.plus(profit);
+      for (const asset of lot.unvalued) own.unvalued.add(asset);
+    }
+    for (const asset of own.unvalued) lot.unvalued.add(asset);
+  }
+}
+
+/** @returns what the part made, less the fees of both sides */
+function closePart(lot: Changeable, fill: Fill, part: Decimal): Decimal {
+  // The last part takes the rest of the cost, so that no rounding of the parts before is left behind.
+  const cost = part.eq(lot.left) ? lot.cost : lot.cost.times(part).div(lot.left);
+  lot.left = lot.left.minus(part);
+  lot.cost = lot.cost.minus(cost);
+  lot.changedAtMs = fill.atMs;
+  const worth = part.times(fill.price);
+  const gain = fill.side === 'sell' ? worth.minus(cost) : cost.minus(worth);
+  return gain.minus(feeOf(fill, part));
+}

@@ -1,0 +1,156 @@
+import { type Decimal, zero } from '../base/decimal.ts';
+import type { Entry, EntryKey } from '../ledger/entry.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { allPlacedByOf } from '../ledger/placed-by.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
+import type { Side } from '../model/order.ts';
+import type { Status } from '../model/outcome.ts';
+import { type Ending, endingOf } from './entry-ending.ts';
+import { createLotBooks, type EntryLot, type LotBooks } from './entry-lots.ts';
+
+export interface EndingSources {
+  readonly ledger: Pick<Ledger, 'list'>;
+  readonly executions: Pick<Executions, 'listFills'>;
+  /** Whether a market trades on the spot account. */
+  isSpot(account: string, market: string): boolean;
+  /**
+   * The open position of a side in a market as it was last read, in base units.
+   *
+   * @returns null when it was not read since that time
+   */
+  heldOf(account: string, market: string, side: Side, sinceMs: number): Promise<Decimal | null>;
+}
+
+/** An ending, and what only other entries tell of it. */
+export interface ToldEnding extends Ending {
+  /**
+   * Of `cancelled`: the id of the signal whose order cancelled it; `null`: no signal of the relay did, so a person did, or
+   * the exchange when it gives a reason. Absent: not cancelled, or not known.
+   */
+  readonly cancelledBy?: string | null;
+}
+
+/** An account with more fills than this is not replayed for a list: on AWS that takes seconds. `report` reads them all. */
+const mostFills = 20_000;
+
+/**
+ * Reads how the orders of entries ended. Fills are replayed from the first one on, and only if an order was closed by other
+ * means than its own exits.
+ *
+ * @returns for each entry its ending; null for one that placed no order
+ * @throws RelayError `store_unavailable`
+ */
+export async function readEndings(
+  sources: EndingSources,
+  entries: readonly Entry[],
+  nowMs: number,
+): Promise<readonly (ToldEnding | null)[]> {
+  const unclear = entries.filter(needsFills);
+  const books = createLotBooks((account, market) => sources.isSpot(account, market));
+  const unread = new Set<string>();
+  for (const account of new Set(unclear.map((entry) => entry.account)))
+    if (!(await replay(sources, books, account, nowMs))) unread.add(account);
+  const endings: (ToldEnding | null)[] = [];
+  for (const entry of entries) {
+    const lot = unread.has(entry.account) ? null : books.lotOf(entry);
+    endings.push(await complete(sources, books, entry, endingOf(entry, lot), lot));
+  }
+  return endings;
+}
+
+/** Whether its own orders leave open what became of it. */
+function needsFills(entry: Entry): boolean {
+  const state = endingOf(entry)?.state;
+  return state === 'open' || state === 'reduced';
+}
+
+/** A fill carries the time of the exchange, which may be ahead of this clock. */
+const clockAheadMs = 31 * 24 * 3_600_000;
+
+/** @returns false when there are too many fills: nothing may be concluded from those that were read */
+async function replay(
+  { executions }: EndingSources,
+  books: LotBooks,
+  account: string,
+  nowMs: number,
+): Promise<boolean> {
+  let count = 0;
+  for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {
+    count += 1;
+    if (count > mostFills) return false;
+    books.book(fill);
+  }
+  return true;
+}
+
+async function complete(
+  sources: EndingSources,
+  books: LotBooks,
+  entry: Entry,
+  ending: Ending | null,
+  lot: EntryLot | null,
+): Promise<ToldEnding | null> {
+  if (ending === null) return null;
+  if (ending.state === 'cancelled' && ending.reason === null) {
+    const cancelledBy = await findCanceller(sources, entry);
+    return cancelledBy === undefined ? ending : { ...ending, cancelledBy };
+  }
+  if (ending.state !== 'open' || hasOpenExit(entry)) return ending;
+  if (lot === null) return { ...ending, state: 'uncertain' };
+  return await compareWithPosition(sources, books, entry, ending, lot);
+}
+
+function hasOpenExit({ execution }: Entry): boolean {
+  return (execution?.orders ?? []).some(({ role, status }) => role !== 'order' && isStillOpen(status));
+}
+
+/** The list of positions may lag behind a fill. */
+const positionLagMs = 10_000;
+
+/** Whoever closes a position on the website leaves no fill that the relay knows. */
+async function compareWithPosition(
+  { heldOf }: EndingSources,
+  books: LotBooks,
+  { account }: EntryKey,
+  ending: Ending,
+  { market, side, changedAtMs }: EntryLot,
+): Promise<Ending> {
+  const held = await heldOf(account, market, side, changedAtMs + positionLagMs);
+  if (held === null || held.gte(books.leftOf(account, market, side))) return ending;
+  return { ...ending, state: held.eq(zero) ? 'closed_elsewhere' : 'uncertain', profit: null, left: null };
+}
+
+/** An alert takes at most this long to be carried out. */
+const longestExecutionMs = 120_000;
+const mostAround = 100;
+
+/**
+ * The signal that cancelled the order of an entry.
+ *
+ * @returns null when none did; undefined when that is not known
+ */
+async function findCanceller({ ledger }: EndingSources, entry: Entry): Promise<string | null | undefined> {
+  const own = orderOf(entry.execution, 'order');
+  if (own === null || own.endedAtMs === null) return undefined;
+  const startMs = Math.max(entry.createdAtMs, own.endedAtMs - longestExecutionMs);
+  const page = await ledger.list({ account: entry.account, startMs, oldestFirst: true, limit: mostAround });
+  const cancels = page.entries.filter((other) => mayCancel(other, entry));
+  const found = cancels.find((other) => namesOrder(other, entry, own.orderId));
+  if (found !== undefined) return found.signalId;
+  const isWhole = page.next === null || (page.entries.at(-1)?.createdAtMs ?? 0) > own.endedAtMs;
+  return isWhole && cancels.length === 0 ? null : undefined;
+}
+
+/** Whether an entry is a cancellation in the same market that may have had an effect. */
+function mayCancel({ signal, status }: Entry, entry: Entry): boolean {
+  if (signal === null || signal.market !== entry.signal?.market) return false;
+  return (signal.action === 'cancel' || signal.action === 'cancel_all') && mayHaveCancelled.has(status);
+}
+
+const mayHaveCancelled: ReadonlySet<Status> = new Set(['sending', 'cancelled', 'unknown']);
+
+function namesOrder({ signal, steps }: Entry, { signalId }: Entry, orderId: number): boolean {
+  if (allPlacedByOf(steps).has(signalId)) return true;
+  return signal?.action === 'cancel' && signal.target.by === 'orderId' && signal.target.orderId === orderId;
+}
