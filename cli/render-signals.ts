@@ -1,11 +1,14 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Status } from '../lib/model/outcome.ts';
+import type { ToldEnding } from '../lib/reports/read-endings.ts';
+import { summariseEnding } from './describe-ending.ts';
 import { summariseFills } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { summariseSignal } from './describe-signal.ts';
 import type { Cell, Style } from './print.ts';
 import { shortenId } from './short-id.ts';
-import { type Column, type Row, renderRows } from './table.ts';
+import { renderStacked } from './stacked-table.ts';
+import { type Column, type Row, renderOneLineRows } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { formatLocal, nameOffset } from './time-zone.ts';
 
@@ -34,51 +37,89 @@ export function styleStatus(status: Status): Cell {
   return { text: status, style: statusStyles[status] };
 }
 
-/** A table of signals. A signal that did not succeed has its reason below it. */
-export function renderSignals(entries: readonly Entry[], screen: ListScreen): string {
+/** A signal, and how its order ended; null for a signal that placed none. */
+export interface ShownEntry {
+  readonly entry: Entry;
+  readonly ending: ToldEnding | null;
+}
+
+/**
+ * A table of signals. A signal that did not succeed has its reason below it. Where the lines are too long for the screen,
+ * each signal has two shorter ones, and `status` says how its order ended.
+ */
+export function renderSignals(shown: readonly ShownEntry[], screen: ListScreen): string {
+  const entries = shown.map(({ entry }) => entry);
+  const isKnown = shown.some(({ ending }) => ending !== null && ending.state !== 'unread');
+  const form: RowForm = { ...screen, isOneYear: isOneYear(entries, screen), isKnown };
+  const time = `time (${nameZone(entries, screen)})`;
   const columns: readonly Column[] = [
-    { title: `time (${nameZone(entries, screen)})` },
+    { title: time },
     { title: 'signal' },
     ...(screen.isOneAccount ? [] : [{ title: 'account' }]),
     { title: 'market' },
-    { title: 'what', wraps: true },
+    { title: 'what' },
     { title: 'status' },
-    ...(hasFills(entries) ? [{ title: 'filled' }] : []),
-    { title: 'order', align: 'right', optional: true },
+    ...(isKnown ? [{ title: 'filled' }, { title: 'result' }] : []),
+    { title: 'order', align: 'right' },
   ];
-  const years = new Set(
-    entries.map(({ createdAtMs }) => formatLocal(createdAtMs, screen.timeZone).slice(0, 4)),
-  );
-  return renderRows(
-    columns,
-    entries.map((entry) =>
-      rowOf(entry, screen, { isOneYear: years.size === 1, hasFills: hasFills(entries) }),
-    ),
-    screen,
+  const rows = shown.map((one) => rowOf(one, form));
+  return renderOneLineRows(columns, rows, screen) ?? renderNarrow(shown, form, time);
+}
+
+function renderNarrow(shown: readonly ShownEntry[], form: RowForm, time: string): string {
+  const account = form.isOneAccount ? [] : [{ title: 'account' }];
+  return renderStacked(
+    [{ title: time }, { title: 'market' }, { title: 'what', cuts: true }, { title: 'status' }],
+    [{ title: 'signal' }, ...account, { title: 'filled, or why not', cuts: true }],
+    shown.map(({ entry, ending }) => ({
+      first: [
+        formatTime(entry, form),
+        marketOf(entry),
+        askedOf(entry),
+        ending === null ? styleStatus(entry.status) : summariseEnding(ending),
+      ],
+      second: [
+        shortenId(entry.signalId),
+        ...(form.isOneAccount ? [] : [entry.account]),
+        describeReason(entry) ?? summariseFills(entry),
+      ],
+    })),
+    form,
   );
 }
 
-/** The column is left out of a list in which nothing is known of any order. */
-function hasFills(entries: readonly Entry[]): boolean {
-  return entries.some(({ execution }) => execution !== null);
-}
-
-interface RowForm {
+interface RowForm extends ListScreen {
   readonly isOneYear: boolean;
-  readonly hasFills: boolean;
+  /** Whether anything is known of the order of a signal of the list. */
+  readonly isKnown: boolean;
 }
 
-function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, form: RowForm): Row {
-  const time = formatLocal(entry.createdAtMs, timeZone);
+function isOneYear(entries: readonly Entry[], { timeZone }: Screen): boolean {
+  return new Set(entries.map(({ createdAtMs }) => formatLocal(createdAtMs, timeZone).slice(0, 4))).size === 1;
+}
+
+function formatTime({ createdAtMs }: Entry, { timeZone, isOneYear }: RowForm): string {
+  return formatLocal(createdAtMs, timeZone).slice(isOneYear ? 'yyyy-'.length : 0, -'.123'.length);
+}
+
+function marketOf(entry: Entry): string {
+  return entry.signal?.market ?? refusedTickerOf(entry) ?? '–';
+}
+
+function askedOf({ signal }: Entry): string {
+  return signal === null ? '–' : summariseSignal(signal);
+}
+
+function rowOf({ entry, ending }: ShownEntry, form: RowForm): Row {
   return {
     cells: [
-      time.slice(form.isOneYear ? 'yyyy-'.length : 0, -'.123'.length),
+      formatTime(entry, form),
       shortenId(entry.signalId),
-      ...(isOneAccount ? [] : [entry.account]),
-      entry.signal?.market ?? refusedTickerOf(entry) ?? '–',
-      entry.signal === null ? '–' : summariseSignal(entry.signal),
+      ...(form.isOneAccount ? [] : [entry.account]),
+      marketOf(entry),
+      askedOf(entry),
       styleStatus(entry.status),
-      ...(form.hasFills ? [summariseFills(entry)] : []),
+      ...(form.isKnown ? [summariseFills(entry), ending === null ? '–' : summariseEnding(ending)] : []),
       entry.orderId === null ? '–' : String(entry.orderId),
     ],
     note: describeReason(entry),

@@ -67,6 +67,17 @@ export function renderRows(columns: readonly Column[], rows: readonly Row[], scr
   return renderRecords(columns, rows, screen);
 }
 
+/** A table with one line for each row, besides its note; null when a row would need a second line. */
+export function renderOneLineRows(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  screen: Width,
+): string | null {
+  const whole = columns.map(({ title, align = 'left' }) => ({ title, align }));
+  const widths = measure(whole, rows, screen);
+  return widths === null ? null : renderGrid(whole, rows, widths, screen);
+}
+
 /** The column selections to try: all columns, then without one more optional column each, from the right. */
 function listSelections(columns: readonly Column[]): readonly (readonly number[])[] {
   let shown = [...columns.keys()];

@@ -3,13 +3,15 @@ import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { reconciler } from '../../lib/relay/reconcile-signals.ts';
 import { type Context, runCommand } from '../command.ts';
+import { describeEnding } from '../describe-ending.ts';
 import { describeExecution } from '../describe-execution.ts';
 import { describeMeaning } from '../describe-meaning.ts';
 import { describeRefusal, refusedTickerOf } from '../describe-refusal.ts';
 import { describeSignal } from '../describe-signal.ts';
 import { findEntry } from '../find-entry.ts';
 import { type Cell, paint, renderFacts, renderFields } from '../print.ts';
-import { styleStatus } from '../render-signals.ts';
+import { readSignalEndings } from '../read-signal-endings.ts';
+import { type ShownEntry, styleStatus } from '../render-signals.ts';
 import { shortenId } from '../short-id.ts';
 import type { Screen } from '../terminal.ts';
 import { describeTime, formatLocal, nameOffset } from '../time-zone.ts';
@@ -47,8 +49,9 @@ async function showSignal(
   const meaning = describeMeaning(entry);
   const { width, timeZone } = terminal;
   const view = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
-  print({ ...entry, meaning, refusals }, () =>
-    [renderEntry(entry, meaning, view), ...renderRefusals(refusals, view)].join('\n'),
+  const [ending = null] = await readSignalEndings(session, [entry]);
+  print({ ...entry, meaning, ending, refusals }, () =>
+    [renderEntry({ entry, ending }, meaning, view), ...renderRefusals(refusals, view)].join('\n'),
   );
 }
 
@@ -62,7 +65,7 @@ function renderRefusals(refusals: readonly Entry[], view: View): readonly string
   return ['', 'Other alerts with this id were refused:', ...lines];
 }
 
-function renderEntry(entry: Entry, meaning: string, view: View): string {
+function renderEntry({ entry, ending }: ShownEntry, meaning: string, view: View): string {
   const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
   const hasMore = entry.steps.some(({ evidence }) => evidence !== undefined);
   return [
@@ -73,6 +76,7 @@ function renderEntry(entry: Entry, meaning: string, view: View): string {
         ['status', styleStatus(entry.status)],
         ['', meaning],
         ...describeAsked(entry, view),
+        ['result', ending === null ? null : describeEnding(ending)],
         ['order', describeOrder(entry)],
         ...describeExecution(entry, view.timeZone),
         ['client order id', entry.clientOrderId],

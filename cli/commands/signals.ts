@@ -4,7 +4,8 @@ import { type Context, readCount, runCommand } from '../command.ts';
 import { createUsageFailure } from '../failure.ts';
 import { paint } from '../print.ts';
 import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read-entries.ts';
-import { renderSignals } from '../render-signals.ts';
+import { readSignalEndings } from '../read-signal-endings.ts';
+import { renderSignals, type ShownEntry } from '../render-signals.ts';
 import {
   addFilterOptions,
   describeFilter,
@@ -41,11 +42,14 @@ async function listSignals(context: Context, options: ListOptions): Promise<void
   const { entries: signals, next } = listing;
   if (signals.length === 0) await refuseUnknownAccount(session.settings, ledger, options.account);
   const pauses = await readPauses(ledger, Object.keys(session.settings.accounts));
-  print({ signals, pauses, next }, () =>
+  const endings = await readSignalEndings(session, signals);
+  const documents = signals.map((entry, index) => ({ ...entry, ending: endings[index] ?? null }));
+  const shown = signals.map((entry, index) => ({ entry, ending: endings[index] ?? null }));
+  print({ signals: documents, pauses, next }, () =>
     [
       ...pauses.map((pause) => renderPause(pause, terminal)),
       ...(pauses.length === 0 ? [] : ['']),
-      renderListing(context, listing, options),
+      renderListing(context, { ...listing, shown }, options),
     ].join('\n'),
   );
 }
@@ -93,9 +97,13 @@ function renderPause({ account, sinceMs, reason }: AccountPause, { timeZone }: S
   return paint({ text, style: 'alarm' });
 }
 
-function renderListing(context: Context, listing: EntryListing, options: ListOptions): string {
+interface ShownListing extends EntryListing {
+  readonly shown: readonly ShownEntry[];
+}
+
+function renderListing(context: Context, listing: ShownListing, options: ListOptions): string {
   const { width, timeZone } = context.terminal;
-  const { entries, next, isCut } = listing;
+  const { entries, shown, next, isCut } = listing;
   const accounts = new Set([
     ...Object.keys(context.session.settings.accounts),
     ...entries.map(({ account }) => account),
@@ -104,7 +112,7 @@ function renderListing(context: Context, listing: EntryListing, options: ListOpt
   const parts = [
     entries.length === 0
       ? describeNone(options, isCut)
-      : renderSignals(entries, { width, timeZone, isOneAccount }),
+      : renderSignals(shown, { width, timeZone, isOneAccount }),
     ...(isCut ? [`The search stopped after ${mostLookedAt} signals; there are older ones.`] : []),
     ...(next === null ? [] : [`For older ones, repeat the command with --before ${next}`]),
   ];

@@ -124,6 +124,8 @@ async function compareWithPosition(
 /** An alert takes at most this long to be carried out. */
 const longestExecutionMs = 120_000;
 const mostAround = 100;
+/** The clock of the exchange, which dates the end, may differ from this one. */
+const clockDifferenceMs = 5_000;
 
 /**
  * The signal that cancelled the order of an entry.
@@ -135,10 +137,11 @@ async function findCanceller({ ledger }: EndingSources, entry: Entry): Promise<s
   if (own === null || own.endedAtMs === null) return undefined;
   const startMs = Math.max(entry.createdAtMs, own.endedAtMs - longestExecutionMs);
   const page = await ledger.list({ account: entry.account, startMs, oldestFirst: true, limit: mostAround });
-  const cancels = page.entries.filter((other) => mayCancel(other, entry));
+  const latestMs = own.endedAtMs + clockDifferenceMs;
+  const cancels = page.entries.filter((other) => other.createdAtMs <= latestMs && mayCancel(other, entry));
   const found = cancels.find((other) => namesOrder(other, entry, own.orderId));
   if (found !== undefined) return found.signalId;
-  const isWhole = page.next === null || (page.entries.at(-1)?.createdAtMs ?? 0) > own.endedAtMs;
+  const isWhole = page.next === null || (page.entries.at(-1)?.createdAtMs ?? 0) > latestMs;
   return isWhole && cancels.length === 0 ? null : undefined;
 }
 

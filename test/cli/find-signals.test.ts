@@ -160,7 +160,7 @@ describe('times in tables', () => {
     const { stdout } = await spawnCli(here('signals'), { TZ: 'Asia/Kolkata', COLUMNS: '80' });
 
     expect(stdout).toMatch(/^time \(\+05:30\)/);
-    expect(stdout).toMatch(/^11-20 15:30:00 +demo-1/m);
+    expect(stdout).toMatch(/^11-20 15:30:00 +BTC_USDT +buy 0\.01 at 60500 +placed\n {4}demo-1 /m);
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 });

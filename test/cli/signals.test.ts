@@ -119,6 +119,14 @@ describe('signals', () => {
 describe('signal', () => {
   test('shows the whole entry and what its status means', async () => {
     expect(await runForJson(here('signal', 'demo-1', '--account', 'main'))).toEqual({
+      ending: {
+        state: 'unread',
+        profit: null,
+        quote: 'USDT',
+        left: null,
+        unvaluedFees: [],
+        reason: null,
+      },
       account: 'main',
       signalId: 'demo-1',
       status: 'placed',
