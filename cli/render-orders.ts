@@ -3,7 +3,9 @@ import { legsOf, nameGroup } from '../lib/exchange/list-groups.ts';
 import { quoteInName } from '../lib/model/market.ts';
 import { type ConditionalOrder, type Order, oppositeOf } from '../lib/model/order.ts';
 import type { Cell } from './print.ts';
-import { type Column, renderTable } from './table.ts';
+import { shortenId } from './short-id.ts';
+import { renderStacked } from './stacked-table.ts';
+import { type Column, renderOneLineRows } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { formatLocal, nameOffset } from './time-zone.ts';
 
@@ -13,36 +15,68 @@ export interface OpenAtExchange {
   readonly groups: readonly ConditionalOrder[];
   /** Orders of all kinds, including those of the groups; null in a dialect that has no such list. */
   readonly open: readonly Order[] | null;
+  /** The signals of this relay whose orders, stop-losses or take-profits they are, by order id; absent: not read. */
+  readonly signals?: ReadonlyMap<number, string>;
 }
 
-/** A table of the open orders: first single orders, then groups. */
-export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): string {
+const right = { align: 'right' } as const;
+
+/** A table of the open orders: first single orders, then groups. Too long a line becomes two. */
+export function renderOrders({ groups, open, signals }: OpenAtExchange, screen: Screen): string {
   const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
   const alone = (open ?? []).filter(({ orderId }) => !grouped.has(orderId));
   const rows = [
     ...alone.map((order) => ['', ...orderRow(order.type.replaceAll('_', '-'), order, screen)]),
     ...groups.flatMap((group) => groupRows(group, screen)),
-  ];
+  ].map((cells) => [...cells, shortenId(signals?.get(Number(cells[orderColumn])) ?? '')]);
   const columns: readonly Column[] = [
-    { title: 'group', wraps: true },
-    { title: 'kind', wraps: true },
-    { title: 'order', align: 'right' },
+    { title: 'group' },
+    { title: 'kind' },
+    { title: 'order', ...right },
     { title: 'market' },
     { title: 'side' },
-    { title: 'filled', align: 'right' },
-    { title: 'remaining', align: 'right' },
-    { title: 'trigger', align: 'right' },
-    { title: 'price', align: 'right' },
-    { title: 'status', optional: true },
-    { title: `since (${nameZone(alone, groups, screen)})`, optional: true },
+    { title: 'filled', ...right },
+    { title: 'remaining', ...right },
+    { title: 'trigger', ...right },
+    { title: 'price', ...right },
+    { title: 'status' },
+    { title: `since (${nameZone(alone, groups, screen)})` },
+    { title: 'signal' },
   ];
-  const [first, last] = groups.length === 0 ? [1, columns.length] : [0, columns.length];
-  const table = renderTable(
-    columns.slice(first, last),
-    rows.map((cells) => cells.slice(first, last)),
+  const first = groups.length === 0 ? 1 : 0;
+  const whole = renderOneLineRows(
+    columns.slice(first),
+    rows.map((cells) => ({ cells: cells.slice(first), note: null })),
     screen,
   );
-  return [table, ...listExplanations(groups)].join('\n');
+  return [whole ?? renderNarrow(columns, rows, screen), ...listExplanations(groups)].join('\n');
+}
+
+const orderColumn = 2;
+const firstLine = [1, 3, 4, 5, 6, 7, 8];
+const secondLine = [2, 0, 11, 9, 10];
+/** The time of a running order matters least. */
+const cutColumns: ReadonlySet<number> = new Set([9, 10]);
+
+function renderNarrow(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  screen: Screen,
+): string {
+  const pick = (indices: readonly number[]) =>
+    indices.flatMap((index) => {
+      const column = columns[index];
+      return column === undefined ? [] : [{ ...column, cuts: cutColumns.has(index) }];
+    });
+  return renderStacked(
+    pick(firstLine),
+    pick(secondLine),
+    rows.map((cells) => ({
+      first: firstLine.map((index) => cells[index] ?? ''),
+      second: secondLine.map((index) => (cells[index] === '' ? '–' : (cells[index] ?? '–'))),
+    })),
+    screen,
+  );
 }
 
 /** The offset from UTC, or the name of the time zone if the offset differs between the orders. */

@@ -1,45 +1,77 @@
-import { formatDecimal, zero } from '../lib/base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../lib/base/decimal.ts';
 import type { OpenPosition } from '../lib/model/holdings.ts';
 import { currenciesInName } from '../lib/model/market.ts';
-import type { KnownStop } from '../lib/relay/find-protection.ts';
+import type { KnownExit } from '../lib/relay/find-protection.ts';
 import { type Cell, formatAmount } from './print.ts';
-import { type Column, renderRows } from './table.ts';
+import { renderStacked } from './stacked-table.ts';
+import { renderOneLineRows } from './table.ts';
 import type { Screen } from './terminal.ts';
 
-/** An open position, and the stop-loss orders of the relay that protect it. */
+/** An open position, and what this relay knows of it. */
 export interface ShownPosition {
   readonly position: OpenPosition;
-  readonly stops: readonly KnownStop[];
+  /** Of its market; null when it could not be read. */
+  readonly lastPrice: Decimal | null;
+  readonly stops: readonly KnownExit[];
+  readonly targets: readonly KnownExit[];
+  /** Whether a stop-loss was asked for, and the relay is still to read it. */
+  readonly isStopAwaited: boolean;
+  /** Empty when none is known. */
+  readonly strategies: readonly string[];
 }
 
-const columns: readonly Column[] = [
+const right = { align: 'right' } as const;
+const firstLine = [
   { title: 'market' },
   { title: 'side' },
-  { title: 'amount', align: 'right' },
-  { title: 'entry price', align: 'right' },
-  { title: 'floating profit', align: 'right' },
-  { title: 'liquidated at', align: 'right' },
-  { title: 'stop' },
+  { title: 'amount', ...right },
+  { title: 'entry price', ...right },
+  { title: 'last price', ...right },
+  { title: 'profit', ...right },
 ];
+const liquidation = { title: 'liquidated at', ...right };
+const stop = { title: 'stop' };
+const target = { title: 'target' };
+const strategy = { title: 'strategy' };
 
-/** A table of positions; a danger is a line of its own below its position. */
+/** A table of positions, with one line or two a position; a danger is a line of its own below its position. */
 export function renderPositions(positions: readonly ShownPosition[], screen: Screen): string {
-  return renderRows(
-    columns,
-    positions.map(({ position, stops }) => ({
-      cells: [
-        position.market,
-        position.amount.gt(zero) ? 'long' : 'short',
-        formatDecimal(position.amount.abs()),
-        formatAmount(position.basePrice),
-        describeProfit(position),
-        formatAmount(position.liquidationPrice),
-        describeStops(position, stops),
-      ],
-      note: describeDanger(position),
-    })),
+  const rows = positions.map((shown) => ({
+    cells: cellsOf(shown),
+    note: describeDanger(shown.position),
+  }));
+  const whole = renderOneLineRows([...firstLine, liquidation, stop, target, strategy], rows, screen);
+  if (whole !== null) return whole;
+  const [liquidated, ...exits] = [liquidation, stop, target, strategy];
+  return renderStacked(
+    firstLine,
+    [...exits.map((column) => ({ ...column, cuts: column === strategy || column === target })), liquidated],
+    rows.map(({ cells, note }) => {
+      const [liquidatedAt = '', ...others] = cells.slice(firstLine.length);
+      return {
+        first: cells.slice(0, firstLine.length),
+        second: [...others, liquidatedAt],
+        warning: note === null ? null : { text: note, style: 'alarm' as const },
+      };
+    }),
     screen,
   );
+}
+
+function cellsOf(shown: ShownPosition): readonly Cell[] {
+  const { position, lastPrice, targets, strategies } = shown;
+  return [
+    position.market,
+    position.amount.gt(zero) ? 'long' : 'short',
+    formatDecimal(position.amount.abs()),
+    formatAmount(position.basePrice),
+    formatAmount(lastPrice),
+    describeProfit(position),
+    formatAmount(position.liquidationPrice),
+    describeStops(shown),
+    describeExits(position, targets) || '–',
+    strategies.join(', ') || '–',
+  ];
 }
 
 function describeProfit({ floatingProfit, market }: OpenPosition): Cell {
@@ -50,14 +82,21 @@ function describeProfit({ floatingProfit, market }: OpenPosition): Cell {
   return { text, style: floatingProfit.gt(zero) ? 'good' : 'bad' };
 }
 
-/** `49000`, `49000 for 0.01`, or that the relay knows of none. */
-function describeStops({ amount }: OpenPosition, stops: readonly KnownStop[]): Cell {
-  const texts = stops.map((stop) => {
-    const price = stop.price === null ? 'at a price that is not known' : formatDecimal(stop.price);
-    const isWhole = stop.amount === null || stop.amount.gte(amount.abs());
-    return isWhole ? price : `${price} for ${formatAmount(stop.amount)}`;
+/** The open stops; that one is being read; or that the relay knows of none. */
+function describeStops({ position, stops, isStopAwaited }: ShownPosition): Cell {
+  const texts = describeExits(position, stops);
+  if (texts !== '') return texts;
+  return isStopAwaited ? { text: 'being read', style: 'waiting' } : { text: 'none known', style: 'bad' };
+}
+
+/** `49000` or `49000 for 0.01`; empty for none. */
+function describeExits({ amount }: OpenPosition, exits: readonly KnownExit[]): string {
+  const texts = exits.map((exit) => {
+    const price = exit.price === null ? 'at a price that is not known' : formatDecimal(exit.price);
+    const isWhole = exit.amount === null || exit.amount.gte(amount.abs());
+    return isWhole ? price : `${price} for ${formatAmount(exit.amount)}`;
   });
-  return texts.length === 0 ? { text: 'none known', style: 'bad' } : texts.join(', ');
+  return texts.join(', ');
 }
 
 function describeDanger({ liquidationState }: OpenPosition): string | null {

@@ -12,7 +12,8 @@ import {
 } from './describe-trades.ts';
 import { type Cell, paint } from './print.ts';
 import { shortenId } from './short-id.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderStacked } from './stacked-table.ts';
+import { type Column, renderOneLineRows, renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { describeTime, formatLocal, nameOffset } from './time-zone.ts';
 
@@ -182,33 +183,65 @@ function listNotes(
 const dealColumns: readonly Column[] = [
   { title: 'time' },
   { title: 'deal', ...right },
-  { title: 'signal', optional: true },
-  { title: 'order', ...right, optional: true },
+  { title: 'signal' },
+  { title: 'order', ...right },
   { title: 'market' },
   { title: 'side' },
   { title: 'amount', ...right },
   { title: 'price', ...right },
   { title: 'fee', ...right },
-  { title: 'slippage', ...right, optional: true },
+  { title: 'slippage', ...right },
   { title: 'profit', ...right },
 ];
 
-function renderDeals(deals: readonly Deal[], screen: Screen): string {
-  return renderTable(
-    dealColumns,
-    deals.map(({ fill, amount, fee, slippage, profit, closed }) => [
-      formatLocal(fill.atMs, screen.timeZone).slice(0, -'.123'.length),
-      String(fill.dealId),
-      shortenId(fill.signalId),
-      `${fill.role === 'order' ? '' : `${fill.role.replace('_', '-')} `}${fill.orderId}`,
-      fill.market,
-      fill.side,
-      formatDecimal(amount),
-      fill.price,
-      `${formatDecimal(fee)} ${fill.feeAsset}`,
-      slippage === null ? '–' : formatSigned(slippage.money),
-      closed.eq('0') ? '–' : formatSigned(profit),
-    ]),
+/** Newest first, on one line or two a deal. Files and documents have the oldest first. */
+function renderDeals(unsorted: readonly Deal[], screen: Screen): string {
+  const deals = unsorted.toSorted((one, other) => other.fill.atMs - one.fill.atMs);
+  const rows = deals.map((deal) => ({ cells: dealCells(deal, screen), note: null }));
+  const table = renderOneLineRows(dealColumns, rows, screen) ?? renderNarrowDeals(deals, screen);
+  return `${paint({ text: 'deals, newest first', style: 'strong' })}\n\n${table}`;
+}
+
+function dealCells({ fill, amount, fee, slippage, profit, closed }: Deal, screen: Screen): readonly Cell[] {
+  return [
+    formatLocal(fill.atMs, screen.timeZone).slice(0, -'.123'.length),
+    String(fill.dealId),
+    shortenId(fill.signalId),
+    `${fill.role === 'order' ? '' : `${nameRole(fill)} `}${fill.orderId}`,
+    fill.market,
+    fill.side,
+    formatDecimal(amount),
+    fill.price,
+    `${formatDecimal(fee)} ${fill.feeAsset}`,
+    slippage === null ? '–' : formatSigned(slippage.money),
+    closed.eq('0') ? '–' : formatSigned(profit),
+  ];
+}
+
+function nameRole({ role }: Deal['fill']): string {
+  return role.replace('_', '-');
+}
+
+const firstOfDeal = [0, 4, 5, 6, 7, 10];
+
+function renderNarrowDeals(deals: readonly Deal[], screen: Screen): string {
+  return renderStacked(
+    firstOfDeal.flatMap((index) => dealColumns[index] ?? []),
+    [
+      { title: 'signal' },
+      { title: 'part' },
+      { title: 'deal', ...right },
+      { title: 'fee', ...right },
+      { title: 'slippage', ...right, cuts: true },
+    ],
+    deals.map((deal) => {
+      const cells = dealCells(deal, screen);
+      const [signal = '', fee = '', slippage = ''] = [cells[2], cells[8], cells[9]];
+      return {
+        first: firstOfDeal.map((index) => cells[index] ?? ''),
+        second: [signal, nameRole(deal.fill), String(deal.fill.dealId), fee, slippage],
+      };
+    }),
     screen,
   );
 }

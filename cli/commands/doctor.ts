@@ -83,7 +83,10 @@ const verdictStyles: Readonly<Record<Check['verdict'], Style>> = {
   fail: 'alarm',
 };
 
-function renderChecks(checks: readonly Check[], screen: Screen): string {
+/** Of a pipe or a file: a sentence on one line of its own would be hard to read. */
+const pipeWidth = 110;
+
+function renderChecks(checks: readonly Check[], { width }: Screen): string {
   return renderTable(
     [
       { title: '' },
@@ -97,7 +100,7 @@ function renderChecks(checks: readonly Check[], screen: Screen): string {
       found,
       advice ?? '',
     ]),
-    screen,
+    { width: width ?? pipeWidth },
   );
 }
 

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { paint } from '../print.ts';
 import { type OpenAtExchange, renderOrders } from '../render-orders.ts';
-import { chooseAccount } from '../session.ts';
+import { chooseAccount, type Session } from '../session.ts';
 import type { Screen } from '../terminal.ts';
 
 interface ListOptions {
@@ -36,10 +37,27 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
     ...(hasList ? await listAllOpen(client, markets) : { open: null, isWhole: true }),
   }));
   const asked = hasList ? markets : null;
-  print({ account: account.name, orders: groups, open, markets: asked, isWhole }, () =>
-    [renderOpen({ groups, open }, terminal), ...describeReach(asked, isWhole, options).map(paint)].join(
-      '\n\n',
-    ),
+  const signals = await findSignals(session, account);
+  const document = { orders: groups, open, signals: Object.fromEntries(signals), markets: asked, isWhole };
+  print({ account: account.name, ...document }, () =>
+    [
+      renderOpen({ groups, open, signals }, terminal),
+      ...describeReach(asked, isWhole, options).map(paint),
+    ].join('\n\n'),
+  );
+}
+
+/** The most followed entries whose orders are named. */
+const mostFollowed = 1000;
+
+/** Order id → the signal whose order, stop-loss or take-profit it is. */
+async function findSignals(session: Session, { name }: Account): Promise<ReadonlyMap<number, string>> {
+  const entries = await session.openExecutions().followed(name, mostFollowed);
+  return new Map(
+    entries.flatMap(({ signalId, orderId, execution }) => {
+      const ids = [orderId ?? [], (execution?.orders ?? []).map((order) => order.orderId)].flat();
+      return ids.map((id) => [id, signalId] as const);
+    }),
   );
 }
 

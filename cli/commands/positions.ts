@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
+import type { Decimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { type PositionsReading, parseReading, readPositions } from '../../lib/exposure/read-positions.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { findStops } from '../../lib/relay/find-protection.ts';
+import { findStops, findStrategies, findTargets, isStopAwaited } from '../../lib/relay/find-protection.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
@@ -15,7 +19,7 @@ export function addPositionsCommand(program: Command): void {
   program
     .command('positions')
     .description(
-      'show the open positions of an account: profit, liquidation, and whether a stop-loss of this relay protects them',
+      'show the open positions of an account: profit, liquidation, and which stop-loss and take-profit of this relay they have',
     )
     .argument('[account]', 'which account (default: the first configured one)')
     .action((account: string | undefined, _options: object, command: Command) =>
@@ -28,23 +32,38 @@ const mostFollowed = 1000;
 
 async function showPositions({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const { reading, failure } = await readNowOrStored(session, account);
+  const { reading, lastPrices, failure } = await readNowOrStored(session, account);
   const followed =
     reading.positions.length === 0 ? [] : await session.openExecutions().followed(account.name, mostFollowed);
-  const shown = reading.positions.map((position) => ({ position, stops: findStops(position, followed) }));
-  const ageMs = session.clock.nowMs() - reading.readAtMs;
+  const nowMs = session.clock.nowMs();
+  const ageMs = nowMs - reading.readAtMs;
+  const shown = reading.positions.map((position) => ({
+    position,
+    lastPrice: lastPrices[position.market] ?? null,
+    stops: findStops(position, followed),
+    targets: findTargets(position, followed),
+    isStopAwaited: isStopAwaited(position, followed, nowMs),
+    strategies: findStrategies(position, followed),
+  }));
   const document = {
     account: account.name,
     readAtMs: reading.readAtMs,
     ageMs,
-    positions: shown.map(({ position, stops }) => ({ ...position, stops })),
+    positions: shown.map(({ position, ...known }) => ({ ...position, ...known })),
     failure,
   };
   print(document, () =>
     [
       shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
-      ...(shown.some(({ stops }) => stops.length === 0)
+      ...(shown.some((one) => one.stops.length === 0 && one.isStopAwaited)
+        ? [
+            paint(
+              'Stop "being read": the position was filled within the last minute, and the relay reads its stop-loss from the exchange. Repeat the command in a few seconds; a stop-loss that is missing raises an alarm.',
+            ),
+          ]
+        : []),
+      ...(shown.some((one) => one.stops.length === 0 && !one.isStopAwaited)
         ? [
             paint(
               'Stop "none known": no stop-loss that this relay placed is known to be open. The exchange may hold one that you placed yourself: `npx relay orders` lists all of them.',
@@ -57,6 +76,8 @@ async function showPositions({ session, terminal, print }: Context, name: string
 
 interface NowOrStored {
   readonly reading: PositionsReading;
+  /** By market; empty when the exchange could not be read. */
+  readonly lastPrices: Readonly<Record<string, Decimal>>;
   /** Why the exchange could not be read; null when it was. */
   readonly failure: string | null;
 }
@@ -69,15 +90,26 @@ async function readNowOrStored(session: Session, account: Account): Promise<NowO
       'Look at the website of the exchange.',
     );
   try {
-    const reading = await askExchange(session, account, (client) =>
-      readPositions({ client, clock: session.clock, limits: { timeoutMs } }),
-    );
-    return { reading, failure: null };
+    return await askExchange(session, account, async (client) => {
+      const reading = await readPositions({ client, clock: session.clock, limits: { timeoutMs } });
+      const lastPrices = reading.positions.length === 0 ? {} : await readLastPrices(client);
+      return { reading, lastPrices, failure: null };
+    });
   } catch (error) {
     if (!(error instanceof RelayError || error instanceof CommandFailure)) throw error;
     const stored = parseReading(await session.openFacts().read(account.name, 'positions'));
     if (stored === null) throw error;
-    return { reading: stored, failure: error.message };
+    return { reading: stored, lastPrices: {}, failure: error.message };
+  }
+}
+
+/** The positions are shown without them, too. */
+async function readLastPrices(client: ExchangeClient): Promise<Readonly<Record<string, Decimal>>> {
+  try {
+    return await client.call(ticker, {}, { timeoutMs });
+  } catch (error) {
+    if (error instanceof ExchangeError) return {};
+    throw error;
   }
 }
 

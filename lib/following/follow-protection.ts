@@ -22,7 +22,7 @@ import type { FollowedEntry } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
 
 /** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
-const protectionBoundMs = 60_000;
+export const protectionBoundMs = 60_000;
 
 interface Watch {
   readonly services: FollowServices;

@@ -49,6 +49,12 @@ function bury(signalId: string): void {
 }
 
 describe('doctor', () => {
+  test('has no long lines in a pipe', async () => {
+    const { stdout } = await runCli(relay.here('doctor'));
+
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(110);
+  });
+
   test('finds no problem with a relay that works', async () => {
     const [examined, table] = await Promise.all([
       runForJson(relay.here('doctor')),
@@ -100,7 +106,7 @@ describe('doctor', () => {
     const runPath = locateDataFolder(dataPath()).runPath;
     const run = { relayUrl, exchangeUrl: world.paper.url, dialect: 'documented' };
     writeFileSync(runPath, JSON.stringify(run));
-    const { exitCode, stdout } = await runCli(relay.here('doctor'));
+    const { exitCode, stdout } = await runCli(relay.here('doctor'), '', { width: 160 });
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(

@@ -196,3 +196,49 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     expect(orders.find((order) => order.orderId === orderId)?.status).toBe('cancelled');
   });
 });
+
+test('an order is listed with the signal whose stop-loss or take-profit it is, on two lines at 80 columns', async () => {
+  const relay = await startRelay('live');
+  try {
+    relay.world.setPrice('BTC_USDT', '50000');
+    const alert = { id: 'entry-of-the-pair', ticker: 'BTCUSDT', action: 'buy', orderType: 'market' };
+    const exits = { stopLoss: '49000', takeProfit: '52000' };
+    await relay.world.post(JSON.stringify({ ...alert, ...exits, maxSlippage: '1%', quantity: '0.01' }));
+    const entry = await relay.world.settled('entry-of-the-pair');
+    const { orders } = (await runForJson(relay.here('orders'))) as OrdersDocument;
+    const legs = [orders[0]?.stopLoss?.orderId ?? 0, orders[0]?.takeProfit?.orderId ?? 0];
+    const roles = ['stop_loss', 'take_profit'] as const;
+    const order = { endedAtMs: null, filledNotional: '500', fees: {} } as const;
+    await relay.world.executions.record(
+      entry,
+      {
+        revision: 1,
+        readAtMs: 1,
+        isFollowed: true,
+        orders: [
+          { ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled: '0.01' },
+          ...roles.map(
+            (role, index) =>
+              ({ ...order, role, orderId: legs[index] ?? 0, status: 'open', filled: '0' }) as const,
+          ),
+        ],
+      },
+      [],
+    );
+
+    const wide = await runCli(relay.here('orders'));
+    const narrow = await runCli(relay.here('orders'), '', { width: 80 });
+    const document = await runForJson(relay.here('orders'));
+
+    expect(wide.stdout).toMatch(/^OCO \d+ +stop loss .* entry-of-the-pair$/m);
+    expect(wide.stdout).toMatch(/^OCO \d+ +take profit .* entry-of-the-pair$/m);
+    expect(document).toMatchObject({ signals: { [String(legs[0])]: 'entry-of-the-pair' } });
+    const lines = narrow.stdout.split('\n');
+    expect(lines[3]).toMatch(/^stop loss +BTC_USDT +sell +0 +0\.01 +≤ 49000 +48510$/);
+    expect(lines[4]).toMatch(new RegExp(`^ {4}${legs[0]} +OCO \\d+ +entry-of-the-pair +open `));
+    expect(lines[7]).toBe('');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  } finally {
+    await relay.world.close();
+  }
+});

@@ -67,7 +67,8 @@ describe('positions', () => {
     const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
     const document = await runForJson(relay.here('positions', 'main'));
 
-    expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +-10 USDT +– +none known$/m);
+    expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +49500 +-10 USDT$/m);
+    expect(stdout).toMatch(/^ {4}none known +– +– +–$/m);
     expect(stdout).toContain('Stop "none known": no stop-loss that this relay placed is known');
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(document).toMatchObject({
@@ -87,8 +88,86 @@ describe('positions', () => {
 
     const { stdout } = await runCli(relay.here('positions'));
 
-    expect(stdout).toMatch(new RegExp(`^BTC_USDT .* ${shown}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^BTC_USDT .* ${shown} +– +–$`, 'm'));
     expect(stdout).not.toContain('none known');
+  });
+
+  test('shows two stops, two targets and the strategy of a position on two lines of 80 columns', async () => {
+    for (const [index, id] of ['buy-1', 'buy-2'].entries()) {
+      await open({ id, quantity: '0.01', strategy: 'breakout', stopLoss: '49000', takeProfit: '52000' });
+      const entry = await relay.world.settled(id);
+      const order = { endedAtMs: null, filledNotional: '500', fees: {} } as const;
+      const exit = { ...order, status: 'open', filled: '0' } as const;
+      await relay.world.executions.record(
+        entry,
+        {
+          revision: 1,
+          readAtMs: 1,
+          isFollowed: true,
+          orders: [
+            { ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled: '0.01' },
+            { ...exit, role: 'stop_loss', orderId: 90 + index, price: `4900${index}` },
+            { ...exit, role: 'take_profit', orderId: 95 + index, price: `5200${index}` },
+          ],
+        },
+        [],
+      );
+    }
+
+    const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
+    const document = await runForJson(relay.here('positions'));
+
+    const [, , , first = '', second = '', blank] = stdout.split('\n');
+    expect(first).toMatch(/^BTC_USDT +long +0\.02 +50000 +50000 +0 USDT$/);
+    expect(second).toMatch(/^ {4}49000 for 0\.01, 49001 for 0\.01 {2}52000 for 0\.01,.*… {2}breakout +–$/);
+    expect(second.length).toBeLessThanOrEqual(80);
+    expect(blank).toBe('');
+    expect(document).toMatchObject({
+      positions: [
+        {
+          lastPrice: '50000',
+          stops: [
+            { signalId: 'buy-1', price: '49000' },
+            { signalId: 'buy-2', price: '49001' },
+          ],
+          targets: [{ price: '52000' }, { price: '52001' }],
+          strategies: ['breakout'],
+          isStopAwaited: false,
+        },
+      ],
+    });
+  });
+
+  test('says just after a fill that the stop is being read', async () => {
+    await open({ stopLoss: '49000' });
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(/^BTC_USDT .* being read +– +–$/m);
+    expect(stdout).toContain('Stop "being read": the position was filled within the last minute');
+    expect(stdout).not.toContain('none known');
+  });
+
+  test('says that no stop is known when it was not found for a minute', async () => {
+    await open({ stopLoss: '49000' });
+    const entry = await relay.world.settled('buy-1');
+    const longAgoMs = Date.now() - 120_000;
+    const order = { endedAtMs: longAgoMs, filledNotional: '1000', fees: {} } as const;
+    await relay.world.executions.record(
+      entry,
+      {
+        revision: 1,
+        readAtMs: longAgoMs,
+        isFollowed: true,
+        orders: [{ ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled: '0.02' }],
+        unprotectedSinceMs: longAgoMs,
+      },
+      [],
+    );
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(/^BTC_USDT .* none known +– +–$/m);
   });
 
   test('counts a stop order that only reduces as a stop, and not one on the other side of the price', async () => {
@@ -117,7 +196,7 @@ describe('positions', () => {
 
     const { stdout } = await runCli(relay.here('positions'));
 
-    expect(stdout).toMatch(/^BTC_USDT .* 49000 for 0\.01$/m);
+    expect(stdout).toMatch(/^BTC_USDT .* 49000 for 0\.01 +– +–$/m);
   });
 
   test('shows what was read last, with its age, while the exchange cannot be read', async () => {
@@ -141,7 +220,7 @@ describe('positions', () => {
 
     const { stdout } = await runCli(relay.here('positions'));
 
-    expect(stdout).toMatch(/^BTC_USDT +short +0\.5 +51000 +– +– +none known$/m);
+    expect(stdout).toMatch(/^BTC_USDT +short +0\.5 +51000 +– +– +– +none known +– +–$/m);
     expect(stdout).toContain('MARGIN CALL: add collateral or reduce the position');
     expect(stdout).toMatch(
       /OLD: the exchange cannot be read now \(.*\)\. This is what the relay read 7 min ago/,

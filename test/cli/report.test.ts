@@ -91,10 +91,18 @@ deal.
     );
   });
 
-  test('keeps the deals a table on a narrow terminal', async () => {
-    const lines = (await print(['report', 'main', ...day, '--deals'], { width: 80 })).split('\n');
+  test('lists the newest deal first, on two lines a deal on a narrow terminal', async () => {
+    const lines = (await print(['report', 'main', ...day, '--deals'], { width: 80 })).trimEnd().split('\n');
 
-    expect(lines).toContain('2026-11-20 10:20:00    14  BTC_PERP  sell    0.26  59000    8.437 USDT  -265.2');
+    const start = lines.indexOf('deals, newest first') + 5;
+    const deals = lines.slice(start);
+    expect(deals).toHaveLength(2 * 10);
+    const index = deals.findIndex((line) => / stop-loss +14 /.test(line));
+    expect(deals[index - 1]).toMatch(/^2026-11-20 10:20:00 +BTC_PERP +sell +0\.26 +59000 +-265\.2$/);
+    expect(deals[index]).toMatch(/^ {4}long-1 +stop-loss +14 +8\.437 USDT +–$/);
+    const times = deals.filter((_, line) => line % 2 === 0).map((line) => line.slice(0, 19));
+    expect(times).toEqual(times.toSorted().reverse());
+    expect(Math.max(...deals.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   test('gives a program every figure to the last digit, with the deals on demand', async () => {
