@@ -92,7 +92,7 @@ const longestText = 200;
  * @param what name of the text in the failure
  * @throws CommandFailure (usage) when it is empty or too long
  */
-export function readText(what: string, text: string): string {
+export function readShortText(what: string, text: string): string {
   const clean = escapeText(text.trim());
   if (clean === '' || clean.length > longestText)
     throw createUsageFailure(`${what} is empty or too long`, `Give 1 to ${longestText} characters.`);

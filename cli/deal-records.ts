@@ -1,4 +1,4 @@
-import type { Deal } from '../lib/reports/book-deals.ts';
+import type { BookedDeal } from '../lib/reports/book-deals.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
 import { amountCell } from './export-rows.ts';
@@ -15,7 +15,7 @@ export function describeDeal({
   feeInQuote,
   net,
   slippage,
-}: Deal) {
+}: BookedDeal) {
   return {
     ...fill,
     strategy: facts?.strategy ?? null,
@@ -37,12 +37,12 @@ const titles = [
   ...['profit before fees', 'fee in quote currency', 'net'],
 ];
 
-export function* listDealRecords(deals: readonly Deal[]): Generator<readonly CsvCell[]> {
+export function* listDealRecords(deals: readonly BookedDeal[]): Generator<readonly CsvCell[]> {
   yield titles;
   for (const deal of deals) yield recordOf(deal);
 }
 
-function recordOf(deal: Deal): readonly CsvCell[] {
+function recordOf(deal: BookedDeal): readonly CsvCell[] {
   const { fill, facts } = deal;
   return [
     formatMillisecond(fill.atMs),

@@ -3,7 +3,7 @@ import type { Durations } from '../lib/reports/durations.ts';
 import type { TradeCounts } from '../lib/reports/report.ts';
 
 /** `0.6 USDT + 0.00001 BTC`; empty for none. */
-export function describeFees(fees: Readonly<Record<string, Decimal>>): string {
+export function joinFees(fees: Readonly<Record<string, Decimal>>): string {
   return Object.entries(fees)
     .filter(([, fee]) => !fee.eq(zero))
     .map(([asset, fee]) => `${formatDecimal(fee)} ${asset}`)

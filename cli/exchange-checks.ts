@@ -27,7 +27,7 @@ export async function checkExchange(session: Session): Promise<readonly Check[]>
   const location = session.locateExchange();
   const { settings } = session;
   const configured = [
-    ...checkRegions(settings),
+    ...reportRegions(settings),
     ...checkModes(settings, location),
     ...checkMarketOrders(settings, location.dialect),
   ];
@@ -66,7 +66,7 @@ async function checkReachable(session: Session): Promise<Check> {
 }
 
 /** What the region of an account leaves to it. A configuration that asks for more does not load. */
-export function checkRegions({ accounts }: Settings): readonly Check[] {
+export function reportRegions({ accounts }: Settings): readonly Check[] {
   return describeRegions(accounts).map((note) => pass('region', note));
 }
 

@@ -1,8 +1,8 @@
 import { type Decimal, zero } from '../lib/base/decimal.ts';
 import type { InterestPayment } from '../lib/snapshots/snapshot-store.ts';
 
-export const groupings = ['month', 'plan', 'ticker'] as const;
-export type Grouping = (typeof groupings)[number];
+export const interestGroupings = ['month', 'plan', 'ticker'] as const;
+export type InterestGrouping = (typeof interestGroupings)[number];
 
 /** The exact sum of the payments in one currency. */
 export interface TickerTotal {
@@ -27,7 +27,7 @@ export interface InterestTotals {
 /** Adds up payments. @param payments oldest first */
 export async function sumPayments(
   payments: AsyncIterable<InterestPayment>,
-  by: Grouping,
+  by: InterestGrouping,
 ): Promise<InterestTotals> {
   const groups = new Map<string, GroupTotal>();
   const totals = new Map<string, TickerTotal>();
@@ -47,7 +47,7 @@ export async function sumPayments(
   };
 }
 
-function groupOf({ planId, ticker, paidAtMs }: InterestPayment, by: Grouping): string {
+function groupOf({ planId, ticker, paidAtMs }: InterestPayment, by: InterestGrouping): string {
   switch (by) {
     case 'month':
       return new Date(paidAtMs).toISOString().slice(0, 'yyyy-mm'.length);

@@ -37,7 +37,7 @@ export function renderFields(
 }
 
 function renderField(label: string, value: Cell, width: number | null): readonly string[] {
-  const lines = wrapText(escapeText(textOf(value)), width);
+  const lines = wrapText(escapeText(cellText(value)), width);
   return lines.map((line, index) => {
     const lead = index === 0 ? paint({ text: label, style: 'faint' }) : ' '.repeat(label.length);
     return `${lead}${paint(restyle(value, line))}`;
@@ -57,7 +57,7 @@ export function renderFacts(facts: unknown): string {
 
 /** The text with its style, if the terminal supports styles; control characters are escaped. */
 export function paint(cell: Cell): string {
-  const text = escapeText(textOf(cell));
+  const text = escapeText(cellText(cell));
   return typeof cell === 'string' ? text : styleText([...styles[cell.style]], text);
 }
 
@@ -66,7 +66,7 @@ export function restyle(cell: Cell, text: string): Cell {
   return typeof cell === 'string' ? text : { text, style: cell.style };
 }
 
-export function textOf(cell: Cell): string {
+export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 

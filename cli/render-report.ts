@@ -1,15 +1,9 @@
 import { type Decimal, formatDecimal } from '../lib/base/decimal.ts';
-import type { Deal } from '../lib/reports/book-deals.ts';
+import type { BookedDeal } from '../lib/reports/book-deals.ts';
 import type { Caveats, Report } from '../lib/reports/read-report.ts';
 import type { Grouping, ReportRow } from '../lib/reports/report.ts';
 import type { Period } from '../lib/snapshots/snapshot-store.ts';
-import {
-  describeDurations,
-  describeFees,
-  describeWins,
-  formatMoney,
-  formatSigned,
-} from './describe-trades.ts';
+import { describeDurations, describeWins, formatMoney, formatSigned, joinFees } from './describe-trades.ts';
 import { type Cell, paint } from './print.ts';
 import { shortenId } from './short-id.ts';
 import { renderStacked } from './stacked-table.ts';
@@ -23,7 +17,7 @@ export interface ShownReport extends Report {
   readonly period: Period;
   readonly by: Grouping;
   /** Null: they are not listed. */
-  readonly deals: readonly Deal[] | null;
+  readonly deals: readonly BookedDeal[] | null;
 }
 
 /** Three tables with the same rows, each of which fits a terminal, and what their figures mean. */
@@ -111,7 +105,7 @@ function renderFills(shown: ShownReport, screen: Screen): string {
       slippage.basisPoints === null ? '–' : `${signOf(slippage.basisPoints)} bp`,
       slippage.basisPoints === null ? '–' : `${formatSigned(slippage.money)} ${quote}`,
       `${slippage.compared} of ${slippage.orders}`,
-      describeFees(fees),
+      joinFees(fees),
     ]),
     screen,
   );
@@ -195,14 +189,17 @@ const dealColumns: readonly Column[] = [
 ];
 
 /** Newest first, on one line or two a deal. Files and documents have the oldest first. */
-function renderDeals(unsorted: readonly Deal[], screen: Screen): string {
+function renderDeals(unsorted: readonly BookedDeal[], screen: Screen): string {
   const deals = unsorted.toSorted((one, other) => other.fill.atMs - one.fill.atMs);
   const rows = deals.map((deal) => ({ cells: dealCells(deal, screen), note: null }));
   const table = renderOneLineRows(dealColumns, rows, screen) ?? renderNarrowDeals(deals, screen);
   return `${paint({ text: 'deals, newest first', style: 'strong' })}\n\n${table}`;
 }
 
-function dealCells({ fill, amount, fee, slippage, profit, closed }: Deal, screen: Screen): readonly Cell[] {
+function dealCells(
+  { fill, amount, fee, slippage, profit, closed }: BookedDeal,
+  screen: Screen,
+): readonly Cell[] {
   return [
     formatLocal(fill.atMs, screen.timeZone).slice(0, -'.123'.length),
     String(fill.dealId),
@@ -218,13 +215,13 @@ function dealCells({ fill, amount, fee, slippage, profit, closed }: Deal, screen
   ];
 }
 
-function nameRole({ role }: Deal['fill']): string {
+function nameRole({ role }: BookedDeal['fill']): string {
   return role.replace('_', '-');
 }
 
 const firstOfDeal = [0, 4, 5, 6, 7, 10];
 
-function renderNarrowDeals(deals: readonly Deal[], screen: Screen): string {
+function renderNarrowDeals(deals: readonly BookedDeal[], screen: Screen): string {
   return renderStacked(
     firstOfDeal.flatMap((index) => dealColumns[index] ?? []),
     [

@@ -3,7 +3,7 @@ import type { Report } from '../lib/reports/read-report.ts';
 import type { Grouping, ReportRow } from '../lib/reports/report.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
-import { describeFees } from './describe-trades.ts';
+import { joinFees } from './describe-trades.ts';
 
 const titles = [
   ...['quote currency', 'signals', 'placed', 'filled', 'filled in part'],
@@ -30,7 +30,7 @@ function recordOf(row: ReportRow): readonly CsvCell[] {
     ...[row.deals, row.turnover, slippage.orders, slippage.compared],
     slippage.basisPoints,
     slippage.basisPoints === null ? null : slippage.money,
-    describeFees(row.fees),
+    joinFees(row.fees),
     ...[profit.gross, profit.fees, profit.net],
     ...[trades.closed, trades.won],
   ];

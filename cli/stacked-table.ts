@@ -1,5 +1,5 @@
 import { escapeText } from '../lib/signals/issues.ts';
-import { type Cell, paint, restyle, textOf } from './print.ts';
+import { type Cell, cellText, paint, restyle } from './print.ts';
 import type { Screen } from './terminal.ts';
 
 /** A column of one of the two lines of a row. */
@@ -85,7 +85,7 @@ function fitWidths(
 }
 
 function shown(cell: Cell | undefined): string {
-  return escapeText(textOf(cell ?? ''));
+  return escapeText(cellText(cell ?? ''));
 }
 
 function renderLine(

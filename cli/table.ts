@@ -1,7 +1,7 @@
 import CliTable from 'cli-table3';
 import { escapeText } from '../lib/signals/issues.ts';
 import { fitColumns } from './fit-columns.ts';
-import { type Cell, paint, renderFields, restyle, textOf } from './print.ts';
+import { type Cell, cellText, paint, renderFields, restyle } from './print.ts';
 import type { Screen } from './terminal.ts';
 import { longestWordOf, wrapText } from './wrap-text.ts';
 
@@ -105,7 +105,7 @@ function measure(
 }
 
 function shownText(cell: Cell | undefined): string {
-  return escapeText(textOf(cell ?? ''));
+  return escapeText(cellText(cell ?? ''));
 }
 
 function renderGrid(
@@ -149,7 +149,7 @@ function renderRecords(columns: readonly Column[], rows: readonly Row[], screen:
   const fieldsOf = ({ cells, note }: Row) => [
     ...columns.map(({ title }, index) => {
       const cell = cells[index] ?? '';
-      return [title, textOf(cell) === '' ? null : cell] as const;
+      return [title, cellText(cell) === '' ? null : cell] as const;
     }),
     ['', note] as const,
   ];

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { momentOf } from '../lib/base/time-zone.ts';
+import { dayMs, momentOf } from '../lib/base/time-zone.ts';
 import type { Period } from '../lib/snapshots/snapshot-store.ts';
 import { createUsageFailure } from './failure.ts';
 import { formatMinute } from './print.ts';
@@ -89,7 +89,6 @@ export function describeRange({ fromMs, untilMs }: Period): string {
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-export const dayMs = 24 * hourMs;
 
 export function startOfDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;

@@ -1,7 +1,7 @@
 import { nice, tickStep, ticks } from 'd3-array';
 import { utcTicks } from 'd3-time';
+import { dayMs } from '../../lib/base/time-zone.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
-import { dayMs } from '../time-range.ts';
 import type { Trace } from './trace-balances.ts';
 
 /** A tick of an axis. */

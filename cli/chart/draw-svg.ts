@@ -1,6 +1,6 @@
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { createScale, createTimeTicks, type Scale, type Tick } from './axes.ts';
-import { findRuns, type Run } from './find-runs.ts';
+import { findRuns, type LineRun } from './find-runs.ts';
 import { formatGrouped } from './format-grouped.ts';
 import { columnAt, type Trace, type Traces } from './trace-balances.ts';
 
@@ -134,7 +134,7 @@ function drawTimeAxis(
 const dotRadius = 3.5;
 
 /** A single snapshot without a line to or from it. */
-function drawDot([only, ...others]: Run, yOf: (value: number) => number): readonly string[] {
+function drawDot([only, ...others]: LineRun, yOf: (value: number) => number): readonly string[] {
   if (only === undefined || others.length > 0) return [];
   const x = only.column + 0.5;
   return [`<circle class="dot" cx="${x}" cy="${yOf(only.last)}" r="${dotRadius}" fill="${ink.line}"/>`];
@@ -144,7 +144,7 @@ function drawDot([only, ...others]: Run, yOf: (value: number) => number): readon
  * A line of steps, because a balance counts as unchanged until the next snapshot. Within a column, the line
  * covers the least and the most amount.
  */
-function drawRun(run: Run, yOf: (value: number) => number): string {
+function drawRun(run: LineRun, yOf: (value: number) => number): string {
   const [start, ...others] = run;
   if (start === undefined || others.length === 0) return '';
   let y = yOf(start.first);

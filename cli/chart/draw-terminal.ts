@@ -1,6 +1,6 @@
 import { formatMinute, formatSecond, paint } from '../print.ts';
 import { createScale } from './axes.ts';
-import { findRuns, type Run } from './find-runs.ts';
+import { findRuns, type LineRun } from './find-runs.ts';
 import { formatGrouped } from './format-grouped.ts';
 import type { Trace, Traces } from './trace-balances.ts';
 
@@ -78,7 +78,7 @@ function drawTimeAxis({ period, columns }: Traces): string {
 }
 
 /** Draws steps, because a balance counts as unchanged until the next snapshot, and no line over a gap. */
-function plotRun(dots: DotGrid, run: Run, levelOf: (value: number) => number): void {
+function plotRun(dots: DotGrid, run: LineRun, levelOf: (value: number) => number): void {
   let before: { readonly column: number; readonly level: number } | null = null;
   for (const { column, first, least, most, last } of run) {
     if (before !== null) {

@@ -7,12 +7,12 @@ export interface Stop extends Span {
 /**
  * Consecutive columns that a line connects. Between two runs there is a gap, or too few snapshots to know.
  */
-export type Run = readonly Stop[];
+export type LineRun = readonly Stop[];
 
 /** At least two distances are needed: a single one does not show whether a snapshot is missing in it. */
 const comparableSnapshots = 3;
 
-export function findRuns(trace: Trace, traces: Traces): readonly Run[] {
+export function findRuns(trace: Trace, traces: Traces): readonly LineRun[] {
   const breaks = traces.snapshots < comparableSnapshots ? new Set(trace.spans.keys()) : findBreaks(traces);
   const runs: Stop[][] = [];
   for (const [column, span] of trace.spans) {

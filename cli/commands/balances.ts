@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { zero } from '../../lib/base/decimal.ts';
+import { dayMs } from '../../lib/base/time-zone.ts';
 import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
 import {
   type BalanceKind,
@@ -22,7 +23,6 @@ import {
   addRangeOptions,
   chooseRange,
   chooseStep,
-  dayMs,
   describeRange,
   type RangeOptions,
   readStep,

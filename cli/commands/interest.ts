@@ -9,7 +9,12 @@ import type { CsvCell } from '../csv.ts';
 import { describeImport } from '../describe-import.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure } from '../failure.ts';
-import { type Grouping, groupings, type InterestTotals, sumPayments } from '../interest-totals.ts';
+import {
+  type InterestGrouping,
+  type InterestTotals,
+  interestGroupings,
+  sumPayments,
+} from '../interest-totals.ts';
 import { formatMinute, formatSecond, paint } from '../print.ts';
 import { createFormatOption, type Format, printResult } from '../result.ts';
 import { chooseAccount } from '../session.ts';
@@ -22,7 +27,7 @@ interface AccountOptions {
 }
 
 interface TotalOptions extends AccountOptions, RangeOptions {
-  readonly by: Grouping;
+  readonly by: InterestGrouping;
   readonly format?: Format;
 }
 
@@ -39,7 +44,9 @@ export function addInterestCommands(program: Command): void {
     .description('show the sums of the imported interest payments of an account')
     .helpCommand(false);
   addRangeOptions(interest, 'the first day of the month eleven months before')
-    .addOption(new Option('--by <what>', 'how payments are grouped').choices(groupings).default('month'))
+    .addOption(
+      new Option('--by <what>', 'how payments are grouped').choices(interestGroupings).default('month'),
+    )
     .addOption(createFormatOption())
     .option('--account <name>', 'which account (default: the first configured one)')
     .action((options: TotalOptions, command: Command) =>
@@ -94,7 +101,11 @@ function renderHead(account: string, range: string): string {
   return `${paint({ text: `interest of account ${account}`, style: 'strong' })}, ${range}`;
 }
 
-function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping, screen: Screen): string {
+function renderTotals(
+  { groups, totals, newestMs }: InterestTotals,
+  by: InterestGrouping,
+  screen: Screen,
+): string {
   if (newestMs === null) return 'No payments in this period.';
   const groupRows = groups.map(({ group, ticker, payments, amount }) => [
     group,
@@ -121,7 +132,7 @@ function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping
   return `${table}\n\nThe newest payment is from ${formatMinute(newestMs)} UTC.`;
 }
 
-function listTotalRecords({ groups }: InterestTotals, by: Grouping): readonly (readonly CsvCell[])[] {
+function listTotalRecords({ groups }: InterestTotals, by: InterestGrouping): readonly (readonly CsvCell[])[] {
   return by === 'ticker'
     ? [
         ['ticker', 'payments', 'amount'],

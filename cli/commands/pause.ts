@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isLossPause } from '../../lib/exposure/pause-on-loss.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { type Context, readText, runCommand } from '../command.ts';
+import { type Context, readShortText, runCommand } from '../command.ts';
 import { formatSecond, paint } from '../print.ts';
 import { chooseAccount } from '../session.ts';
 
@@ -29,7 +29,7 @@ async function pauseAccounts(
   name: string | undefined,
   text: string,
 ): Promise<void> {
-  const reason = readText('the reason', text);
+  const reason = readShortText('the reason', text);
   const ledger = session.openLedger();
   const sinceMs = session.clock.nowMs();
   const paused = accountNames(session.settings, name);

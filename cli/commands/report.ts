@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { dayMs } from '../../lib/base/time-zone.ts';
 import { findAccount } from '../../lib/model/settings.ts';
-import type { Deal } from '../../lib/reports/book-deals.ts';
+import type { BookedDeal } from '../../lib/reports/book-deals.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
 import { type Grouping, groupings } from '../../lib/reports/report.ts';
 import { type Context, runCommand } from '../command.ts';
@@ -10,13 +11,7 @@ import { listReportRecords } from '../report-records.ts';
 import { createFormatOption, type Format, printResult } from '../result.ts';
 import type { Session } from '../session.ts';
 import { refuseUnknownAccount } from '../signal-filter.ts';
-import {
-  addLocalRangeOptions,
-  chooseRange,
-  dayMs,
-  type LocalRangeOptions,
-  placeRange,
-} from '../time-range.ts';
+import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../time-range.ts';
 import { formatLocal } from '../time-zone.ts';
 
 interface ReportOptions extends LocalRangeOptions {
@@ -56,7 +51,7 @@ async function showReport(
     (untilMs) => untilMs - defaultDays * dayMs,
   );
   const accounts = await chooseAccounts(session, account);
-  const deals: Deal[] = [];
+  const deals: BookedDeal[] = [];
   const dayOf = (timeMs: number) => formatLocal(timeMs, timeZone).slice(0, 'yyyy-mm-dd'.length);
   const report = await readReport(
     {

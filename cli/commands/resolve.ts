@@ -10,7 +10,7 @@ import {
   type Resolution,
   resolveSignal,
 } from '../../lib/relay/resolve-signal.ts';
-import { type Context, readCount, readText, runCommand } from '../command.ts';
+import { type Context, readCount, readShortText, runCommand } from '../command.ts';
 import { describeMeaning } from '../describe-meaning.ts';
 import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
@@ -63,7 +63,7 @@ async function resolve(
   options: ResolveOptions,
 ): Promise<void> {
   const approach = readApproach(options);
-  const by = readText('--by', options.by ?? userInfo().username);
+  const by = readShortText('--by', options.by ?? userInfo().username);
   const ledger = session.openLedger();
   const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
   const { entry } = await findEntry(ledger, id, accounts, approach.kind !== 'look');
@@ -120,7 +120,7 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
       '--saw needs --note',
       'Add --note and say where you saw it, for example --note "order history, 14:05".',
     );
-  return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
+  return { kind: 'saw', status: saw, note: readShortText('--note', note), orderId: orderId ?? null };
 }
 
 /** What was asked for and not done, because the signal was settled before. */

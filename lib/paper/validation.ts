@@ -51,7 +51,7 @@ export function checkNamedMarket(read: FieldReader): Checked<PaperMarket> {
 }
 
 /** The order that a cancellation names. */
-export interface NamedOrder {
+export interface OrderToCancel {
   readonly market: string;
   /** Null if the order is named by its client order id. */
   readonly orderId: number | null;
@@ -59,7 +59,7 @@ export interface NamedOrder {
 }
 
 /** Checks that a cancellation names its order by exactly one of the two ids. */
-export function checkCancel(read: FieldReader): Checked<NamedOrder> {
+export function checkCancel(read: FieldReader): Checked<OrderToCancel> {
   const market = checkNamedMarket(read);
   if (!market.valid) return market;
   const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];

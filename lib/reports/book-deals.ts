@@ -5,7 +5,7 @@ import { type Currencies, currenciesInName } from '../model/market.ts';
 import type { SignalFacts } from './signal-facts.ts';
 
 /** One fill, and what it changed. Amounts of money are in the quote currency. */
-export interface Deal {
+export interface BookedDeal {
   readonly fill: Fill;
   /** Of the signal whose order, stop-loss or take-profit was filled; null when the ledger does not have it any more. */
   readonly facts: SignalFacts | null;
@@ -37,7 +37,7 @@ export interface Slippage {
 /** Books the fills of one or more accounts at average cost, in the order of time. */
 export interface DealBooks {
   /** @param facts of the signal that the fill belongs to; null when they are not known */
-  book(fill: Fill, facts: SignalFacts | null): Deal;
+  book(fill: Fill, facts: SignalFacts | null): BookedDeal;
 }
 
 /** @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought */

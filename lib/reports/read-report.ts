@@ -3,7 +3,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Fill } from '../model/execution.ts';
-import { createDealBooks, type Deal } from './book-deals.ts';
+import { type BookedDeal, createDealBooks } from './book-deals.ts';
 import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
 import { factsOf, type SignalFacts } from './signal-facts.ts';
 
@@ -53,7 +53,7 @@ export interface Caveats {
 export async function readReport(
   sources: ReportSources,
   query: ReportQuery,
-  onDeal: (deal: Deal) => void = () => undefined,
+  onDeal: (deal: BookedDeal) => void = () => undefined,
 ): Promise<Report> {
   const { fromMs, untilMs } = query;
   const builder = createReportBuilder(query.by, query.dayOf);
@@ -151,7 +151,7 @@ function createFindings(): Findings {
   };
 }
 
-function noteGaps({ unmatched, unvaluedFees }: Findings, deal: Deal): void {
+function noteGaps({ unmatched, unvaluedFees }: Findings, deal: BookedDeal): void {
   const { market, feeAsset } = deal.fill;
   if (deal.unmatched.gt(zero)) unmatched.set(market, (unmatched.get(market) ?? zero).plus(deal.unmatched));
   if (deal.feeInQuote === null) unvaluedFees.add(feeAsset);

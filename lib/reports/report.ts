@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { Deal } from './book-deals.ts';
+import type { BookedDeal } from './book-deals.ts';
 import { type Durations, measureDurations } from './durations.ts';
 import type { SignalFacts } from './signal-facts.ts';
 
@@ -69,7 +69,7 @@ export interface TradeCounts {
 /** Adds signals and deals up. */
 export interface ReportBuilder {
   addSignal(facts: SignalFacts, firstFillAtMs: number | null): void;
-  addDeal(deal: Deal): void;
+  addDeal(deal: BookedDeal): void;
   /** By group and quote currency, in this order. */
   rows(): readonly ReportRow[];
   /** All groups together, by quote currency. */
@@ -180,7 +180,7 @@ function countSignal(
   if (firstFillAtMs !== null) row.orderToFillMs.push(firstFillAtMs - sentAtMs);
 }
 
-function countDeal(row: RowBuilder, deal: Deal): void {
+function countDeal(row: RowBuilder, deal: BookedDeal): void {
   const { account, market, orderId, role, feeAsset } = deal.fill;
   const order = JSON.stringify([account, market, orderId]);
   row.deals += 1;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkQueue, checkSubscribers } from '../../cli/check.ts';
-import { checkModes, checkRegions, judgeClock, judgeKey } from '../../cli/exchange-checks.ts';
+import { checkModes, judgeClock, judgeKey, reportRegions } from '../../cli/exchange-checks.ts';
 import { checkMarketOrders, checkMarkets } from '../../cli/market-checks.ts';
 import { describeExchange } from '../../cli/session.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
@@ -346,7 +346,7 @@ test('What the EU leaves to an account is told, by address and by account', () =
     markets: { BTC_USDT: { tradesOn: 'spot' } },
   };
   const checked = (exchange: object, accounts: object) =>
-    checkRegions(
+    reportRegions(
       parseConfig({ ...shipped, exchange: { ...shipped.exchange, ...exchange }, accounts }).settings,
     );
 

@@ -1,13 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  chooseRange,
-  chooseStep,
-  dayMs,
-  hourMs,
-  listTimes,
-  readStep,
-  readTime,
-} from '../../cli/time-range.ts';
+import { chooseRange, chooseStep, hourMs, listTimes, readStep, readTime } from '../../cli/time-range.ts';
+import { dayMs } from '../../lib/base/time-zone.ts';
 import { startMs } from './stored-snapshots.ts';
 
 describe('a time on the command line', () => {

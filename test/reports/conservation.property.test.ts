@@ -5,7 +5,7 @@ import type { Fill } from '../../lib/model/execution.ts';
 import { applyCommand } from '../../lib/paper/engine.ts';
 import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
-import { createDealBooks, type Deal } from '../../lib/reports/book-deals.ts';
+import { type BookedDeal, createDealBooks } from '../../lib/reports/book-deals.ts';
 import { createLotBooks } from '../../lib/reports/entry-lots.ts';
 import { accounts, commandOf, randomSteps, type Step } from '../paper/random-commands.ts';
 import { paperFills } from './paper-fills.ts';
@@ -49,7 +49,7 @@ function closeAt(fills: readonly Fill[], amount: Decimal, price: Decimal): Fill[
   ];
 }
 
-function bookAll(fills: readonly Fill[]): readonly Deal[] {
+function bookAll(fills: readonly Fill[]): readonly BookedDeal[] {
   const books = createDealBooks((account) => account.endsWith('spot'));
   return fills.map((fill) => books.book(fill, null));
 }

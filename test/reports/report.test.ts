@@ -7,7 +7,7 @@ import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { Deal } from '../../lib/reports/book-deals.ts';
+import type { BookedDeal } from '../../lib/reports/book-deals.ts';
 import { type ReportQuery, readReport } from '../../lib/reports/read-report.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { createStackTable } from '../support/stack-tables.ts';
@@ -57,7 +57,7 @@ const query: ReportQuery = {
 };
 
 async function read(changes: Partial<ReportQuery> = {}) {
-  const deals: Deal[] = [];
+  const deals: BookedDeal[] = [];
   const isSpot = (_: string, market: string) => market === 'ETH_USDT';
   const report = await readReport({ ledger, executions, isSpot }, { ...query, ...changes }, (deal) => {
     deals.push(deal);
