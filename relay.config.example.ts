@@ -75,6 +75,12 @@ export default {
         SOL_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
         DBTC_DUSDT: { tradesOn: 'spot', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
       },
+      // What an alert is that places an order and names neither its orderType nor a price: 'market', within maxSlippage.
+      // null: such an alert is refused.
+      defaultOrderType: 'market',
+      // Whether an alert's prev_market_position must be the real position. false: another one is told, and the order is
+      // sent all the same. true: it decides as requirePosition in the alert does, with onMismatch below.
+      requirePosition: false,
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
       // What happens besides the denial when an alert's requirePosition is not the real position. 'deny': nothing.

@@ -92,10 +92,11 @@ function summarisePosition(signal: PositionSignal): string {
 
 const legNotes = { reduce: 'leg 1 of 2: reduce', open: 'leg 2 of 2: open' };
 
-function describeClose({ part, unless, positionSide }: CloseSignal): string {
+function describeClose({ part, unless, only, positionSide }: CloseSignal): string {
   const side = positionSide === undefined || positionSide === 'BOTH' ? '' : ` ${positionSide}`;
+  const named = only === undefined ? '' : `, if it is ${only}`;
   const condition = unless === undefined ? '' : ` unless the position is ${unless} (leg 1 of 2)`;
-  return `close ${part ?? 'all'}${side}${condition}`;
+  return `close ${part ?? 'all'}${side}${named}${condition}`;
 }
 
 function describePosition(signal: PositionSignal): string {

@@ -1,7 +1,8 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import { type OrderExecution, orderOf } from '../lib/model/execution.ts';
-import { placesOrder, type Signal } from '../lib/model/signal.ts';
+import type { Signal } from '../lib/model/signal.ts';
+import { type FieldName, fieldNames, rowOf } from '../lib/signals/field-table.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
 import { averageOf, describeFees } from './describe-execution.ts';
@@ -11,20 +12,20 @@ import { amountCell, type ExportRows } from './export-rows.ts';
 import { formatMillisecond } from './print.ts';
 import { type EntryFilter, listEntries } from './read-entries.ts';
 
-/** The terms of an order. */
-const terms = [
-  ...['side', 'order type', 'quantity', 'quote quantity', 'quantity percent', 'percent of'],
-  ...['stop price', 'limit price', 'max slippage', 'stop loss', 'take profit'],
-  ...['position side', 'reduce only', 'post only', 'ioc', 'stp'],
-];
+const columns = fieldNames.filter((name) => rowOf(name).hasColumn === true);
 const titles = [
-  ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
-  ...['asked', 'reference price', 'strategy', 'comment'],
+  ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', 'side', ...columns.map(titleOf)],
+  ...['asked', 'info'],
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
   ...['filled', 'filled quote', 'average price', 'fees', 'order state', 'ended (UTC)'],
   ...['stop loss state', 'stop loss filled', 'stop loss average price', 'stop loss fees'],
   ...['take profit state', 'take profit filled', 'take profit average price', 'take profit fees'],
 ];
+
+/** The name in words: `stop price` of `stopPrice`. */
+function titleOf(name: FieldName): string {
+  return name === 'of' ? 'percent of' : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
 
 /**
  * Signals, oldest first. A CSV record summarises a signal, with control characters escaped; a JSON document
@@ -83,45 +84,23 @@ function stateCell({ status, endReason }: OrderExecution): CsvCell {
   return endReason === undefined ? status : `${status} (${endReason})`;
 }
 
-const noTerms: readonly CsvCell[] = terms.map(() => null);
-/** Action, terms, what was asked, reference price, strategy and comment. */
-const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null, null];
+/** Action, side, the fields, what was asked, and what the alert says besides. */
+const refusedCells: readonly CsvCell[] = [null, null, ...columns.map(() => null), null, null];
 
 function signalCells(signal: Signal): readonly CsvCell[] {
   return [
     signal.action,
-    ...termCells(signal),
+    'side' in signal ? signal.side : null,
+    ...columns.map((name) => cellOf(signal, name)),
     escapeText(describeSignal(signal)),
-    placesOrder(signal) ? amountCell(signal.referencePrice ?? null) : null,
-    escapeText(signal.strategy ?? ''),
-    escapeText(signal.comment ?? ''),
+    signal.info === undefined ? null : JSON.stringify(signal.info),
   ];
 }
 
-/** Empty cells for a cancellation, and for what the order does not have. */
-function termCells(signal: Signal): readonly CsvCell[] {
-  if (signal.action !== 'order') return noTerms;
-  const { size } = signal;
-  return [
-    signal.side,
-    signal.orderType,
-    amountCell(size.unit === 'base' ? size.quantity : null),
-    amountCell(size.unit === 'quote' ? size.quoteQuantity : null),
-    size.unit === 'percent' ? size.quantityPercent : null,
-    size.unit === 'percent' ? size.of : null,
-    amountCell('stopPrice' in signal ? signal.stopPrice : null),
-    amountCell('limitPrice' in signal ? signal.limitPrice : null),
-    ('maxSlippage' in signal ? signal.maxSlippage : null) ?? null,
-    amountCell(signal.stopLoss ?? null),
-    amountCell(signal.takeProfit ?? null),
-    signal.positionSide ?? null,
-    flagCell(signal.reduceOnly),
-    flagCell('postOnly' in signal && signal.postOnly),
-    flagCell('ioc' in signal && signal.ioc),
-    signal.stp ?? null,
-  ];
-}
-
-function flagCell(value: boolean | undefined): CsvCell {
-  return value === true ? 'yes' : null;
+/** A signal has the value of a field under the field's name, and those of the size in `size`. */
+function cellOf(signal: Signal, name: FieldName): CsvCell {
+  const { size = {}, ...fields } = signal as unknown as Readonly<Record<string, unknown>>;
+  const value = fields[name] ?? (size as Readonly<Record<string, unknown>>)[name];
+  if (typeof value === 'boolean') return value ? 'yes' : null;
+  return typeof value === 'string' ? amountCell(escapeText(value)) : null;
 }

@@ -74,6 +74,8 @@ export const AccountSchema = z
     markets: MarketsSchema,
     maxSlippage: PercentRate.nullable().default(null),
     allowUnguardedMarket: z.boolean().default(false),
+    defaultOrderType: z.literal('market').nullable().default('market'),
+    requirePosition: z.boolean().default(false),
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
     ...riskFields,

@@ -54,6 +54,10 @@ export interface Account {
   readonly maxSlippageRate: Decimal | null;
   /** Whether orders may be sent that fill at any price: market orders without `maxSlippage`, stop-market orders. */
   readonly allowUnguardedMarket: boolean;
+  /** What an order without `orderType` and without a price is; null: it is refused. */
+  readonly defaultOrderType: 'market' | null;
+  /** Whether `prev_market_position` of an alert decides as its `requirePosition` does; false: another position is told. */
+  readonly requirePosition: boolean;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
   /** What holds for the account as a whole; absent: the account sets no such limit. */

@@ -28,6 +28,8 @@ interface SignalBase {
   readonly interval?: string;
   readonly comment?: string;
   readonly extras?: Json;
+  /** What the alert says besides and what decides nothing: each value as text, by the key that the alert wrote. */
+  readonly info?: Readonly<Record<string, string>>;
 }
 
 /** The fields of every signal, whatever its action. */
@@ -54,6 +56,8 @@ interface OrderSignalBase extends SignalBase {
   readonly stp?: StpMode;
   /** The price that the fills are compared with. It changes nothing about the order. */
   readonly referencePrice?: DecimalText;
+  /** What the alert says of the position before and after the order. Another one is told, and decides nothing. */
+  readonly told?: ToldPosition;
   /** The position that the alert presumes: with another one, the order is denied. */
   readonly requirePosition?: PositionState;
   /**
@@ -61,6 +65,11 @@ interface OrderSignalBase extends SignalBase {
    * signal that closes the position may then be stored before this one: see {@link CloseSignal.unless}.
    */
   readonly onMismatch?: Exclude<MismatchRule, 'deny'>;
+}
+
+export interface ToldPosition {
+  readonly before?: PositionState;
+  readonly after?: 'flat';
 }
 
 export interface StopLimitSignal extends OrderSignalBase {
@@ -148,6 +157,8 @@ export interface CloseSignal extends PositionSignalBase {
   readonly action: 'close';
   /** Absent: all of it. */
   readonly part?: PercentText;
+  /** The position that the alert closes; with another one, or none, nothing is sent. Absent: whichever there is. */
+  readonly only?: PositionName;
   /** The position to close, in hedge mode. */
   readonly positionSide?: PositionSide;
   /** Nothing is closed when this is the position: the order that is stored after this signal presumes it. */

@@ -16,13 +16,15 @@ type Steps = Pick<Market, 'name' | 'base' | 'amountStep' | 'minAmount'>;
 
 /** Closes the position or a part of it. */
 export function planClose(
-  { part, unless }: Pick<CloseSignal, 'part' | 'unless'>,
+  { part, unless, only }: Pick<CloseSignal, 'part' | 'unless' | 'only'>,
   { amount, side }: SeenPosition,
   market: Steps,
 ): LegPlan {
   if (unless !== undefined && stateOfAmount(amount) === unless)
     return satisfied(`the position is ${describeAmount(amount)}, as the order after this presumes`);
   if (amount.eq(zero)) return satisfied(`${market.name} has no open position`);
+  if (only !== undefined && stateOfAmount(amount) !== only)
+    return satisfied(`the position is ${describeAmount(amount)}: there is no ${only} one to close`);
   const asked = part === undefined ? amount.abs() : amount.abs().times(rateOfPercent(part));
   return reduceBy(asked, { amount, side });
 }

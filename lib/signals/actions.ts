@@ -19,6 +19,8 @@ export type Action =
 /** `flat` is the target of no position. */
 export interface PositionAction {
   readonly name: 'close' | 'reverse' | 'target' | 'flat';
+  /** The position that a close names; absent: whichever there is. */
+  readonly only?: PositionName;
 }
 
 export interface OrderAction {
@@ -33,6 +35,8 @@ export interface OrderAction {
 const buy: OrderAction = { name: 'order', side: 'buy', enters: null, exits: null };
 const sell: OrderAction = { name: 'order', side: 'sell', enters: null, exits: null };
 const close: PositionAction = { name: 'close' };
+const exitLong: OrderAction = { ...sell, exits: 'long' };
+const exitShort: OrderAction = { ...buy, exits: 'short' };
 const reverse: PositionAction = { name: 'reverse' };
 const flat: PositionAction = { name: 'flat' };
 
@@ -44,12 +48,15 @@ const actions: Vocabulary<Action> = {
     sell,
     enterlong: { ...buy, enters: 'long' },
     entershort: { ...sell, enters: 'short' },
-    exitlong: { ...sell, exits: 'long' },
-    exitshort: { ...buy, exits: 'short' },
+    exitlong: exitLong,
+    closelong: exitLong,
+    exitshort: exitShort,
+    closeshort: exitShort,
     close,
     closeposition: close,
     exit: close,
     exitposition: close,
+    closeatmarketprice: close,
     reverse,
     reverseposition: reverse,
     reversal: reverse,

@@ -1,53 +1,17 @@
-import { hintForForeignField, plainWord } from './foreign-words.ts';
+import { type FieldName, fieldNames, fieldTable } from './field-table.ts';
+import { plainWord } from './foreign-words.ts';
+import { hintForGroup, memberNames } from './grouped-fields.ts';
+import { judgeInforming, longestName, removedSecret, withoutPrefix } from './informing-fields.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
+import { hintForUnknownKey } from './unknown-keys.ts';
 
-/**
- * Every field of an alert, with its other accepted names. Case, spaces, dashes and underscores do not matter, so each
- * name stands here in one spelling.
- */
-export const otherNames = {
-  ticker: ['symbol', 'market', 'pair', 'instrument', 'tv_instrument'],
-  action: ['side', 'order'],
-  orderType: ['type', 'pricetype'],
-  quantity: ['amount', 'contracts', 'qty', 'amountPerTrade'],
-  quoteQuantity: ['quoteAmount', 'quoteQty'],
-  quantityPercent: [],
-  quantityType: ['qtyType', 'currency_type', 'amountPerTradeType'],
-  of: [],
-  stopPrice: ['activationPrice'],
-  limitPrice: ['price'],
-  maxSlippage: [],
-  referencePrice: ['signalPrice', 'refPrice'],
-  stopLoss: ['sl', 'stopLossPrice'],
-  takeProfit: ['tp', 'takeProfitPrice'],
-  reduceOnly: [],
-  postOnly: [],
-  ioc: [],
-  timeInForce: ['tif'],
-  stp: ['selfTradePrevention'],
-  positionSide: [],
-  sentiment: ['market_position'],
-  target: [],
-  targetQuote: [],
-  marketPositionSize: [],
-  positionSize: [],
-  requirePosition: [],
-  expectTrigger: [],
-  scope: [],
-  time: ['timestamp', 'timenow'],
-  maxLag: [],
-  id: [],
-  signalId: [],
-  orderId: [],
-  clientOrderId: [],
-  strategy: [],
-  interval: [],
-  comment: [],
-  extras: [],
-} as const satisfies Record<string, readonly string[]>;
+export type { FieldName } from './field-table.ts';
 
-export type FieldName = keyof typeof otherNames;
+/** Every field of an alert, with its other accepted names. */
+export const otherNames = Object.fromEntries(
+  fieldNames.map((name) => [name, fieldTable[name].others]),
+) as unknown as Readonly<Record<FieldName, readonly string[]>>;
 
 /** One value of an alert, and its place in the alert. */
 export interface Field {
@@ -56,64 +20,103 @@ export interface Field {
   /** The key, safe to print, after its position in an array: `[1].qty`. */
   readonly path: string;
   readonly node: JsonNode;
+  /** Whether it stands within an object such as TradingView's `strategy`. */
+  readonly isGrouped?: true;
 }
 
-export type Fields = Partial<Readonly<Record<FieldName, Field>>>;
+export type Fields = Partial<Readonly<Record<FieldName, Field>>> & {
+  /** What is recorded, and decides nothing. */
+  readonly informing?: readonly Field[];
+};
 
-const fieldNames = Object.keys(otherNames) as readonly FieldName[];
-/** Every accepted name as it is listed above, and its field. */
+/** Every accepted name, plain, and its field. */
+const nameOfPlainKey: ReadonlyMap<string, FieldName> = new Map(
+  fieldNames.flatMap((name) =>
+    [name, ...fieldTable[name].others].map((key): [string, FieldName] => [plainWord(key), name]),
+  ),
+);
+/** As the table spells them: the usual keys, found without being made plain. */
 const nameOfKey: ReadonlyMap<string, FieldName> = new Map(
-  fieldNames.flatMap((name) => [name, ...otherNames[name]].map((key): [string, FieldName] => [key, name])),
+  fieldNames.flatMap((name) =>
+    [name, ...fieldTable[name].others].map((key): [string, FieldName] => [key, name]),
+  ),
 );
-const keyOfPlainKey: ReadonlyMap<string, string> = new Map(
-  Array.from(nameOfKey.keys(), (key) => [plainWord(key), key]),
-);
-/** Names that people use for a field whose own name is not that short. */
-const synonyms: ReadonlyMap<string, string> = new Map([
-  ['limit', 'limitPrice'],
-  ['message', 'comment'],
-]);
-const secretKey = /pass(?:word|phrase|wd)?|secret|token|api[_-]?key|auth|webhook[_-]?key|^key$/i;
-/** Some relays put the size into an object of this name, which is another name of `action` here. */
-const orderObjectHint =
-  'write its members beside "action": "quantity", "quantityType", "orderType", "limitPrice"';
-/** No name of a field is longer, however it is spelled. */
-const longestKeyCompared = 32;
-/** Known keys with fewer letters are too alike for a misspelling to be attributed to one of them. */
-const shortestMisspelt = 5;
 
 /**
  * Assigns the members of an alert to its fields, by any of their names.
  *
- * An unknown key and a field given twice are validation issues: a misspelt `stopLoss` must not leave a
- * position without a stop-loss.
+ * A field that only informs is taken and recorded. A field that could change what is bought, sold, protected or cancelled
+ * is understood, or the alert is refused: a misspelt `stopLoss` must not leave a position without a stop-loss.
  *
  * @param prefix the object's position in an array, for example `[1].`; empty for a single alert
  */
 export function collectFields(object: JsonObject, prefix: string, issues: Issues): Fields {
-  const fields: Partial<Record<FieldName, Field>> = {};
-  const keys = new Map<FieldName, string>();
+  const collection = new Collection(object, issues);
   for (const { name: key, value } of object.members) {
-    const path = pathOf(prefix, key);
-    const name = findName(key);
-    const earlierKey = name === undefined ? undefined : keys.get(name);
-    if (name === undefined) refuseUnknownKey(key, path, issues);
-    else if (value.kind === 'object' && plainWord(key) === 'order')
-      issues.add(path, 'an object is not an action', orderObjectHint);
-    else if (earlierKey !== undefined) refuseSecond(earlierKey, key, path, issues);
-    else {
-      keys.set(name, key);
-      fields[name] = { key, path, node: value };
+    const names = value.kind === 'object' ? memberNames(key) : undefined;
+    if (names === undefined || value.kind !== 'object') collection.add(key, key, pathOf(prefix, key), value);
+    else collection.addGroup(names, pathOf(prefix, key), value);
+  }
+  const { fields, informing } = collection;
+  return informing.length === 0 ? fields : { ...fields, informing };
+}
+
+class Collection {
+  readonly fields: Partial<Record<FieldName, Field>> = {};
+  readonly informing: Field[] = [];
+  readonly #isForBot: boolean;
+  readonly #issues: Issues;
+
+  constructor({ members }: JsonObject, issues: Issues) {
+    this.#isForBot = members.some(({ name }) => name === 'tv_instrument');
+    this.#issues = issues;
+  }
+
+  /** Takes the members of an object as if they stood beside it. */
+  addGroup(names: ReadonlyMap<string, string>, path: string, { members }: JsonObject): void {
+    for (const { name: member, value } of members) {
+      const memberPath = pathOf(`${path}.`, member);
+      const key = names.get(plainWord(member.slice(0, longestName)));
+      if (key === undefined)
+        this.#issues.add(memberPath, `${quoteText(member)} is not understood here`, hintForGroup);
+      else this.add(key, memberPath, memberPath, value, true);
     }
   }
-  return fields;
+
+  /** @param shownKey the key as the alert wrote it */
+  add(key: string, shownKey: string, path: string, node: JsonNode, isGrouped?: true): void {
+    const name = findName(key);
+    const field: Field = { key, path, node, ...(isGrouped && { isGrouped }) };
+    if (name === undefined) this.#addUnknown(shownKey, key, field);
+    else if (name === 'time' && this.fields.time !== undefined) this.#addTime(field, this.fields.time);
+    else if (this.fields[name] === undefined) this.fields[name] = field;
+    else refuseSecond(this.fields[name].key, key, path, this.#issues);
+  }
+
+  #addUnknown(shownKey: string, key: string, field: Field): void {
+    const verdict = judgeInforming(key, field.node, this.#isForBot);
+    if (verdict === 'no') refuseUnknownKey(shownKey, field, this.#issues);
+    else if (verdict === 'informs') this.informing.push(field);
+    else this.informing.push({ ...field, node: { kind: 'string', text: removedSecret } });
+  }
+
+  /** Beside another time, `timenow` only informs. */
+  #addTime(field: Field, earlier: Field): void {
+    if (plainWord(field.key) === plainWord(earlier.key))
+      refuseSecond(earlier.key, field.key, field.path, this.#issues);
+    else if (plainWord(field.key) === 'timenow') this.informing.push(field);
+    else if (plainWord(earlier.key) === 'timenow') {
+      this.informing.push(earlier);
+      this.fields.time = field;
+    } else refuseSecond(earlier.key, field.key, field.path, this.#issues);
+  }
 }
 
 /** The field of a key, in whatever spelling. */
 function findName(key: string): FieldName | undefined {
   const name = nameOfKey.get(key);
-  if (name !== undefined || key.length > longestKeyCompared) return name;
-  return nameOfKey.get(keyOfPlainKey.get(plainWord(key)) ?? '');
+  if (name !== undefined || key.length > longestName) return name;
+  return nameOfPlainKey.get(withoutPrefix(plainWord(key)));
 }
 
 /** The path of a key, safe to print. */
@@ -129,46 +132,7 @@ function refuseSecond(earlierKey: string, key: string, path: string, issues: Iss
   issues.add(path, message, 'keep one of them');
 }
 
-function refuseUnknownKey(key: string, path: string, issues: Issues): void {
+function refuseUnknownKey(key: string, { path, node }: Field, issues: Issues): void {
   const message = `${quoteText(key)} is not a field of an alert`;
-  issues.add(path, message, issues.isFull ? '' : hintForUnknownKey(key));
-}
-
-function hintForUnknownKey(key: string): string {
-  const plain = plainWord(key.slice(0, longestKeyCompared));
-  const known = synonyms.get(plain);
-  if (known !== undefined) return `did you mean "${known}"?`;
-  const foreign = hintForForeignField(plain);
-  if (foreign !== undefined) return foreign;
-  if (secretKey.test(key))
-    return 'remove it: the token in the webhook URL is the only secret; a message must not contain one';
-  const misspelt = findMisspelt(plain);
-  if (misspelt !== undefined) return `did you mean "${misspelt}"?`;
-  return `if the signal does not need it, remove it or put it into "extras"; known fields: ${fieldNames.join(', ')}`;
-}
-
-/**
- * The known key that this one is a typing error away from. A key with a digit or a sign, or with two other
- * letters, counts as another word.
- */
-function findMisspelt(plain: string): string | undefined {
-  if (!/^[a-z]+$/.test(plain)) return undefined;
-  for (const [known, key] of keyOfPlainKey)
-    if (known.length >= shortestMisspelt && isTypo(plain, known)) return key;
-  return undefined;
-}
-
-/** One letter too many, too few or wrong, or two adjacent letters swapped. */
-function isTypo(written: string, known: string): boolean {
-  const shorter = Math.min(written.length, known.length);
-  let front = 0;
-  while (front < shorter && written[front] === known[front]) front += 1;
-  let back = 0;
-  while (back < shorter - front && written.at(-1 - back) === known.at(-1 - back)) back += 1;
-  const [wrong, right] = [written, known].map((word) => word.slice(front, word.length - back)) as [
-    string,
-    string,
-  ];
-  if (wrong.length <= 1 && right.length <= 1) return true;
-  return right.length === 2 && wrong === `${right[1]}${right[0]}`;
+  issues.add(path, message, issues.isFull ? '' : hintForUnknownKey(key, node));
 }

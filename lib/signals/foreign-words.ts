@@ -11,24 +11,26 @@ const size =
   '"quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds';
 const closing =
   'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side';
+const closeEach =
+  'one signal is about one market: write "action": "close" with the ticker of each market, in one array';
 const target =
   'the position that you want is "target", or "marketPosition" with "marketPositionSize", or "positionSize": each in an alert without buy or sell';
 const priceOrDistance =
   '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"';
 const noTrailing =
   'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved';
+const noMovedStop =
+  'a stop-loss is not moved: keep a fixed "stopLoss" in the entry; to move it, send a new "stop_limit" order with "reduceOnly": true from the script';
+const noSeries =
+  'one signal is one order: send one for each entry, with its own "quantity" and "limitPrice", and with a "stopLoss" that protects it';
 const noFillOrKill =
   'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest';
 
 const fieldMeanings: readonly Meaning[] = [
-  [
-    /(?:prev|previous|last)(?:market)?positionsize/,
-    'it is the size of a position that is gone: remove it, or put it into "extras"',
-  ],
   [/.*(?:position|pos)size|(?:target)?position/, `it is the size of a position; ${target}`],
   [
     /(?:prev|previous|last)(?:market)?position/,
-    'it is a position that is gone: "requirePosition" says which one the order presumes ("flat", "long" or "short"); otherwise remove it',
+    'it is a position that is gone: write it as "prevMarketPosition", or as "requirePosition" if the order must not be sent with another one',
   ],
   [
     /.*sentiment|.*marketposition|direction|bias|trend|strategyinfo/,
@@ -47,10 +49,12 @@ const fieldMeanings: readonly Meaning[] = [
     priceOrDistance,
   ],
   [
-    /(?:tp|sl|takeprofit|stoploss|target)s?\d+|targets?|takeprofits|stoplosses/,
-    'an order has one "stopLoss" and one "takeProfit"; for further targets send "limit" orders with "reduceOnly": true',
+    /(?:tp|sl|takeprofit|stoploss|target)s?\d+|tps|sls|targets?|takeprofits|stoplosses/,
+    'an order has one "stopLoss" and one "takeProfit": write one of each; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled',
   ],
-  [/.*trail.*|callbackrate|breakeven|movestop/, noTrailing],
+  [/.*trail.*|callbackrate/, noTrailing],
+  [/.*breakeven.*|move(?:stop|sl).*/, noMovedStop],
+  [/dca.*|safetyorders?|grid.*|martingale|averaging.*|ladder/, noSeries],
   [
     /.*(?:perc|percent|pct|percentage)|risk|equity/,
     '"quantityPercent" is a share of what the account holds; any other share must be calculated by the script',
@@ -60,10 +64,11 @@ const fieldMeanings: readonly Meaning[] = [
     `it names the unit of the size; here ${size}`,
   ],
   [
-    /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|sz|stake(?:amount)?|quoteorderqty|cost|notional|funds|cash/,
+    /ordersize|volume|lots?(?:size)?|contract|sizeusdt?|usdt?size|sz|stake(?:amount)?|quoteorderqty|cost|notional|funds|cash/,
     `use the field for the unit of your size: ${size}`,
   ],
-  [/close/, `${closing}; the price of a bar is "referencePrice", which the fills are compared with`],
+  [/open|close/, `a price of the bar is a number; ${closing}`],
+  [/closeall.*|flattenall|exitall/, closeEach],
   [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten|ontrigger)?/, closing],
   [
     /reverse|reversal|flip/,
@@ -100,13 +105,10 @@ const fieldMeanings: readonly Meaning[] = [
     "the account's mode in relay.config.ts decides what is sent: this field would not make the alert a test",
   ],
   [
-    /code|command|messagetype/,
+    /code|command/,
     'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "close", "reverse", "target", "cancel", "cancel_all") and the market as "ticker"',
   ],
-  [
-    /account(?:id|name)?|(?:tv)?exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
-    'the account is named in the webhook URL',
-  ],
+  [/account(?:id|name)?|exchange|broker|user(?:id)?|email/, 'the account is named in the webhook URL'],
   [
     /product(?:type)?|(?:disclosed|visible|hidden)(?:quantity|qty)|iceberg|rpi|retail|bborole/,
     'the relay does not send it; relay.config.ts says on which account a market trades',
@@ -127,8 +129,11 @@ const actionMeanings: readonly Meaning[] = [
     /long|short/,
     'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short", "close"; or "sentiment" without an action, with the size of the position that you want',
   ],
-  [/(?:close|exit|flat|flatten)(?:long|short|all|position)?|reduce/, closing],
-  [/add|increase|dca|place|open/, 'write "buy" or "sell": every order states its own size'],
+  [/(?:close|exit|flatten).*all|panicsell/, closeEach],
+  [/(?:close|exit|flat|flatten)(?:long|short|position)?|reduce/, closing],
+  [/.*trail.*/, noTrailing],
+  [/.*breakeven.*|move(?:stop|sl).*/, noMovedStop],
+  [/add|increase|dca|grid|place|open/, 'write "buy" or "sell": every order states its own size'],
   [/cancel.*/, 'write "cancel" for one order, "cancel_all" for the open orders of the market'],
 ];
 
@@ -150,10 +155,7 @@ const orderTypeMeanings: readonly Meaning[] = [
 
 /** Units of a size that are none of this relay's. */
 const unitMeanings: readonly Meaning[] = [
-  [
-    /dollaramount|\$|usdt?|cash|notional/,
-    'write "quoteQuantity": it is an amount of the quote currency of the market',
-  ],
+  [/\$|dollars?|cash|notional/, 'write "quoteQuantity": it is an amount of the quote currency of the market'],
   [/risk.*/, 'the relay calculates no size from a risk: let the script calculate "quantity"'],
   [
     /percents/,
@@ -163,7 +165,7 @@ const unitMeanings: readonly Meaning[] = [
     /percentofequity|equity.*|(?:balance|margin|percentof).*|percentage/,
     '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that; "target": "50%" is a position worth that share of the equity',
   ],
-  [/lots?|shares?|units?/, 'write "base" if the size is in the base currency'],
+  [/lots?|shares?/, 'write "base" if the size is in the base currency'],
 ];
 
 /** Times in force that the exchange has not. */

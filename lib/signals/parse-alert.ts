@@ -2,17 +2,19 @@ import { RelayError } from '../base/errors.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { type Action, readAction } from './actions.ts';
+import { fieldTable } from './field-table.ts';
 import { collectFields, type Fields } from './fields.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
 import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
-import { parsePosition } from './parse-position.ts';
+import { closeOf, parsePosition } from './parse-position.ts';
 import { readId, refuseLongId, refuseSharedIds } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { impliesTarget } from './read-target.ts';
 import { readExtras, readText } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';
+import { readInfo, settleInforming } from './settle-informing.ts';
 import { type Instrument, readInstrument } from './tickers.ts';
 
 /** Settings and times that parsing an alert needs. */
@@ -52,7 +54,8 @@ interface Reading {
 }
 
 const mostItems = 10;
-const longestText = { strategy: 128, interval: 16, comment: 512 };
+/** The fields of text that is only kept with the signal. */
+const keptTexts = ['strategy', 'interval', 'comment'] as const;
 
 /**
  * Parses the body of an alert: a JSON object, or an array of up to ten.
@@ -110,9 +113,10 @@ function parseItem(node: JsonNode, place: string, context: AlertContext, issues:
     return [];
   }
   const prefix = place === '' ? '' : `${place}.`;
-  const fields = collectFields(node, prefix, issues);
+  const collected = collectFields(node, prefix, issues);
+  const action = readGivenAction({ fields: collected, prefix, context, issues });
+  const fields = settleInforming(collected, action, issues);
   const reading: Reading = { fields, prefix, context, issues };
-  const action = readGivenAction(reading);
   const common = readCommon(reading);
   const explicitId = readId(reading, action);
   const legs = readOwn(reading, action, common?.market);
@@ -154,6 +158,12 @@ function readOwn(
   switch (action?.name) {
     case 'order': {
       refuseCancelFields(fields, issues);
+      const close = closeOf(fields, action);
+      if (close !== null)
+        return parsePosition(
+          { fields, action: close, account, market, tradesOn: tradingGroundOf(account, market), prefix },
+          issues,
+        );
       const order = parseOrder({ fields, action, account, market, prefix }, issues);
       return order === undefined ? [] : [...legBefore(order), order];
     }
@@ -167,7 +177,7 @@ function readOwn(
     case 'flat':
       refuseCancelFields(fields, issues);
       return parsePosition(
-        { fields, action, account, tradesOn: tradingGroundOf(account, market), prefix },
+        { fields, action, account, market, tradesOn: tradingGroundOf(account, market), prefix },
         issues,
       );
     case undefined:
@@ -189,18 +199,20 @@ function readCommon(reading: Reading): CommonPart | undefined {
   const { fields, issues } = reading;
   const instrument = readTicker(reading);
   const times = readTimes(reading);
-  const strategy = readGivenText(reading, 'strategy');
-  const interval = readGivenText(reading, 'interval');
-  const comment = readGivenText(reading, 'comment');
+  const texts = Object.fromEntries(
+    keptTexts.flatMap((name) => {
+      const text = readGivenText(reading, name);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
   const extras = fields.extras === undefined ? undefined : readExtras(fields.extras, issues);
   if (instrument === undefined) return undefined;
   return {
     ...instrument,
     ...times,
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(interval === undefined ? {} : { interval }),
-    ...(comment === undefined ? {} : { comment }),
+    ...texts,
     ...(extras === undefined ? {} : { extras }),
+    ...readInfo(fields),
   };
 }
 
@@ -209,9 +221,11 @@ function readTicker({ fields, prefix, context, issues }: Reading): Instrument | 
   return issues.add(`${prefix}ticker`, 'the alert names no ticker', 'add "ticker": "{{ticker}}"');
 }
 
-function readGivenText({ fields, issues }: Reading, name: keyof typeof longestText): string | undefined {
+function readGivenText({ fields, issues }: Reading, name: (typeof keptTexts)[number]): string | undefined {
   const field = fields[name];
-  return field === undefined ? undefined : (readText(field, longestText[name], issues) ?? undefined);
+  return field === undefined
+    ? undefined
+    : (readText(field, fieldTable[name].mostCharacters, issues) ?? undefined);
 }
 
 /** `maxLag` is meaningless without a time. */

@@ -1,10 +1,12 @@
 import type { CancelAllSignal, CancelScope, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
-import type { FieldName, Fields } from './fields.ts';
+import { type FieldName, namesTakenBy } from './field-table.ts';
+import type { Fields } from './fields.ts';
 import type { Issues } from './issues.ts';
-import { orderFields } from './parse-order.ts';
 import { readOrderId } from './read-number.ts';
 import { readClientOrderId, readSignalId, readWord, type Vocabulary } from './read-text.ts';
 
+/** Fields that only orders and position actions have. */
+const orderFields = namesTakenBy('trade', 'order', 'position');
 const targetFields = ['orderId', 'clientOrderId', 'signalId'] as const satisfies readonly FieldName[];
 const scopes: Vocabulary<CancelScope> = {
   what: 'a scope of a cancellation',

@@ -1,25 +1,19 @@
 import type { Account, TradingGround } from '../model/account.ts';
-import type { OrderKindName } from '../model/order.ts';
-import type { CloseSignal, OrderSignal, OwnPart } from '../model/signal.ts';
-import {
-  type KindFieldName,
-  type OrderKind,
-  type OrderValues,
-  orderFieldNames,
-} from '../orders/order-kind.ts';
-import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
+import type { CloseSignal, OrderSignal, OwnPart, PositionState } from '../model/signal.ts';
+import type { KindFieldName, OrderKind, OrderValues } from '../orders/order-kind.ts';
 import type { OrderAction } from './actions.ts';
 import type { FieldName, Fields } from './fields.ts';
-import { hintForForeignOrderType, plainWord } from './foreign-words.ts';
-import type { Issues } from './issues.ts';
+import { plainWord } from './foreign-words.ts';
+import { createIssues, type Issues } from './issues.ts';
 import { readExit } from './read-exits.ts';
 import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
+import { readKind } from './read-kind.ts';
 import { readPercent, readPositive } from './read-number.ts';
 import { checkStanceFields, positionStates, readStance } from './read-reduction.ts';
 import { readReferencePrice } from './read-reference.ts';
 import { readGivenSize, readSize } from './read-size.ts';
 import { checkTargetFields, targetFields } from './read-target.ts';
-import { readWord, type Vocabulary } from './read-text.ts';
+import { readWord } from './read-text.ts';
 
 /** The fields of an order, and the account whose settings complete them. */
 export interface OrderSource {
@@ -32,32 +26,13 @@ export interface OrderSource {
   readonly prefix: string;
 }
 
-/** Fields that only orders have. */
-export const orderFields: readonly FieldName[] = [
-  'orderType',
-  ...orderFieldNames,
-  'quantityType',
-  'timeInForce',
-  'sentiment',
-  'referencePrice',
-  'requirePosition',
-  ...targetFields,
-];
-
-const orderTypes: Vocabulary<OrderKindName> = {
-  what: 'a kind of order this relay places',
-  words: Object.fromEntries(orderKinds.flatMap(({ name, words }) => words.map((word) => [word, name]))),
-  known: orderKinds.map(({ name }) => name),
-  findHint: hintForForeignOrderType,
-};
-
 /**
  * Parses the order fields of a signal and adds every validation issue; undefined when the order is
  * incomplete.
  */
 export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
   const { fields } = source;
-  const kind = readKind(source, issues);
+  const kind = readKind(fields, source.account, source.prefix, issues);
   const flags = readBookFlags(fields, issues);
   const refused = kind === undefined ? noFields : checkFields(kind, source, flags, issues);
   const values = readValues(source, flags, refused, issues);
@@ -68,18 +43,48 @@ export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSi
   return own && { ...own, ...presumed, ...reference };
 }
 
-/** The position that the alert presumes, and the account's rule for another one. */
+/** The position that the alert presumes, and the account's rule for another one; or what it only tells. */
 function readPresumed(
   source: OrderSource,
   issues: Issues,
-): Pick<OrderSignal, 'requirePosition' | 'onMismatch'> {
-  const field = source.fields.requirePosition;
-  const requirePosition = field && readWord(field, positionStates, issues);
-  if (field === undefined || requirePosition === undefined) return {};
-  if (tradingGroundOf(source) === 'spot')
+): Pick<OrderSignal, 'requirePosition' | 'onMismatch' | 'told'> {
+  const { fields, account } = source;
+  const hasPositions = tradingGroundOf(source) !== 'spot';
+  const before = readPrevious(source, hasPositions, issues);
+  const field = fields.requirePosition;
+  const required = field && readWord(field, positionStates, issues);
+  if (field !== undefined && !hasPositions)
     issues.add(field.path, 'a spot market has no positions', 'remove it, or trade the market on margin');
-  const { onMismatch } = source.account;
+  const decides = account.requirePosition && hasPositions;
+  if (decides && required !== undefined && before !== undefined && required !== before)
+    issues.add(
+      field?.path ?? '',
+      `"${fields.prevMarketPosition?.key}" says ${before}`,
+      'correct one of them',
+    );
+  const requirePosition = required ?? (decides ? before : undefined);
+  if (requirePosition === undefined) return tellPosition(source, hasPositions ? before : undefined);
+  const { onMismatch } = account;
   return { requirePosition, ...(onMismatch === 'deny' ? {} : { onMismatch }) };
+}
+
+/** Where it does not decide, any other text than a position only informs. */
+function readPrevious(
+  { fields: { prevMarketPosition }, account }: OrderSource,
+  hasPositions: boolean,
+  issues: Issues,
+): PositionState | undefined {
+  if (prevMarketPosition === undefined) return undefined;
+  const decides = account.requirePosition && hasPositions;
+  return readWord(prevMarketPosition, positionStates, decides ? issues : createIssues());
+}
+
+function tellPosition(source: OrderSource, before: PositionState | undefined): Pick<OrderSignal, 'told'> {
+  const { sentiment } = source.fields;
+  const isFlat = sentiment !== undefined && readWord(sentiment, positionStates, createIssues()) === 'flat';
+  const after = isFlat && tradingGroundOf(source) !== 'spot' ? 'flat' : undefined;
+  if (before === undefined && after === undefined) return {};
+  return { told: { ...(before && { before }), ...(after && { after }) } };
 }
 
 /**
@@ -113,7 +118,7 @@ function refuseTargets(fields: Fields, issues: Issues): void {
 
 /** Reads the order fields of an alert with an unknown action, only to report their validation issues. */
 export function checkOrderFields(fields: Fields, issues: Issues): void {
-  readGivenSize(fields, issues);
+  readGivenSize(fields, undefined, issues);
   readPrices(fields, noFields, issues);
   readBookFlags(fields, issues);
   readStp(fields, issues);
@@ -122,23 +127,6 @@ export function checkOrderFields(fields: Fields, issues: Issues): void {
   readReferencePrice(fields, issues);
   checkTargetFields(fields, issues);
   if (fields.requirePosition !== undefined) readWord(fields.requirePosition, positionStates, issues);
-}
-
-/**
- * A stop price without `orderType` means a stop-limit order. A limit price alone could belong to any kind.
- */
-function readKind({ fields, prefix }: OrderSource, issues: Issues): OrderKind | undefined {
-  if (fields.orderType !== undefined) {
-    const name = readWord(fields.orderType, orderTypes, issues);
-    return name && kindNamed(name);
-  }
-  if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
-  const lines = orderKinds.map(({ name, title }) => `"orderType": "${name}" for a ${title}`);
-  return issues.add(
-    `${prefix}orderType`,
-    'the alert has neither an order type nor a stop price',
-    `add ${lines.join(', or ')}; the stop orders also need "stopPrice"`,
-  );
 }
 
 const noFields: ReadonlySet<FieldName> = new Set();
@@ -187,7 +175,7 @@ function readValues(
 ): OrderValues | undefined {
   const { fields, action, prefix } = source;
   const { side } = action;
-  const size = readSize(fields, prefix, issues);
+  const size = readSize({ fields, market: source.market, prefix }, issues);
   const prices = readPrices(fields, refused, issues);
   const { reduceOnly, positionSide } = readStance(
     { fields, action, size, tradesOn: tradingGroundOf(source) },

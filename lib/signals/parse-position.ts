@@ -2,8 +2,9 @@ import type { Account, TradingGround } from '../model/account.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { CloseSignal, OrderSize, OwnPart, PercentText, PositionSignal } from '../model/signal.ts';
 import { marketKind } from '../orders/market.ts';
-import type { PositionAction } from './actions.ts';
-import type { FieldName, Fields } from './fields.ts';
+import type { OrderAction, PositionAction } from './actions.ts';
+import { type FieldName, namesTakenBy } from './field-table.ts';
+import type { Field, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readExit } from './read-exits.ts';
@@ -13,7 +14,7 @@ import { positionSides } from './read-reduction.ts';
 import { type ReferencePart, readReferencePrice } from './read-reference.ts';
 import { readLoneSize } from './read-size.ts';
 import { readTarget, targetFields } from './read-target.ts';
-import { readWord } from './read-text.ts';
+import { readFlag, readWord } from './read-text.ts';
 import { textOf } from './written-value.ts';
 
 /** The fields of a position action, and the account whose settings complete them. */
@@ -21,6 +22,8 @@ export interface PositionSource {
   readonly fields: Fields;
   readonly action: PositionAction;
   readonly account: Account;
+  /** The market of the alert's ticker; undefined when there is none. */
+  readonly market: string | undefined;
   /** Where the market trades; undefined when the account does not trade it. */
   readonly tradesOn: TradingGround | undefined;
   /** The signal's position in an array, for example `[1].`; empty for a single signal. */
@@ -30,16 +33,7 @@ export interface PositionSource {
 type OwnPosition = OwnPart<PositionSignal>;
 
 /** Fields that no position action has: their orders fill at once, at market. */
-const orderOnly = [
-  'stopPrice',
-  'limitPrice',
-  'reduceOnly',
-  'postOnly',
-  'ioc',
-  'timeInForce',
-  'expectTrigger',
-  'requirePosition',
-] as const satisfies readonly FieldName[];
+const orderOnly = namesTakenBy('order');
 
 /**
  * Parses the fields of a position action and adds every validation issue.
@@ -57,6 +51,25 @@ export function parsePosition(source: PositionSource, issues: Issues): readonly 
   const shared = readShared(source, issues);
   const legs = readLegs(source, shared, issues);
   return issues.count > foundBefore ? [] : legs;
+}
+
+/**
+ * An order that leaves a position and states no size closes all of it, at market; null for any other order.
+ */
+export function closeOf(fields: Fields, { side, exits }: OrderAction): PositionAction | null {
+  const isFlat = plainWord(textIn(fields.sentiment)) === 'flat';
+  const only = exits ?? (isFlat ? (side === 'sell' ? 'long' : 'short') : null);
+  const names = ['quantity', 'quoteQuantity', 'quantityPercent', 'stopPrice', 'limitPrice'] as const;
+  if (only === null || names.some((name) => fields[name] !== undefined)) return null;
+  return fields.orderType === undefined || isMarket(fields.orderType) ? { name: 'close', only } : null;
+}
+
+function isMarket({ node }: Field): boolean {
+  return marketKind.words.includes(plainWord(textOf(node) ?? ''));
+}
+
+function textIn(field: Field | undefined): string {
+  return (field && textOf(field.node)) ?? '';
 }
 
 function describe({ name }: PositionAction): string {
@@ -85,7 +98,7 @@ function checkGround({ fields, action, tradesOn, prefix }: PositionSource, issue
 }
 
 function checkOrderType({ orderType }: Fields, issues: Issues): void {
-  if (orderType === undefined || marketKind.words.includes(plainWord(textOf(orderType.node) ?? ''))) return;
+  if (orderType === undefined || isMarket(orderType)) return;
   issues.add(
     orderType.path,
     'position actions are carried out at market, within maxSlippage',
@@ -112,22 +125,45 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
   };
 }
 
-function readClose({ fields }: PositionSource, issues: Issues): OwnPart<CloseSignal> {
+function readClose({ fields, action, market }: PositionSource, issues: Issues): OwnPart<CloseSignal> {
   const hint = 'remove it; a "target" says which position is wanted';
-  refuse(fields, [...targetFields, 'sentiment'], 'a close ends the position', hint, issues);
+  const isFlat = plainWord(textIn(fields.sentiment)) === 'flat';
+  const contradicting = isFlat ? targetFields : ([...targetFields, 'sentiment'] as const);
+  refuse(fields, contradicting, 'a close ends the position', hint, issues);
+  if (fields.reduceOnly !== undefined && readFlag(fields.reduceOnly, issues) === false)
+    issues.add(fields.reduceOnly.path, 'it is false, but a close only reduces', 'remove it');
   refuse(fields, ['stopLoss', 'takeProfit'], 'a close leaves no position to protect', 'remove it', issues);
   const positionSide = readPositionSide(fields, issues);
-  const part = readPart(fields, issues);
+  const part = readPart(fields, market, issues);
+  if (isFlat && part !== undefined && part !== '100%')
+    issues.add(
+      fields.sentiment?.path ?? '',
+      `after a close of ${part} the position is not flat`,
+      'correct one of them',
+    );
+  const { only } = action;
+  if (
+    only !== undefined &&
+    positionSide !== undefined &&
+    positionSide !== 'BOTH' &&
+    plainWord(positionSide) !== only
+  )
+    issues.add(
+      fields.positionSide?.path ?? '',
+      `it is ${positionSide}, but the action names a ${only} position`,
+      'correct one of them',
+    );
   return {
     action: 'close',
+    ...(only === undefined ? {} : { only }),
     ...(part === undefined ? {} : { part }),
     ...(positionSide === undefined ? {} : { positionSide }),
   };
 }
 
 /** Of the position, which is the only thing that a close can take a share of. */
-function readPart(fields: Fields, issues: Issues): PercentText | undefined {
-  const size = readLoneSize(fields, issues);
+function readPart(fields: Fields, market: string | undefined, issues: Issues): PercentText | undefined {
+  const size = readLoneSize(fields, market, issues);
   const field = fields.quantityPercent ?? fields.quantity ?? fields.quoteQuantity;
   if (size === undefined || field === undefined) return undefined;
   if (size.unit !== 'percent') {
@@ -143,11 +179,22 @@ function readPart(fields: Fields, issues: Issues): PercentText | undefined {
   return size.quantityPercent;
 }
 
-function readReverse({ fields }: PositionSource, shared: Shared, issues: Issues): readonly OwnPosition[] {
+function readReverse(
+  { fields, market }: PositionSource,
+  shared: Shared,
+  issues: Issues,
+): readonly OwnPosition[] {
   const hint = 'remove it; a "target" says which position is wanted';
   refuse(fields, [...targetFields, 'sentiment'], 'a reverse turns the position that is there', hint, issues);
   refuseHedgeSide(fields, issues);
-  const size = readLoneSize(fields, issues);
+  refuse(
+    fields,
+    ['reduceOnly'],
+    'a reverse opens a position',
+    'remove it, or write "action": "close"',
+    issues,
+  );
+  const size = readLoneSize(fields, market, issues);
   if (size?.unit === 'percent' && size.of === 'position')
     issues.add(
       (fields.quantityPercent ?? fields.quantity)?.path ?? '',
@@ -168,6 +215,13 @@ function readTargetLegs(
   issues: Issues,
 ): readonly OwnPosition[] {
   refuseHedgeSide(fields, issues);
+  refuse(
+    fields,
+    ['reduceOnly'],
+    'a target may open a position',
+    'remove it, or write "action": "close"',
+    issues,
+  );
   const exits = readExits(fields, issues);
   const target = readTarget(fields, action, prefix, issues);
   if (target === undefined) return [];

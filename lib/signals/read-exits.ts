@@ -8,34 +8,40 @@ import { readWord, type Vocabulary } from './read-text.ts';
 
 type ExitName = 'stopLoss' | 'takeProfit';
 
-const stopTypeHints: ReadonlyMap<string, string> = new Map([
-  [
-    'stoplimit',
-    'the exchange sets the limit price of a stop-loss: write "stopLoss": "2%", or its trigger price',
-  ],
-  [
-    'trailingstop',
-    'the exchange has no trailing orders: write a fixed price, or a distance: "stopLoss": "2%"',
-  ],
-]);
-/** Only a fixed stop means the same here. The exchange sets the limit price of a stop-loss, and trails none. */
-const stopTypes: Vocabulary<'stop'> = {
-  what: 'a type of stop-loss that the exchange has',
-  words: { stop: 'stop' },
-  known: ['stop'],
-  findHint: (word) => stopTypeHints.get(word),
+const noTrailing =
+  'the exchange has no trailing orders: keep the protection as a fixed price or distance: "stopLoss": "2%"';
+/** The exchange sets the limit price of a stop-loss, whatever the type says, and trails none. */
+const exitTypes: Readonly<Record<ExitName, Vocabulary<string>>> = {
+  stopLoss: {
+    what: 'a type of stop-loss that the exchange has',
+    words: { stop: 'stop', stopmarket: 'stop', stoplimit: 'stop' },
+    known: ['stop', 'stop_limit'],
+    findHint: (word) => (/trail/.test(word) ? noTrailing : undefined),
+  },
+  takeProfit: {
+    what: 'a type of take-profit that the exchange has',
+    words: { limit: 'limit' },
+    known: ['limit'],
+    findHint: (word) => (/trail/.test(word) ? noTrailing : undefined),
+  },
 };
-/** The member that is a price, in the objects of alerts for other relays. */
+/** The member that is a price, besides `price`, in the objects of alerts for other relays. */
 const priceMembers: Readonly<Record<ExitName, string>> = { stopLoss: 'stopprice', takeProfit: 'limitprice' };
 
 /**
  * Reads a stop-loss or take-profit: a price, a distance such as `"2%"`, or an object with one of them:
- * `{"percent": 2}`, `{"stopPrice": 59000}` for a stop-loss, `{"limitPrice": 64000}` for a take-profit.
+ * `{"percent": 2}`, `{"price": 59000}`, `{"stopPrice": 59000}` for a stop-loss, `{"limitPrice": 64000}` for a take-profit.
  *
  * @see https://github.com/TradersPost/docs/blob/main/webhook-spec.json the objects, read 2026-11-22
  */
 export function readExit(name: ExitName, field: Field, issues: Issues): PriceOrDistance | undefined {
   if (field.node.kind === 'object') return readObject(name, field, field.node, issues);
+  if (field.node.kind === 'array')
+    return issues.add(
+      field.path,
+      `it is a list, and an order has one ${titles[name]}`,
+      `keep one here; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled`,
+    );
   return isPercent(field) ? readPercent(field, 'nothing', issues) : readPositive(field, issues);
 }
 
@@ -52,9 +58,14 @@ function readObject(
     const plain = plainWord(key.slice(0, 32));
     if (found.has(plain)) issues.add(member.path, 'this member is given twice', 'keep one of them');
     else if (plain === 'percent') given.push(readPercent(member, 'percent', issues));
-    else if (plain === priceMembers[name]) given.push(readPositive(member, issues));
-    else if (plain === 'type' && name === 'stopLoss') readWord(member, stopTypes, issues);
-    else issues.add(member.path, `it is no part of a ${titles[name]} here`, hints[name]);
+    else if (plain === priceMembers[name] || plain === 'price') given.push(readPositive(member, issues));
+    else if (plain === 'type') readWord(member, exitTypes[name], issues);
+    else
+      issues.add(
+        member.path,
+        `it is no part of a ${titles[name]} here`,
+        /trail/.test(plain) ? noTrailing : hints[name],
+      );
     found.add(plain);
   }
   if (given.length === 1) return given[0];

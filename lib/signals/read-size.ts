@@ -1,3 +1,4 @@
+import { currenciesInName } from '../model/market.ts';
 import type { OrderSize } from '../model/signal.ts';
 import type { Field, Fields } from './fields.ts';
 import { hintForForeignUnit, plainWord } from './foreign-words.ts';
@@ -6,7 +7,7 @@ import { isPercent, readPercent, readPositive } from './read-number.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
 
 type Share = 'balance' | 'position';
-type Unit = 'base' | 'quote' | 'percent' | 'percent_of_position';
+type Unit = 'base' | 'quote' | 'usd' | 'percent' | 'percent_of_position';
 
 /** Perpetual contracts of the exchange have a size of one base unit. */
 const units: Vocabulary<Unit> = {
@@ -15,11 +16,15 @@ const units: Vocabulary<Unit> = {
     base: 'base',
     contracts: 'base',
     fixedquantity: 'base',
+    units: 'base',
     quote: 'quote',
+    dollaramount: 'usd',
+    usd: 'usd',
+    usdt: 'usd',
     percent: 'percent',
     percentofposition: 'percent_of_position',
   },
-  known: ['base', 'quote', 'percent', 'percent_of_position'],
+  known: ['base', 'quote', 'usd', 'percent', 'percent_of_position'],
   findHint: hintForForeignUnit,
 };
 const shares: Vocabulary<Share> = {
@@ -29,23 +34,37 @@ const shares: Vocabulary<Share> = {
 };
 const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const;
 
+/** Currencies that are worth a dollar. */
+const dollars = new Set(['USDT', 'USDC', 'USD', 'DUSDT']);
+
+/** Where a size is read: the market of the ticker, undefined when there is none. */
+interface SizeSource {
+  readonly fields: Fields;
+  readonly market: string | undefined;
+  readonly prefix: string;
+}
+
 /**
  * Reads the size of an order: an amount in the base or in the quote currency, or a share of what the account holds.
  *
  * @param prefix the signal's position in an array, for example `[1].`; empty for a single signal
  */
-export function readSize(fields: Fields, prefix: string, issues: Issues): OrderSize | undefined {
+export function readSize({ fields, market, prefix }: SizeSource, issues: Issues): OrderSize | undefined {
   if (sizeNames.every((name) => fields[name] === undefined))
     issues.add(
       `${prefix}quantity`,
       'the order has no size',
       'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency, or "quantityPercent" for a share of what the account holds',
     );
-  return readLoneSize(fields, issues);
+  return readLoneSize(fields, market, issues);
 }
 
 /** Reads a size if there is one, and refuses a second one. */
-export function readLoneSize(fields: Fields, issues: Issues): OrderSize | undefined {
+export function readLoneSize(
+  fields: Fields,
+  market: string | undefined,
+  issues: Issues,
+): OrderSize | undefined {
   const [, second] = sizeNames.flatMap((name) => fields[name] ?? []);
   if (second !== undefined)
     issues.add(
@@ -53,14 +72,20 @@ export function readLoneSize(fields: Fields, issues: Issues): OrderSize | undefi
       'the size is given more than once',
       'keep one of "quantity" (in the base currency), "quoteQuantity" (in the quote currency) and "quantityPercent" (a share of what the account holds)',
     );
-  return readGivenSize(fields, issues);
+  return readGivenSize(fields, market, issues);
 }
 
 /** Reads a size if there is one. */
-export function readGivenSize(fields: Fields, issues: Issues): OrderSize | undefined {
+export function readGivenSize(
+  fields: Fields,
+  market: string | undefined,
+  issues: Issues,
+): OrderSize | undefined {
   const { quantity, quoteQuantity, quantityPercent, quantityType } = fields;
   const share = fields.of && readWord(fields.of, shares, issues);
-  const unit = quantityType && readWord(quantityType, units, issues);
+  const unit = quantityType && readUnit(quantityType, market, issues);
+  if (quoteQuantity !== undefined && /^usd|usdt?$/.test(plainWord(quoteQuantity.key)))
+    refuseOtherQuote(quoteQuantity, market, issues);
   if (quantityType !== undefined && quantity === undefined)
     issues.add(
       quantityType.path,
@@ -87,6 +112,28 @@ export function readGivenSize(fields: Fields, issues: Issues): OrderSize | undef
   if (quantity !== undefined) return amountSize(quantity, quantityType, unit, issues);
   const amount = quoteQuantity && readPositive(quoteQuantity, issues);
   return amount === undefined ? undefined : { unit: 'quote', quoteQuantity: amount };
+}
+
+/** An amount of dollars is one of the quote currency where that is worth a dollar. */
+function readUnit(
+  field: Field,
+  market: string | undefined,
+  issues: Issues,
+): Exclude<Unit, 'usd'> | undefined {
+  const unit = readWord(field, units, issues);
+  if (unit !== 'usd') return unit;
+  refuseOtherQuote(field, market, issues);
+  return 'quote';
+}
+
+function refuseOtherQuote({ path }: Field, market: string | undefined, issues: Issues): void {
+  const quote = market === undefined ? 'USD' : currenciesInName(market).quote;
+  if (!dollars.has(quote))
+    issues.add(
+      path,
+      `it is in dollars, and ${market} is priced in ${quote}`,
+      `write "quoteQuantity": the amount in ${quote}`,
+    );
 }
 
 function isPercentUnit(quantity: Field, unit: Unit | undefined): boolean {

@@ -10,11 +10,14 @@ export interface Instrument {
 
 /** The quote currencies that a pair can end with. Where two match, the longer one must come first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
+const dollars = new Set(['USDT', 'USDC', 'USD']);
 /** Any other ticker is not repeated in a hint, because it may contain anything. */
 const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
 
 /**
- * Finds the market of a ticker. Only tickers that the configuration maps are traded; no market is guessed.
+ * Finds the market of a ticker. Only tickers that the configuration maps are traded; no market is guessed. Another
+ * spelling of a listed ticker, or of its market, is taken: `btcusdt`, `BTC/USDT`, `BTC_USDT`. The prefix of an exchange is
+ * no spelling: its prices are others.
  *
  * @param tickers ticker in the alert → market at the exchange
  */
@@ -30,9 +33,23 @@ export function readInstrument(
       'write the ticker in double quotes: "{{ticker}}"',
     );
   const ticker = field.node.text;
-  const market = Object.hasOwn(tickers, ticker) ? tickers[ticker] : undefined;
+  const market = Object.hasOwn(tickers, ticker) ? tickers[ticker] : findSpelling(ticker, tickers);
   if (market !== undefined) return { ticker, market };
   return issues.add(field.path, `${quoteText(ticker)} is not mapped to a market`, hintFor(ticker));
+}
+
+/** Undefined also where two listed tickers of that spelling have different markets. */
+function findSpelling(ticker: string, tickers: Readonly<Record<string, string>>): string | undefined {
+  if (!tickerPattern.test(ticker)) return undefined;
+  const plain = plainTicker(ticker);
+  const markets = Object.entries(tickers).flatMap(([listed, market]) =>
+    plainTicker(listed) === plain || plainTicker(market) === plain ? [market] : [],
+  );
+  return new Set(markets).size === 1 ? markets[0] : undefined;
+}
+
+function plainTicker(text: string): string {
+  return text.toUpperCase().replace(/[/_-]/g, '');
 }
 
 function hintFor(ticker: string): string {
@@ -43,12 +60,19 @@ function hintFor(ticker: string): string {
 
 /** The likely market of a ticker: a proposal in a hint, which the operator must check. */
 function guessMarket(ticker: string): string {
-  const symbol = ticker.slice(ticker.lastIndexOf(':') + 1);
-  if (/^[A-Z0-9]+_[A-Z0-9]+$/.test(symbol)) return symbol;
+  const symbol = ticker.slice(ticker.lastIndexOf(':') + 1).toUpperCase();
   const isPerpetual = symbol.endsWith('.P');
   const pair = isPerpetual ? symbol.slice(0, -2) : symbol;
+  const [first = '', second = '', third] = pair.split(/[/_-]/);
+  if (!/^[A-Z0-9]+$/.test(first + second) || third !== undefined) return '<market>';
   const quote = quoteCurrencies.find((currency) => pair.endsWith(currency) && pair !== currency);
-  if (quote === undefined || !/^[A-Z0-9]+$/.test(pair)) return '<market>';
-  const base = pair.slice(0, -quote.length);
+  // Some write the quote currency first. Ether is also bought with bitcoin.
+  const isTurned = dollars.has(first) && !dollars.has(second);
+  if (second !== '')
+    return isTurned ? marketOf(second, first, isPerpetual) : marketOf(first, second, isPerpetual);
+  return quote === undefined ? '<market>' : marketOf(pair.slice(0, -quote.length), quote, isPerpetual);
+}
+
+function marketOf(base: string, quote: string, isPerpetual: boolean): string {
   return isPerpetual ? `${base}_PERP` : `${base}_${quote}`;
 }

@@ -24,6 +24,8 @@ const account: Account = {
   maxSlippageRate: null,
   allowUnguardedMarket: false,
   maxOrdersPerMinute: 6,
+  defaultOrderType: 'market',
+  requirePosition: false,
   onMismatch: 'deny',
   oneStrategyPerMarket: null,
   maxSignalsPerMinute: 60,

@@ -31,6 +31,8 @@ function accountWith(rates: Pick<Account, 'limitOffsetRate' | 'maxLimitDistanceR
     allowUnguardedMarket: false,
     maxOrdersPerMinute: null,
     maxSignalsPerMinute: null,
+    defaultOrderType: 'market',
+    requirePosition: false,
     onMismatch: 'deny',
     oneStrategyPerMarket: null,
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { collectFields, otherNames } from '../../lib/signals/fields.ts';
+import { collectFields, type Field, otherNames } from '../../lib/signals/fields.ts';
 import { createIssues } from '../../lib/signals/issues.ts';
 import type { JsonObject } from '../../lib/signals/parse-json.ts';
 import { issueOf, orderWith, refusalOf } from './reading.ts';
@@ -44,7 +44,9 @@ describe('a key', () => {
         const fields = collectFields(objectWith(key), '', issues);
 
         expect(issues.issues).toEqual([]);
-        expect(Object.values(fields).map((field) => field.key)).toEqual([key]);
+        expect(Object.values(fields as Readonly<Record<string, Field>>).map((field) => field.key)).toEqual([
+          key,
+        ]);
       }
     },
   );

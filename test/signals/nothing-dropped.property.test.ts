@@ -47,6 +47,7 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   timeInForce: ['gtc', 'ioc', 'fok'],
   stp: ['no', 'cb', 'cancel_old'],
   positionSide: ['LONG', 'SHORT', 'BOTH'],
+  prevMarketPosition: ['flat', 'long'],
   sentiment: ['long', 'short', 'flat'],
   target: ['0.5', -2, '-50%', 'flat', 0],
   targetQuote: [1000, '-500'],

@@ -15,6 +15,8 @@ export const account: Account = {
   allowUnguardedMarket: false,
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,
+  defaultOrderType: 'market',
+  requirePosition: false,
   onMismatch: 'deny',
   oneStrategyPerMarket: null,
 };

@@ -1,0 +1,67 @@
+import { decimalOrUndefined } from '../base/decimal.ts';
+import { plainWord } from './foreign-words.ts';
+import type { JsonNode } from './parse-json.ts';
+import { isPlaceholder, textOf } from './written-value.ts';
+
+/** What is recorded of a value that could be a secret of the sender. */
+export const removedSecret = '(removed)';
+
+const secretNames = new Set(
+  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pairkey privatekey signature'.split(
+    ' ',
+  ),
+);
+
+/** Of TradingView's placeholders, and other relays' housekeeping. None of them can say what is bought, sold or protected. */
+const plainNames = new Set(
+  'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname delayseconds messagetype strategyid indicator indicatorname source version'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Names that inform with some values alone. `close` and `open` could be commands, unless they are numbers. A size of
+ * visible contracts, or a trigger price, says nothing when it is zero. `product` is the account on which others trade.
+ */
+const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['open', isNumberOrNothing],
+  ['close', isNumberOrNothing],
+  ['volume', isNumberOrNothing],
+  ['disclosedquantity', isZero],
+  ['triggerprice', isZero],
+  ['product', (text) => /^(?:mis|cnc|nrml)$/i.test(text)],
+]);
+
+/** No name is longer, however it is spelled. */
+export const longestName = 48;
+
+/**
+ * Whether a key that is no field only informs: its value changes nothing about what is bought, sold, protected or
+ * cancelled. Objects and lists may say more than their name, so they never only inform.
+ *
+ * @param isForBot whether the alert has `tv_instrument`, as those of 3Commas have: their `trigger_price` is the last price
+ * @returns `secret` when its value must not be kept; `no` when the alert must be refused
+ */
+export function judgeInforming(key: string, node: JsonNode, isForBot: boolean): 'informs' | 'secret' | 'no' {
+  const plain = withoutPrefix(plainWord(key.slice(0, longestName)));
+  if (isForBot && plain === 'triggerprice') return 'informs';
+  if (secretNames.has(plain)) return 'secret';
+  if (node.kind === 'object' || node.kind === 'array') return 'no';
+  if (plainNames.has(plain) || /^plot\d{1,2}$/.test(plain)) return 'informs';
+  const check = checkedNames.get(plain);
+  if (check === undefined || node.kind === 'boolean') return 'no';
+  return node.kind === 'null' || check((textOf(node) ?? '').trim()) ? 'informs' : 'no';
+}
+
+/** `strategy.order.price` is TradingView's name of `orderPrice`. */
+export function withoutPrefix(plain: string): string {
+  return plain.startsWith('strategy.') ? plain.slice(9).replaceAll('.', '') : plain;
+}
+
+function isNumberOrNothing(text: string): boolean {
+  return text === '' || isPlaceholder(text) || /^nan?$/i.test(text) || decimalOrUndefined(text) !== undefined;
+}
+
+export function isZero(text: string): boolean {
+  return text === '' || decimalOrUndefined(text)?.eq('0') === true;
+}

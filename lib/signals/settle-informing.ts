@@ -1,0 +1,78 @@
+import { decimalOrUndefined, formatDecimal, zero } from '../base/decimal.ts';
+import { marketKind } from '../orders/market.ts';
+import { type Action, isCancel } from './actions.ts';
+import type { Field, FieldName, Fields } from './fields.ts';
+import { plainWord } from './foreign-words.ts';
+import { isZero } from './informing-fields.ts';
+import { escapeText, type Issues, shortenText } from './issues.ts';
+import type { JsonNode } from './parse-json.ts';
+import { textOf } from './written-value.ts';
+
+/** Longer values are cut. The message itself bounds how many there are. */
+const mostCharacters = 256;
+const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const satisfies readonly FieldName[];
+
+/** Takes out the fields that decide in other alerts, and only inform in this one. */
+export function settleInforming(fields: Fields, action: Action | undefined, issues: Issues): Fields {
+  if (action === undefined || isCancel(action)) return fields;
+  const hasSize = sizeNames.some((name) => fields[name] !== undefined);
+  const isOrder = action.name === 'order';
+  const { orderId, marketPositionSize, positionSize, limitPrice, prevMarketPosition } = fields;
+  const names: FieldName[] = [];
+  if (orderId !== undefined) names.push('orderId');
+  if (isOrder && hasSize && marketPositionSize !== undefined) names.push('marketPositionSize');
+  // Only TradingView's own name is sure to be that of the position after the order.
+  if (isOrder && hasSize && positionSize?.isGrouped) names.push('positionSize');
+  const hasLastPrice = limitPrice !== undefined && isLastPrice(fields, limitPrice, isOrder);
+  if (hasLastPrice) names.push('limitPrice');
+  if (!hasSize && !isOrder) refuseLoneVolume(fields, issues);
+  const isTold = prevMarketPosition !== undefined;
+  if (names.length === 0 && !isTold) return fields;
+  const settled: { -readonly [Name in keyof Fields]: Fields[Name] } = { ...fields };
+  for (const name of names) delete settled[name];
+  settled.informing = [
+    ...(fields.informing ?? []),
+    ...(isTold ? [prevMarketPosition] : []),
+    ...names.flatMap((name) => fields[name] ?? []),
+  ];
+  const reference = hasLastPrice && fields.referencePrice === undefined ? positiveOf(limitPrice.node) : null;
+  if (hasLastPrice && reference !== null)
+    settled.referencePrice = { ...limitPrice, node: { kind: 'string', text: reference } };
+  return settled;
+}
+
+/** Beside a market order `price` is the last price. Zero is no limit, whatever the kind. */
+function isLastPrice({ orderType }: Fields, { key, node }: Field, isOrder: boolean): boolean {
+  if (plainWord(key) !== 'price') return false;
+  if (orderType === undefined && isOrder) return isZero((textOf(node) ?? ' ').trim());
+  const word = orderType === undefined ? 'market' : plainWord(textOf(orderType.node) ?? '');
+  return node.kind !== 'object' && node.kind !== 'array' && marketKind.words.includes(word);
+}
+
+function positiveOf(node: JsonNode): string | null {
+  const value = decimalOrUndefined((textOf(node) ?? '').trim());
+  return value?.gt(zero) === true ? formatDecimal(value) : null;
+}
+
+/** In some relays it is the size. A close without a size closes all. */
+function refuseLoneVolume({ informing = [] }: Fields, issues: Issues): void {
+  for (const { key, path } of informing)
+    if (plainWord(key) === 'volume')
+      issues.add(
+        path,
+        'without a size it could be the size of the order',
+        'write the size as "quantity"; or, if it is the volume of a bar, write it into "extras": {…}',
+      );
+}
+
+/** What is recorded: each value as text, by the key that the alert wrote. */
+export function readInfo({ informing = [] }: Fields): { readonly info?: Readonly<Record<string, string>> } {
+  if (informing.length === 0) return {};
+  const info = informing.map(({ path, node }) => [path.replace(/^\[\d+\]\./, ''), textIn(node)]);
+  return { info: Object.fromEntries(info) as Readonly<Record<string, string>> };
+}
+
+function textIn(node: JsonNode): string {
+  const text = textOf(node) ?? (node.kind === 'boolean' ? String(node.value) : shortenText(node.kind));
+  return escapeText(text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+}
