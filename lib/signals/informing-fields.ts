@@ -6,14 +6,15 @@ import { isPlaceholder, textOf } from './written-value.ts';
 /** What is recorded of a value that could be a secret of the sender. */
 export const removedSecret = '(removed)';
 
-const secretNames = new Set(
+/** Names of secrets of the sender, plain. */
+export const secretNames = new Set(
   'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pairkey privatekey signature'.split(
     ' ',
   ),
 );
 
 /** Of TradingView's placeholders, and other relays' housekeeping. None of them can say what is bought, sold or protected. */
-const plainNames = new Set(
+export const plainNames = new Set(
   'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname delayseconds messagetype strategyid indicator indicatorname source version'.split(
     ' ',
   ),
@@ -23,7 +24,7 @@ const plainNames = new Set(
  * Names that inform with some values alone. `close` and `open` could be commands, unless they are numbers. A size of
  * visible contracts, or a trigger price, says nothing when it is zero. `product` is the account on which others trade.
  */
-const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new Map([
+export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['open', isNumberOrNothing],
   ['close', isNumberOrNothing],
   ['volume', isNumberOrNothing],

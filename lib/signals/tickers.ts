@@ -11,6 +11,8 @@ export interface Instrument {
 /** The quote currencies that a pair can end with. Where two match, the longer one must come first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
 const dollars = new Set(['USDT', 'USDC', 'USD']);
+/** A pair in one word, or in two. */
+const spelledPattern = /^[A-Za-z0-9]{2,20}(?:[/_-][A-Za-z0-9]{2,10})?(?:\.[Pp])?$/;
 /** Any other ticker is not repeated in a hint, because it may contain anything. */
 const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
 
@@ -40,11 +42,13 @@ export function readInstrument(
 
 /** Undefined also where two listed tickers of that spelling have different markets. */
 function findSpelling(ticker: string, tickers: Readonly<Record<string, string>>): string | undefined {
-  if (!tickerPattern.test(ticker)) return undefined;
+  if (!spelledPattern.test(ticker)) return undefined;
   const plain = plainTicker(ticker);
-  const markets = Object.entries(tickers).flatMap(([listed, market]) =>
-    plainTicker(listed) === plain || plainTicker(market) === plain ? [market] : [],
-  );
+  const [first, second] = ticker.toUpperCase().split(/[/_-]/);
+  const markets = Object.entries(tickers).flatMap(([listed, market]) => {
+    const isMeant = plainTicker(listed) === plain || plainTicker(market) === plain;
+    return isMeant && (second === undefined || market.startsWith(`${first}_`)) ? [market] : [];
+  });
   return new Set(markets).size === 1 ? markets[0] : undefined;
 }
 

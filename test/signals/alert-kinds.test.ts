@@ -38,6 +38,58 @@ describe('a market order alert', () => {
     expect(issueOf(marketOrder({ maxSlippage }))).toEqual({ path: 'maxSlippage', message, hint });
   });
 
+  describe('without an order type', () => {
+    const plain = { orderType: undefined };
+
+    test('is one where the account says so, as it is shipped', () => {
+      expect(readSignal(marketOrder(plain))).toEqual(marketSignal);
+    });
+
+    test('is refused where the account says so, with the likeliest kind first', () => {
+      expect(issueOf(marketOrder(plain), { account: { ...account, defaultOrderType: null } })).toEqual({
+        path: 'orderType',
+        message: 'the alert has neither an order type nor a stop price',
+        hint: 'add "orderType": "market" for a market order, or "orderType": "limit" for a limit order, or "orderType": "stop_limit" for a stop-limit order, or "orderType": "stop_market" for a stop-market order; the stop orders also need "stopPrice"',
+      });
+    });
+
+    test('is refused where the account has no bound for it', () => {
+      expect(issueOf(marketOrder(plain), { account: { ...account, maxSlippageRate: null } }).message).toBe(
+        'the market order has no "maxSlippage", and account main has none either: it could fill at any price',
+      );
+    });
+
+    test.each(['limitPrice', 'limit_price', 'LIMIT PRICE'])('is a limit order with %s', (name) => {
+      expect(readSignal(marketOrder({ ...plain, [name]: 2990 }))).toEqual({
+        ...marketSignal,
+        orderType: 'limit',
+        limitPrice: '2990',
+      });
+    });
+
+    test.each(['price', 'Price'])('is refused with %s, which could be the limit or the last price', (name) => {
+      expect(issueOf(marketOrder({ ...plain, [name]: 2990 }))).toEqual({
+        path: name,
+        message: '"price" could be a limit, or the last price',
+        hint: 'add "orderType": "market" if it is the last price, or "orderType": "limit" if it is the worst price you accept',
+      });
+    });
+
+    test('takes a price of zero for none', () => {
+      expect(readSignal(marketOrder({ ...plain, price: '0' }))).toEqual({
+        ...marketSignal,
+        info: { price: '0' },
+      });
+    });
+
+    test.each([{ postOnly: true }, { ioc: true }, { expectTrigger: 'above' }])(
+      'has nothing of another kind: %j',
+      (member) => {
+        expect(refusalOf(marketOrder({ ...plain, ...member })).paths).toEqual(Object.keys(member));
+      },
+    );
+  });
+
   describe('without a bound', () => {
     const unbound = { ...account, maxSlippageRate: null };
 
@@ -57,12 +109,16 @@ describe('a market order alert', () => {
     });
   });
 
-  test('refuses a price, which could be the limit or the last price', () => {
-    expect(issueOf(marketOrder({ price: 3000 }))).toEqual({
-      path: 'price',
-      message: '"price" is no limit here: a market order has no limit price',
-      hint: 'remove it, or write "orderType": "limit"; "maxSlippage" says how far beyond the best price it may fill; a price to compare the fills with is "referencePrice"',
-    });
+  test.each([
+    [{ price: 3000 }, { referencePrice: '3000', info: { price: '3000' } }],
+    [{ price: '0' }, { info: { price: '0' } }],
+    [{ price: '{{close}}' }, { info: { price: '{{close}}' } }],
+    [
+      { price: 3000, referencePrice: 3001 },
+      { referencePrice: '3001', info: { price: '3000' } },
+    ],
+  ])('takes a price as the last price: %j', (members, parts) => {
+    expect(readSignal(marketOrder(members))).toEqual({ ...marketSignal, ...parts });
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { collectFields, type Field, otherNames } from '../../lib/signals/fields.ts';
 import { createIssues } from '../../lib/signals/issues.ts';
 import type { JsonObject } from '../../lib/signals/parse-json.ts';
-import { issueOf, orderWith, refusalOf } from './reading.ts';
+import { issueOf, orderWith, readSignal, refusalOf } from './reading.ts';
 
 function objectWith(name: string): JsonObject {
   return { kind: 'object', members: [{ name, value: { kind: 'null' } }] };
@@ -61,17 +61,26 @@ describe('a key', () => {
   });
 
   test('that shares only half its letters with a known one gets no proposal', () => {
-    expect(hintOf('"intervention":5')).toMatch(/^if the signal does not need it, remove it/);
+    expect(hintOf('"intervention":5')).toMatch(/^the relay does nothing of that name/);
   });
 
-  test('far from all known ones is refused with their list', () => {
+  test('far from all known ones is told where fields are listed', () => {
     expect(hintOf('"cooldown":5')).toBe(
-      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, quantityPercent, quantityType, of, stopPrice, limitPrice, maxSlippage, referencePrice, stopLoss, takeProfit, reduceOnly, postOnly, ioc, timeInForce, stp, positionSide, sentiment, target, targetQuote, marketPositionSize, positionSize, requirePosition, expectTrigger, scope, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+      'the relay does nothing of that name: if it only informs, write it into "extras": {…}; if it must change the order, docs/alert-reference.md lists the fields for that',
     );
   });
 
-  test.each(['passphrase', 'password', 'api_key', 'webhookToken', 'secret', 'key'])(
-    'that names a secret, as %s does, is refused without its value',
+  test.each(['passphrase', 'password', 'api_key', 'webhookToken', 'secret', 'key', 'apiSecret'])(
+    'that names a secret, as %s does, is recorded without its value',
+    (key) => {
+      const { info } = readSignal(orderWith(`"${key}":"hunter2-hunter2"`));
+
+      expect(info).toEqual({ [key]: '(removed)' });
+    },
+  );
+
+  test.each(['my_secret', 'bot_token', 'passphrase2'])(
+    'that looks like a secret, as %s does, is refused without its value',
     (key) => {
       const refusal = refusalOf(orderWith(`"${key}":"hunter2-hunter2"`));
 

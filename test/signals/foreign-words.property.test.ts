@@ -4,19 +4,19 @@ import { issueOf, orderWith, refusalOf } from './reading.ts';
 
 /** Keys that alerts for other relays contain; none of them is a field of this relay. */
 const foreignFields = [
-  ...['pos_size', 'prev_market_position_size', 'targetPosition', 'position'],
+  ...['pos_size', 'targetPosition', 'position'],
   ...['amount_type', 'currency', 'unit', 'size_type', 'risk', 'percent', 'percentage', 'equity_percent'],
-  ...['qty_pct', 'risk_percent', 'size', 'volume', 'lots', 'lot_size', 'units', 'contract', 'usd_amount'],
-  ...['notional', 'cost', 'amountUsd', 'prev_market_position', 'direction', 'bias', 'strategy_info'],
+  ...['qty_pct', 'risk_percent', 'lots', 'lot_size', 'units', 'contract', 'usd_amount'],
+  ...['notional', 'cost', 'direction', 'bias', 'strategy_info'],
   ...['close_only', 'close_position', 'close_all', 'exit', 'flatten', 'reverse'],
   ...['leverage', 'margin_mode', 'margin_type', 'isolated', 'hedge_mode'],
   ...['trailing', 'trailing_stop', 'trail_price', 'trail_offset', 'trailing_delta', 'trailPercent'],
   ...['callback_rate', 'breakeven', 'stop', 'trigger_price', 'trigger', 'tp1', 'tp2', 'sl1', 'stop_loss_2'],
   ...['take_profit_1', 'targets', 'take_profits', 'stop_loss_limit', 'stop_loss_stop'],
   ...['stop_loss_percent', 'sl_percent', 'take_profit_pct', 'tp_pct', 'sl_type', 'stop_loss_ticks'],
-  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'alert_price', 'slippage'],
+  ...['entry_price', 'spot_price', 'mark_price', 'alert_price', 'slippage'],
   ...['fok', 'gtd', 'expiry', 'timeToLive', 'test', 'dry_run', 'paper_trading', 'cancel', 'code', 'command'],
-  ...['account', 'exchange', 'tv_exchange', 'bot_id', 'bot_uuid', 'ticket', 'pyramiding', 'dca', 'cooldown'],
+  ...['account', 'ticket', 'pyramiding', 'dca', 'cooldown'],
   ...['product', 'disclosed_quantity', 'iceberg', 'quantity%', 'amount$'],
 ];
 
@@ -41,14 +41,6 @@ describe('a word of other relays', () => {
     [
       'targetPosition',
       'it is the size of a position; the position that you want is "target", or "marketPosition" with "marketPositionSize", or "positionSize": each in an alert without buy or sell',
-    ],
-    [
-      'prev_market_position',
-      'it is a position that is gone: "requirePosition" says which one the order presumes ("flat", "long" or "short"); otherwise remove it',
-    ],
-    [
-      'size',
-      'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
     ],
     [
       'closePosition',
@@ -88,14 +80,6 @@ describe('a word of other relays', () => {
       '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
     ],
     [
-      'close',
-      'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side; the price of a bar is "referencePrice", which the fills are compared with',
-    ],
-    [
-      'prev_market_position_size',
-      'it is the size of a position that is gone: remove it, or put it into "extras"',
-    ],
-    [
       'sz',
       'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
     ],
@@ -118,7 +102,19 @@ describe('a word of other relays', () => {
     ],
     [
       'tp2',
-      'an order has one "stopLoss" and one "takeProfit"; for further targets send "limit" orders with "reduceOnly": true',
+      'an order has one "stopLoss" and one "takeProfit": write one of each; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled',
+    ],
+    [
+      'moveStopLoss',
+      'a stop-loss is not moved: keep a fixed "stopLoss" in the entry; to move it, send a new "stop_limit" order with "reduceOnly": true from the script',
+    ],
+    [
+      'dca',
+      'one signal is one order: send one for each entry, with its own "quantity" and "limitPrice", and with a "stopLoss" that protects it',
+    ],
+    [
+      'close_all',
+      'one signal is about one market: write "action": "close" with the ticker of each market, in one array',
     ],
     [
       'trailPercent',
@@ -144,8 +140,11 @@ describe('a word of other relays', () => {
   const closing =
     'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side';
   test.each([
-    ['action', 'close_all', closing],
-    ['action', 'close_long', closing],
+    [
+      'action',
+      'close_all',
+      'one signal is about one market: write "action": "close" with the ticker of each market, in one array',
+    ],
     ['action', 'reduce', closing],
     ['action', 'add', 'write "buy" or "sell": every order states its own size'],
     [
@@ -171,7 +170,7 @@ describe('a word of other relays', () => {
     ],
     [
       'quantityType',
-      'dollar_amount',
+      'cash',
       'write "quoteQuantity": it is an amount of the quote currency of the market',
     ],
     [
@@ -206,7 +205,7 @@ describe('a word of other relays', () => {
     expect(issues.find(({ path }) => path === field)?.hint).toBe(hint);
   });
 
-  test.each(['{"priceDeviation":0.02}', '{"percent":2,"trailing":true}', '{"amount":3}', '{}'])(
+  test.each(['{"priceDeviation":0.02}', '{"amount":3}', '{}'])(
     'as settings of a stop-loss gets what to write: %s',
     (value) => {
       const { issues } = refusalOf(orderWith(`"stopLoss":${value}`));

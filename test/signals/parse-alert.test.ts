@@ -117,7 +117,6 @@ describe('an array of alerts', () => {
     expect(refusalOf('[{"action":"buy"}]').paths).toEqual([
       '[0].ticker',
       '[0].time',
-      '[0].orderType',
       '[0].quantity',
     ]);
     expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].signalId']);

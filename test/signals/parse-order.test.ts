@@ -117,9 +117,9 @@ describe('an order alert', () => {
 
   test('with only a price, which could be any kind of order, must name its kind', () => {
     expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
-      path: 'orderType',
-      message: 'the alert has neither an order type nor a stop price',
-      hint: 'add "orderType": "stop_limit" for a stop-limit order, or "orderType": "limit" for a limit order, or "orderType": "market" for a market order, or "orderType": "stop_market" for a stop-market order; the stop orders also need "stopPrice"',
+      path: 'price',
+      message: '"price" could be a limit, or the last price',
+      hint: 'add "orderType": "market" if it is the last price, or "orderType": "limit" if it is the worst price you accept',
     });
   });
 
@@ -182,19 +182,16 @@ describe('an order alert', () => {
     expect(issueOf(orderWith(`"expectTrigger":${value}`))).toEqual({ path: 'expectTrigger', message, hint });
   });
 
-  test('neither names another order nor chooses its client order id', () => {
-    expect(refusalOf(orderWith('"clientOrderId":"x","order_id":5')).issues).toEqual([
-      {
-        path: 'order_id',
-        message: 'the action places a new order, but this field names an existing one',
-        hint: 'remove it, or correct "action"',
-      },
-      {
-        path: 'clientOrderId',
-        message: 'the action places a new order, but this field names an existing one',
-        hint: 'remove it, or correct "action"',
-      },
-    ]);
+  test('does not choose its client order id', () => {
+    expect(issueOf(orderWith('"clientOrderId":"x"'))).toEqual({
+      path: 'clientOrderId',
+      message: 'the action places a new order, but this field names an existing one',
+      hint: 'remove it, or correct "action"',
+    });
+  });
+
+  test('may carry the name that a strategy gave it: it informs', () => {
+    expect(readSignal(orderWith('"order_id":"Long"'))).toEqual({ ...orderSignal, info: { order_id: 'Long' } });
   });
 
   test('gets all its issues at once', () => {

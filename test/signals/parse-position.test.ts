@@ -40,6 +40,42 @@ describe('a close', () => {
     expect(legsOf({ action: 'close', ...size })).toEqual([['signal', { action: 'close', part }]]);
   });
 
+  test.each([
+    { sentiment: 'flat' },
+    { market_position: 'flat', reduceOnly: true },
+    { reduceOnly: 'true', orderType: 'market' },
+  ])('may say what a close means anyway: %j', (members) => {
+    expect(legsOf({ action: 'exit', ...members })).toEqual([['signal', { action: 'close' }]]);
+  });
+
+  test.each([
+    [{ action: 'exit_long' }, 'long'],
+    [{ action: 'close_long', orderType: 'market' }, 'long'],
+    [{ action: 'closeShort', sentiment: 'flat' }, 'short'],
+    [{ action: 'exit_short', reduceOnly: true }, 'short'],
+    [{ action: 'sell', sentiment: 'flat' }, 'long'],
+    [{ action: 'buy', marketPosition: 'flat' }, 'short'],
+  ])('of a named side, without a size, closes all of that side and nothing else: %j', (members, only) => {
+    expect(legsOf(members)).toEqual([['signal', { action: 'close', only }]]);
+  });
+
+  test.each([{ quantity: '1' }, { orderType: 'limit', limitPrice: 4000, quantity: 1 }])(
+    'of a named side, with a size, is an order that only reduces: %j',
+    (size) => {
+      expect(legsOf({ action: 'close_long', ...size })).toMatchObject([
+        ['signal', { action: 'order', side: 'sell', reduceOnly: true }],
+      ]);
+    },
+  );
+
+  test('of a named side contradicts a size of the other side', () => {
+    expect(issueWith({ action: 'exit_long', positionSide: 'SHORT' })).toEqual({
+      path: 'positionSide',
+      message: 'it is SHORT, but the action names a long position',
+      hint: 'correct one of them',
+    });
+  });
+
   test('names the position of an account in hedge mode', () => {
     expect(legsOf({ action: 'close', positionSide: 'SHORT' })).toEqual([
       ['signal', { action: 'close', positionSide: 'SHORT' }],
@@ -59,9 +95,11 @@ describe('a close', () => {
     [{ stopLoss: '2%' }, 'stopLoss', 'a close leaves no position to protect'],
     [{ takeProfit: 4000 }, 'takeProfit', 'a close leaves no position to protect'],
     [{ target: 0 }, 'target', 'a close ends the position'],
-    [{ sentiment: 'flat' }, 'sentiment', 'a close ends the position'],
+    [{ sentiment: 'long' }, 'sentiment', 'a close ends the position'],
+    [{ quantity: '50%', sentiment: 'flat' }, 'sentiment', 'after a close of 50% the position is not flat'],
     [{ limitPrice: 4000 }, 'limitPrice', 'a close is carried out at market'],
-    [{ reduceOnly: false }, 'reduceOnly', 'a close is carried out at market'],
+    [{ reduceOnly: false }, 'reduceOnly', 'it is false, but a close only reduces'],
+    [{ volume: '12' }, 'volume', 'without a size it could be the size of the order'],
     [{ requirePosition: 'long' }, 'requirePosition', 'a close is carried out at market'],
     [{ orderType: 'limit' }, 'orderType', 'position actions are carried out at market, within maxSlippage'],
   ])('is refused with %j', (members, path, message) => {
@@ -238,7 +276,7 @@ describe('a position action', () => {
 describe('an order', () => {
   const order = { action: 'buy', orderType: 'market', quantity: 1 };
 
-  test.each(['target', 'targetQuote', 'marketPositionSize', 'positionSize'])(
+  test.each(['target', 'targetQuote', 'positionSize'])(
     'does not take %s, which states a position',
     (name) => {
       expect(issueWith({ ...order, [name]: 1 })).toEqual({

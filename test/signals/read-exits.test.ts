@@ -30,6 +30,11 @@ describe('a stop-loss and a take-profit', () => {
       { stopLoss: '2900', takeProfit: '3200' },
     ],
     [{ stopLoss: { stop_price: '2900', Type: 'STOP' } }, { stopLoss: '2900' }],
+    [{ stopLoss: { type: 'stop_limit', stopPrice: 2900 } }, { stopLoss: '2900' }],
+    [
+      { stopLoss: { type: 'stop_market', price: 2900 }, takeProfit: { price: 3200, type: 'limit' } },
+      { stopLoss: '2900', takeProfit: '3200' },
+    ],
   ])('are read from %j', (members, exits) => {
     expect(readSignal(marketOrder(members))).toEqual({ ...marketSignal, ...exits });
   });
@@ -40,18 +45,17 @@ describe('a stop-loss and a take-profit', () => {
     [{ stopLoss: '0%' }, 'stopLoss', '"0" is zero', expect.any(String)],
     [{ stopLoss: '120%' }, 'stopLoss', '"120%" is more than 100%', 'write at most 100%'],
     [{ takeProfit: '-2%' }, 'takeProfit', '"-2" is negative', expect.any(String)],
-    [{ takeProfit: [1, 2] }, 'takeProfit', 'an array is not a number', expect.any(String)],
+    [
+      { takeProfit: [1, 2] },
+      'takeProfit',
+      'it is a list, and an order has one take-profit',
+      'keep one here; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled',
+    ],
     [
       { stopLoss: { type: 'trailing_stop', percent: 2 } },
       'stopLoss.type',
       '"trailing_stop" is not a type of stop-loss that the exchange has',
-      'the exchange has no trailing orders: write a fixed price, or a distance: "stopLoss": "2%"',
-    ],
-    [
-      { stopLoss: { type: 'stop_limit', stopPrice: 2900 } },
-      'stopLoss.type',
-      '"stop_limit" is not a type of stop-loss that the exchange has',
-      'the exchange sets the limit price of a stop-loss: write "stopLoss": "2%", or its trigger price',
+      'the exchange has no trailing orders: keep the protection as a fixed price or distance: "stopLoss": "2%"',
     ],
     [
       { stopLoss: { stopPrice: 2900, limitPrice: 2890 } },
@@ -60,10 +64,10 @@ describe('a stop-loss and a take-profit', () => {
       writeStop,
     ],
     [
-      { takeProfit: { percent: 4, type: 'limit' } },
+      { takeProfit: { percent: 4, type: 'market' } },
       'takeProfit.type',
-      'it is no part of a take-profit here',
-      writeProfit,
+      '"market" is not a type of take-profit that the exchange has',
+      'write one of "limit"',
     ],
     [
       { stopLoss: { percent: 2, stopPrice: 2900 } },
@@ -76,7 +80,7 @@ describe('a stop-loss and a take-profit', () => {
       { stopLoss: { type: 'constructor', percent: 2 } },
       'stopLoss.type',
       expect.any(String),
-      'write one of "stop"',
+      'write one of "stop", "stop_limit"',
     ],
   ])('are not %j', (members, path, message, hint) => {
     expect(issueOf(marketOrder(members))).toEqual({ path, message, hint });

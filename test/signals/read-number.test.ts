@@ -3,7 +3,7 @@ import { issueOf, orderSignal, orderText, orderWith, readSignal, refusalOf } fro
 
 describe('a number', () => {
   const plain = 'write the number in digits, with a point before decimals';
-  const lone = 'this field takes one number: let the script calculate it';
+  const exit = 'write a price, or a distance from the entry price: "takeProfit": "4%"';
   const absent = 'correct the script, or leave the line out if it is optional';
   const size = 'write at most 64 characters, between 1e-40 and 1e40';
   test.each([
@@ -15,7 +15,7 @@ describe('a number', () => {
     ['"-inf"', '"-inf" is infinite', 'correct the division by zero in the script'],
     ['"false"', '"false" is true or false', plain],
     ['false', 'false is not a number', plain],
-    ['[90]', 'an array is not a number', lone],
+    ['{}', 'the take-profit needs one price or one distance', exit],
     ['"0x1F"', '"0x1F" is not decimal', plain],
     ['"0b11"', '"0b11" is not decimal', plain],
     [

@@ -136,13 +136,13 @@ describe('the position after the order', () => {
   test.each([
     ['buy', 'long', {}],
     ['buy', 'bullish', {}],
-    ['buy', 'flat', { reduceOnly: true }],
+    ['buy', 'flat', { reduceOnly: true, told: { after: 'flat' } }],
     ['buy', 'short', { reduceOnly: true }],
     ['sell', 'short', {}],
     ['sell', 'BEARISH', {}],
-    ['sell', 'flat', { reduceOnly: true }],
+    ['sell', 'flat', { reduceOnly: true, told: { after: 'flat' } }],
     ['sell', 'long', { reduceOnly: true }],
-    ['exit_long', 'flat', { side: 'sell', reduceOnly: true }],
+    ['exit_long', 'flat', { side: 'sell', reduceOnly: true, told: { after: 'flat' } }],
     ['enter_short', 'short', { side: 'sell' }],
   ])('decides whether the order only reduces: %s, then %s', (action, sentiment, order) => {
     const side = action === 'buy' ? 'buy' : 'sell';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { issueOf, orderText, refusalOf } from './reading.ts';
+import { issueOf, orderText, readSignal, refusalOf } from './reading.ts';
 
 describe('the ticker', () => {
   test.each([
@@ -8,7 +8,15 @@ describe('the ticker', () => {
     ['WHITEBIT:BTCUSDT', 'BTC_USDT'],
     ['BTCUSD', 'BTC_USD'],
     ['ETHBTC', 'ETH_BTC'],
-    ['BTC_PERP', 'BTC_PERP'],
+    ['dogeusdt', 'DOGE_USDT'],
+    ['DOGE/USDT', 'DOGE_USDT'],
+    ['doge-usdt', 'DOGE_USDT'],
+    ['DOGE_PERP', 'DOGE_PERP'],
+    ['USDT_BTC', 'BTC_USDT'],
+    ['BTC_ETH', 'BTC_ETH'],
+    ['BINANCE:ETHUSDT', 'ETH_USDT'],
+    ['BINANCE:BTCUSDT.P', 'BTC_PERP'],
+    ['BTC-USDT-SWAP', '<market>'],
     ['ES1!', '<market>'],
     ['USDT', '<market>'],
     ['constructor', '<market>'],
@@ -20,8 +28,29 @@ describe('the ticker', () => {
     });
   });
 
-  test('is looked up exactly', () => {
-    expect(refusalOf(`{${orderText.replace('BTCUSDT.P', 'btcusdt.p')}}`).paths).toEqual(['ticker']);
+  test.each(['ETHUSDT', 'ethusdt', 'ETH/USDT', 'ETH-USDT', 'ETH_USDT', 'eth_usdt'])(
+    '%s is a spelling of a listed ticker or of its market',
+    (ticker) => {
+      expect(readSignal(`{${orderText.replace('BTCUSDT.P', ticker)}}`)).toMatchObject({
+        ticker,
+        market: 'ETH_USDT',
+      });
+    },
+  );
+
+  test('of which two listed spellings have different markets is refused', () => {
+    const tickers = { SOLUSDT: 'SOL_USDT', 'SOL-USDT': 'SOL_PERP' };
+
+    expect(refusalOf(`{${orderText.replace('BTCUSDT.P', 'SOL/USDT')}}`, { tickers }).paths).toEqual([
+      'ticker',
+    ]);
+    expect(readSignal(`{${orderText.replace('BTCUSDT.P', 'SOL-USDT')}}`, { tickers })).toMatchObject({
+      market: 'SOL_PERP',
+    });
+  });
+
+  test('has no blanks, and no prefix that is not listed', () => {
+    expect(refusalOf(`{${orderText.replace('BTCUSDT.P', 'X:BTCUSDT.P')}}`).paths).toEqual(['ticker']);
     expect(refusalOf(`{${orderText.replace('BTCUSDT.P', ' BTCUSDT.P')}}`).paths).toEqual(['ticker']);
   });
 
