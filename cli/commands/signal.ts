@@ -104,7 +104,7 @@ function describeAsked(
       ['asked', 'nothing: the alert was refused'],
       ['ticker', refusedTickerOf(entry)],
     ];
-  const { ticker, timeMs, maxLagMs, strategy, interval, comment, extras } = signal;
+  const { ticker, timeMs, maxLagMs, strategy, interval, comment, extras, info } = signal;
   return [
     ['asked', describeSignal(signal)],
     ['ticker', ticker],
@@ -114,6 +114,7 @@ function describeAsked(
     ['interval', interval ?? null],
     ['comment', comment ?? null],
     ['extras', extras === undefined ? null : JSON.stringify(extras)],
+    ['info', info === undefined ? null : JSON.stringify(info)],
   ];
 }
 

@@ -43,6 +43,8 @@ export interface PreparedAction {
   readonly isOrder: boolean;
   /** The requests as a dry run stores them, without key, nonce or signature. */
   readonly requests: readonly Json[];
+  /** Added to the note of the `sending` step: what the operator should know of the order. */
+  readonly note?: string;
   /** Stored with the `sending` step, for the reconciler's lookups and the operator. */
   readonly evidence?: Json;
   /** When the reading of what it was sized on began. The request is not sent when that is too long ago. */

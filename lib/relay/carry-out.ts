@@ -47,7 +47,8 @@ export async function carryOut(
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
   const { evidence } = action;
-  const note = 'on its way to the exchange';
+  const told = action.note === undefined ? '' : `; ${action.note}`;
+  const note = `on its way to the exchange${told}`;
   const step: Step = { status: 'sending', atMs, note, ...(evidence === undefined ? {} : { evidence }) };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
@@ -126,7 +127,7 @@ async function findLeftOpen(
 function dryRunOutcome(reason: string, action: PreparedAction): Outcome {
   return {
     status: 'dry_run',
-    note: `${reason}: nothing was sent; these requests would have been sent`,
+    note: `${reason}: nothing was sent; these requests would have been sent${action.note === undefined ? '' : `; ${action.note}`}`,
     evidence: {
       requests: action.requests,
       ...(action.evidence === undefined ? {} : { prepared: action.evidence }),

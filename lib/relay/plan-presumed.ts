@@ -5,6 +5,7 @@ import { describeAmount, type SeenPosition, stateOfAmount } from '../positions/s
 import { deny, type Plan } from './action.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket, readMarketOwner } from './claim-market.ts';
+import { comparePosition, withNote } from './compare-position.ts';
 import { planOrder } from './plan-order.ts';
 import { readPosition } from './read-position.ts';
 import { readReduceLeg } from './read-reduce-leg.ts';
@@ -29,7 +30,7 @@ export async function planPresumedOrder(
 ): Promise<Plan> {
   const { requirePosition } = signal;
   if (requirePosition === undefined && !(await mayBelongToAnother(services, account, signal)))
-    return await planOrder(services, account, signal, clientOrderId);
+    return await planTold(services, account, { signal, signalId, clientOrderId });
   const ground = await checkPositions(services, account, signal);
   if (!ground.ok) return ground.plan;
   const query = {
@@ -52,6 +53,20 @@ export async function planPresumedOrder(
   if (denial !== null) return { verdict: 'denied', denial };
   const plan = await planOrder(services, account, signal, clientOrderId);
   return withPosition(plan, { position, readAtMs });
+}
+
+/** The position is read beside the planning, so that telling it delays nothing. */
+async function planTold(
+  services: ExecuteServices,
+  account: Account,
+  { signal, signalId, clientOrderId }: NamedOrder,
+): Promise<Plan> {
+  if (signal.told === undefined) return await planOrder(services, account, signal, clientOrderId);
+  const [plan, note] = await Promise.all([
+    planOrder(services, account, signal, clientOrderId),
+    comparePosition(services, account, signalId, signal),
+  ]);
+  return withNote(services, plan, note, { account: account.name, signalId });
 }
 
 /** A spot market and the documented dialect show no positions, so there no market is claimed. */

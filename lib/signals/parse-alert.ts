@@ -2,13 +2,14 @@ import { RelayError } from '../base/errors.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { type Action, readAction } from './actions.ts';
-import { fieldTable } from './field-table.ts';
+import { closeOf } from './close-of-order.ts';
+import { type FieldName, fieldNames, rowOf } from './field-table.ts';
 import { collectFields, type Fields } from './fields.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
 import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
-import { closeOf, parsePosition } from './parse-position.ts';
+import { parsePosition } from './parse-position.ts';
 import { readId, refuseLongId, refuseSharedIds } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { impliesTarget } from './read-target.ts';
@@ -55,7 +56,7 @@ interface Reading {
 
 const mostItems = 10;
 /** The fields of text that is only kept with the signal. */
-const keptTexts = ['strategy', 'interval', 'comment'] as const;
+const keptTexts = fieldNames.filter((name) => rowOf(name).mostCharacters !== undefined);
 
 /**
  * Parses the body of an alert: a JSON object, or an array of up to ten.
@@ -221,11 +222,11 @@ function readTicker({ fields, prefix, context, issues }: Reading): Instrument | 
   return issues.add(`${prefix}ticker`, 'the alert names no ticker', 'add "ticker": "{{ticker}}"');
 }
 
-function readGivenText({ fields, issues }: Reading, name: (typeof keptTexts)[number]): string | undefined {
+function readGivenText({ fields, issues }: Reading, name: FieldName): string | undefined {
   const field = fields[name];
   return field === undefined
     ? undefined
-    : (readText(field, fieldTable[name].mostCharacters, issues) ?? undefined);
+    : (readText(field, rowOf(name).mostCharacters ?? 0, issues) ?? undefined);
 }
 
 /** `maxLag` is meaningless without a time. */

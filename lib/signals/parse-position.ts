@@ -2,9 +2,10 @@ import type { Account, TradingGround } from '../model/account.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { CloseSignal, OrderSize, OwnPart, PercentText, PositionSignal } from '../model/signal.ts';
 import { marketKind } from '../orders/market.ts';
-import type { OrderAction, PositionAction } from './actions.ts';
+import type { PositionAction } from './actions.ts';
+import { isMarket, saysFlat } from './close-of-order.ts';
 import { type FieldName, namesTakenBy } from './field-table.ts';
-import type { Field, Fields } from './fields.ts';
+import type { Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readExit } from './read-exits.ts';
@@ -15,7 +16,6 @@ import { type ReferencePart, readReferencePrice } from './read-reference.ts';
 import { readLoneSize } from './read-size.ts';
 import { readTarget, targetFields } from './read-target.ts';
 import { readFlag, readWord } from './read-text.ts';
-import { textOf } from './written-value.ts';
 
 /** The fields of a position action, and the account whose settings complete them. */
 export interface PositionSource {
@@ -51,25 +51,6 @@ export function parsePosition(source: PositionSource, issues: Issues): readonly 
   const shared = readShared(source, issues);
   const legs = readLegs(source, shared, issues);
   return issues.count > foundBefore ? [] : legs;
-}
-
-/**
- * An order that leaves a position and states no size closes all of it, at market; null for any other order.
- */
-export function closeOf(fields: Fields, { side, exits }: OrderAction): PositionAction | null {
-  const isFlat = plainWord(textIn(fields.sentiment)) === 'flat';
-  const only = exits ?? (isFlat ? (side === 'sell' ? 'long' : 'short') : null);
-  const names = ['quantity', 'quoteQuantity', 'quantityPercent', 'stopPrice', 'limitPrice'] as const;
-  if (only === null || names.some((name) => fields[name] !== undefined)) return null;
-  return fields.orderType === undefined || isMarket(fields.orderType) ? { name: 'close', only } : null;
-}
-
-function isMarket({ node }: Field): boolean {
-  return marketKind.words.includes(plainWord(textOf(node) ?? ''));
-}
-
-function textIn(field: Field | undefined): string {
-  return (field && textOf(field.node)) ?? '';
 }
 
 function describe({ name }: PositionAction): string {
@@ -127,7 +108,7 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
 
 function readClose({ fields, action, market }: PositionSource, issues: Issues): OwnPart<CloseSignal> {
   const hint = 'remove it; a "target" says which position is wanted';
-  const isFlat = plainWord(textIn(fields.sentiment)) === 'flat';
+  const isFlat = saysFlat(fields);
   const contradicting = isFlat ? targetFields : ([...targetFields, 'sentiment'] as const);
   refuse(fields, contradicting, 'a close ends the position', hint, issues);
   if (fields.reduceOnly !== undefined && readFlag(fields.reduceOnly, issues) === false)

@@ -41,8 +41,8 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 270_000],
-    ['execute-signal', 390_000],
+    ['receive-signal', 280_000],
+    ['execute-signal', 393_000],
     ['reconcile-signals', 335_000],
     ['snapshot-balances', 260_000],
     ['snapshot-fees', 260_000],

@@ -750,6 +750,85 @@ describe('a reading of the position', () => {
   });
 });
 
+describe('a position that the alert only tells', () => {
+  const sent = (entry: Entry | undefined) => entry?.steps.find(({ status }) => status === 'sending')?.note;
+
+  test('is told when it is another one, and the order is sent', async () => {
+    await order('buy', '0.2');
+
+    const entry = await order('buy', '0.1', { prev_market_position: 'flat' });
+
+    expect(entry?.status).toBe('placed');
+    expect(sent(entry)).toBe(
+      'on its way to the exchange; the alert says that the position was flat, and it is long 0.2',
+    );
+  });
+
+  test('is not told when it is as the alert says, nor where it is no position', async () => {
+    await order('buy', '0.2');
+    const [as, none] = [
+      await order('buy', '0.1', { prev_market_position: 'long' }),
+      await order('buy', '0.1', { prevMarketPosition: '{{strategy.prev_market_position}}' }),
+    ];
+
+    expect([sent(as), sent(none)]).toEqual(['on its way to the exchange', 'on its way to the exchange']);
+  });
+
+  test('leaves a rest when it is larger than an order that should leave none', async () => {
+    await order('buy', '0.2');
+
+    expect(sent(await order('sell', '0.1', { market_position: 'flat' }))).toBe(
+      'on its way to the exchange; the alert says that the position is flat afterwards, and its size is less than long 0.2: a rest stays',
+    );
+  });
+
+  test('decides where the account says so', async () => {
+    changeAccount({ requirePosition: true });
+    await order('buy', '0.2');
+
+    const entry = await order('buy', '0.1', { prev_market_position: 'flat' });
+
+    expect(entry?.steps.at(-1)).toMatchObject({
+      status: 'denied',
+      evidence: { rule: 'position_mismatch', limit: 'flat', actual: 'long 0.2' },
+    });
+  });
+
+  test('that cannot be read stops nothing: the order is sent, and the ledger says so', async () => {
+    const { exchangeFor } = relay.services;
+    Object.assign(relay.services, {
+      exchangeFor: async (account: string) => {
+        const client = await exchangeFor(account);
+        const call: typeof client.call = async (endpoint, ...rest) => {
+          if (endpoint.name === openPositions.name) throw new Error('no list of positions');
+          return await client.call(endpoint, ...rest);
+        };
+        return override(client, { call });
+      },
+    });
+
+    const entry = await order('buy', '0.1', { prev_market_position: 'flat' });
+
+    expect(entry?.status).toBe('placed');
+    expect(sent(entry)).toMatch(
+      /^on its way to the exchange; the position could not be compared with what the alert says of it: /,
+    );
+  });
+});
+
+describe('a close of one side', () => {
+  test('closes that side alone, and opens nothing', async () => {
+    await order('buy', '0.2');
+    const [other] = await send({ action: 'exit_short' });
+    const heldBetween = await heldAmount();
+    const [own] = await send({ action: 'close_long', sentiment: 'flat' });
+
+    expect(other).toMatchObject({ status: 'satisfied' });
+    expect(noteOf(other)).toBe('the position is long 0.2: there is no short one to close');
+    expect([heldBetween, own?.status, await heldAmount()]).toEqual(['0.2', 'placed', '0']);
+  });
+});
+
 describe('an order that presumes a position', () => {
   const presumes = (requirePosition: string) => ({ requirePosition });
 

@@ -67,13 +67,16 @@ describe('a market order alert', () => {
       });
     });
 
-    test.each(['price', 'Price'])('is refused with %s, which could be the limit or the last price', (name) => {
-      expect(issueOf(marketOrder({ ...plain, [name]: 2990 }))).toEqual({
-        path: name,
-        message: '"price" could be a limit, or the last price',
-        hint: 'add "orderType": "market" if it is the last price, or "orderType": "limit" if it is the worst price you accept',
-      });
-    });
+    test.each(['price', 'Price'])(
+      'is refused with %s, which could be the limit or the last price',
+      (name) => {
+        expect(issueOf(marketOrder({ ...plain, [name]: 2990 }))).toEqual({
+          path: name,
+          message: '"price" could be a limit, or the last price',
+          hint: 'add "orderType": "market" if it is the last price, or "orderType": "limit" if it is the worst price you accept',
+        });
+      },
+    );
 
     test('takes a price of zero for none', () => {
       expect(readSignal(marketOrder({ ...plain, price: '0' }))).toEqual({

@@ -168,11 +168,7 @@ describe('a word of other relays', () => {
       'bracket',
       'write the entry with "stopLoss" and "takeProfit": the exchange places them as a pair when it fills',
     ],
-    [
-      'quantityType',
-      'cash',
-      'write "quoteQuantity": it is an amount of the quote currency of the market',
-    ],
+    ['quantityType', 'cash', 'write "quoteQuantity": it is an amount of the quote currency of the market'],
     [
       'quantityType',
       'percent_of_equity',

@@ -15,7 +15,14 @@ const time = '2026-01-31T12:00:00Z';
 const alerts: readonly Readonly<Record<string, unknown>>[] = [
   { action: 'buy', quantity: 1 },
   { action: 'sell', quantity: 1, sentiment: 'flat' },
-  { action: 'buy', quoteQuantity: 100, orderType: 'limit', limitPrice: 3000, stopLoss: '2%', takeProfit: '4%' },
+  {
+    action: 'buy',
+    quoteQuantity: 100,
+    orderType: 'limit',
+    limitPrice: 3000,
+    stopLoss: '2%',
+    takeProfit: '4%',
+  },
   { action: 'buy', quantity: 1, stopPrice: 3100 },
   { action: 'sell', quantity: 1, orderType: 'stop_market', stopPrice: 3000, reduceOnly: true },
   { action: 'close' },
@@ -134,7 +141,8 @@ describe('what only informs is taken and recorded; what carries risk is understo
 
     fc.assert(
       fc.property(misspelt, fc.constantFrom(...alerts), (key, alert) => {
-        for (const value of ['1', 3000, 'long', true]) expect(isRefused({ ...alert, [key]: value })).toBe(true);
+        for (const value of ['1', 3000, 'long', true])
+          expect(isRefused({ ...alert, [key]: value })).toBe(true);
       }),
       { seed, numRuns: 2_000 },
     );

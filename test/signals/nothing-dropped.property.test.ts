@@ -295,7 +295,12 @@ describe('no field of an alert is dropped in silence:', () => {
         // An amount per trade must name its unit.
         // Beside a market order `price` is the last price.
         const limit = { ...further, orderType: 'limit' };
-        const others = name === 'limitPrice' ? limit : name === 'quantity' ? { ...further, quantityType: 'base' } : further;
+        const others =
+          name === 'limitPrice'
+            ? limit
+            : name === 'quantity'
+              ? { ...further, quantityType: 'base' }
+              : further;
         const value = usualValue ?? valuesOf[name][0];
         const alert = readOrRefuse({ ...others, [name]: value });
 

@@ -114,11 +114,7 @@ describe('an array of alerts', () => {
 
   test('names the signal in which something is missing', () => {
     expect(refusalOf('[{}]').paths).toEqual(['[0].action', '[0].ticker', '[0].time']);
-    expect(refusalOf('[{"action":"buy"}]').paths).toEqual([
-      '[0].ticker',
-      '[0].time',
-      '[0].quantity',
-    ]);
+    expect(refusalOf('[{"action":"buy"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].quantity']);
     expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].signalId']);
   });
 

@@ -191,7 +191,10 @@ describe('an order alert', () => {
   });
 
   test('may carry the name that a strategy gave it: it informs', () => {
-    expect(readSignal(orderWith('"order_id":"Long"'))).toEqual({ ...orderSignal, info: { order_id: 'Long' } });
+    expect(readSignal(orderWith('"order_id":"Long"'))).toEqual({
+      ...orderSignal,
+      info: { order_id: 'Long' },
+    });
   });
 
   test('gets all its issues at once', () => {

@@ -57,6 +57,19 @@ interface DrawTerms {
   readonly isHedged: boolean;
 }
 
+/** What scripts send besides, and what decides nothing. The position before the order is true or not. */
+function drawInforming(random: Random): object {
+  if (rollChance(random, 0.85)) return {};
+  const before = pickOne(random, ['flat', 'long', 'short', '{{strategy.prev_market_position}}']);
+  return {
+    close: '60000',
+    volume: '12.5',
+    exchange: 'BINANCE',
+    prev_market_position: before,
+    apikey: 'theirs',
+  };
+}
+
 /** Draws alerts one after the other, and keeps their ids, because cancellations name earlier orders. */
 export class AlertDraw {
   readonly #random: Random;
@@ -127,6 +140,7 @@ export class AlertDraw {
       ...this.#identity(ground),
       ...drawOrderFields({ random, ground, kind, number, hasShares, isHedged, reach }),
       comment: bodyMarker,
+      ...drawInforming(random),
       ...changes,
     };
   }

@@ -66,7 +66,8 @@ const drawPrices: Readonly<Record<OrderKindName, (draw: SidedDraw) => Fields>> =
     const isOpen = ground.account === 'second' && rollChance(random, 0.4);
     const slippage = pickOne(random, ['0.05%', '0.05%', '0.05%', '0.05%', '0.3%', '0.9%']);
     return {
-      orderType: 'market',
+      // Without a kind and without a price it is a market order, too, as accounts are shipped.
+      ...(rollChance(random, 0.4) ? {} : { orderType: 'market' }),
       ...(isOpen || (ground.account === 'main' && rollChance(random, 0.3)) ? {} : { maxSlippage: slippage }),
     };
   },
