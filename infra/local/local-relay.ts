@@ -22,6 +22,7 @@ import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { createRepeatWatch } from '../../lib/relay/repeated-alert.ts';
 import { runMinute } from '../../lib/relay/run-minute.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { createHealth } from './health.ts';
@@ -106,6 +107,7 @@ export async function startLocalRelay(options: {
     webhookTokens: secrets.webhookTokens,
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
+    repeats: createRepeatWatch(),
   };
   const webhook = createPlainWebhook(log, (request) => receiveSignal(receiving, request));
   const markets = createMarketCatalogue({

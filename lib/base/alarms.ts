@@ -18,6 +18,8 @@ export type AlarmName =
   | 'signal_dead_lettered'
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
+  /** An alert placed nothing, because its id or its bytes were used before. */
+  | 'alert_repeated'
   | 'interest_missing'
   /** A position stands without the stop-loss that its entry asked for. */
   | 'position_unprotected'

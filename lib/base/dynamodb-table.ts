@@ -114,11 +114,6 @@ export class DynamodbTable {
     }
   }
 
-  /** Puts every item where none of its key is, or none of them. */
-  createAll(items: readonly Item[]): Promise<AllWritten> {
-    return this.putAll(items.map((item) => ({ item, condition: isNew })));
-  }
-
   /** All of the puts or none of them. */
   async putAll(puts: readonly ConditionalPut[]): Promise<AllWritten> {
     const TransactItems = puts.map((put) => ({ Put: this.#inputOf(put) }));

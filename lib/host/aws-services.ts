@@ -23,6 +23,7 @@ import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import { createOverloadWatch } from '../relay/overload.ts';
 import { createQueuedEntrance } from '../relay/queued-entrance.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
+import { createRepeatWatch } from '../relay/repeated-alert.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
@@ -90,6 +91,7 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
     // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
+    repeats: createRepeatWatch(),
   };
 }
 

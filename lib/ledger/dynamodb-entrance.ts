@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
-import { DynamodbTable } from '../base/dynamodb-table.ts';
+import { type ConditionalPut, DynamodbTable, isNew } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
+import { DynamodbArrivals } from './dynamodb-arrivals.ts';
 import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
@@ -48,15 +49,19 @@ export class DynamodbEntrance implements LedgerEntrance {
   readonly #table: DynamodbTable;
   readonly #keepDays: number;
   readonly #signals: MinuteCount;
+  readonly #byArrival: DynamodbArrivals;
   #arrivals = 0;
 
   constructor(table: DynamodbTable, keepDays: number) {
     this.#table = table;
     this.#keepDays = keepDays;
     this.#signals = new MinuteCount(table, 'signals-of-a-minute');
+    this.#byArrival = new DynamodbArrivals(table);
   }
 
   async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    const [first] = newEntries;
+    if (first?.isByArrival === true) return await this.#acceptByArrival(first, newEntries, limit);
     const accepted = await this.#acceptNew(newEntries, limit);
     if (accepted !== null) return accepted;
     // A resend does not count against the limit, so what was stored before is read first.
@@ -73,10 +78,32 @@ export class DynamodbEntrance implements LedgerEntrance {
       if (await this.#create(created)) return { result: 'stored', signals: storedOf(created, found) };
       found = await this.#readAll(newEntries);
     }
-    throw new RelayError(
-      'store_unavailable',
-      'the alert could not be stored: too many copies of it arrive at the same time',
-    );
+    throw createTooManyCopies();
+  }
+
+  /** Copies that arrive at the same time meet at the item of their bytes. */
+  async #acceptByArrival(
+    first: NewEntry,
+    newEntries: readonly NewEntry[],
+    limit: MinuteLimit | null,
+  ): Promise<Accepted> {
+    const writer = randomUUID();
+    const signalIds = newEntries.map(({ signalId }) => signalId);
+    for (let tries = 0; tries < maximumTries; tries += 1) {
+      const seen = await this.#byArrival.read(first);
+      const earlierIds = await this.#byArrival.listEarlier(seen, first, randomUUID());
+      const earlier = await this.#readAll(earlierIds.map((signalId) => ({ ...first, signalId })));
+      const known = earlier.filter((entry) => entry !== null);
+      if (known.length > 0)
+        return { result: 'stored', signals: known.map((entry) => ({ entry, isNew: false })) };
+      const place = await this.#signals.take(newEntries, first.atMs, limit);
+      if (!place.free) return { result: 'over_limit', count: place.count };
+      const created = newEntries.map(createAcceptedEntry);
+      const arrival = this.#byArrival.putOf(seen, first, signalIds, writer);
+      if (await this.#putAll([...this.#putsOf(created, writer), arrival], writer))
+        return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
+    }
+    throw createTooManyCopies();
   }
 
   /**
@@ -107,14 +134,22 @@ export class DynamodbEntrance implements LedgerEntrance {
   /** Creates all entries or none. @returns false when one of them existed already; then none was created */
   async #create(entries: readonly Entry[]): Promise<boolean> {
     const writer = randomUUID();
-    const items = entries.map((entry) => this.#itemOf(entry, writer));
-    const [only] = items;
+    const puts = this.#putsOf(entries, writer);
+    const [only] = puts;
     if (only === undefined) return true;
     // A transaction costs twice as much as a single write.
-    if (items.length === 1) return recogniseOwn(await this.#table.create(only), writer).done;
-    const created = await this.#table.createAll(items);
-    // If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded.
-    return created.done || created.found.some((item) => item !== null && textOf(item, 'writer') === writer);
+    if (puts.length === 1) return recogniseOwn(await this.#table.putIf(only), writer).done;
+    return await this.#putAll(puts, writer);
+  }
+
+  #putsOf(entries: readonly Entry[], writer: string): readonly ConditionalPut[] {
+    return entries.map((entry) => ({ item: this.#itemOf(entry, writer), condition: isNew }));
+  }
+
+  /** If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded. */
+  async #putAll(puts: readonly ConditionalPut[], writer: string): Promise<boolean> {
+    const written = await this.#table.putAll(puts);
+    return written.done || written.found.some((item) => item !== null && textOf(item, 'writer') === writer);
   }
 
   async #readAll(keys: readonly EntryKey[]): Promise<readonly (Entry | null)[]> {
@@ -139,5 +174,12 @@ function storedOf(created: readonly Entry[], found: readonly (Entry | null)[]): 
   const fresh = created.values();
   return found.map((entry) =>
     entry === null ? { entry: fresh.next().value as Entry, isNew: true } : { entry, isNew: false },
+  );
+}
+
+function createTooManyCopies(): RelayError {
+  return new RelayError(
+    'store_unavailable',
+    'the alert could not be stored: too many copies of it arrive at the same time',
   );
 }

@@ -11,7 +11,7 @@ import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
- * `signal#<id>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>#<order id>`, `fact#<name>`,
+ * `signal#<id>`, `arrival#<SHA-256 of bytes>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>#<order id>`, `fact#<name>`,
  * `signals-of-a-minute`, `orders-of-a-minute` and `pause`.
  *
  * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"

@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import { statusTransitions } from '../model/outcome.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import { clockToleranceMs, limitWindowMs, type Move, type NewEntry } from './ledger.ts';
+import { clockToleranceMs, limitWindowMs, type Move, type NewEntry, resendWindowMs } from './ledger.ts';
 
 /** Those waiting signals of a market that are older than this one; all of them if it is not among them. */
 export function listBefore({ signalId }: EntryKey, waiting: readonly Entry[]): readonly Entry[] {
@@ -20,9 +20,37 @@ export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
   throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
 }
 
-/** Whether the stored entry belongs to another alert: the bytes decide, not the id. */
-export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
+/** Whether an entry with the id of a new one came from other bytes. */
+export function hasOtherBytes(entry: NewEntry, found: Entry): boolean {
   return found.fingerprint !== entry.fingerprint;
+}
+
+/**
+ * Whether the stored entry belongs to another alert, although the id is the same. When a clock was set back so far that
+ * the time between the two cannot be known, it does: a resend that is told too loudly harms nobody.
+ */
+export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
+  return hasOtherBytes(entry, found) || Math.abs(entry.atMs - found.createdAtMs) >= resendWindowMs;
+}
+
+/** When bytes arrived that identify their alert only together with that time. */
+export interface Arrival {
+  readonly atMs: number;
+  /** The ids of its signals, in the order of execution. */
+  readonly signalIds: readonly string[];
+}
+
+/**
+ * Whether the same bytes may be a resend of that arrival. They may be when it lies in the future, because nobody knows how
+ * long it is ago then: a second order is worse than an alarm.
+ */
+export function mayBeResend(arrival: Arrival, nowMs: number): boolean {
+  return nowMs - arrival.atMs < resendWindowMs;
+}
+
+/** Whether the clock was set back since, so far that the arrival must be dated anew: else it would keep later alerts out. */
+export function isFarAhead(arrival: Arrival, nowMs: number): boolean {
+  return arrival.atMs - nowMs >= resendWindowMs;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from './entry.ts';
 import type { NewEntry } from './ledger.ts';
-import { isOtherAlert } from './ledger-rules.ts';
+import { hasOtherBytes } from './ledger-rules.ts';
 
 /** What the line of waiting signals knows of one of them. */
 export interface KnownEntry {
@@ -38,7 +38,7 @@ export interface LedgerWatch {
  * @throws RelayError `store_unavailable`
  */
 export function refuseWhileHeld(entry: NewEntry, held: Entry | null): void {
-  if (held === null || !isOtherAlert(entry, held)) return;
+  if (held === null || !hasOtherBytes(entry, held)) return;
   const { account, signalId } = entry;
   throw new RelayError(
     'store_unavailable',

@@ -13,6 +13,8 @@ export interface NewEntry extends EntryKey {
   readonly clientOrderId: string | null;
   readonly fingerprint: string;
   readonly atMs: number;
+  /** True when only the time of its arrival tells the alert from the next one with the same bytes; then of all its signals. */
+  readonly isByArrival?: boolean;
 }
 
 /** An authentic alert that was refused. */
@@ -31,7 +33,7 @@ export interface StoredSignal {
 export type Accepted =
   | { readonly result: 'stored'; readonly signals: readonly StoredSignal[] }
   | { readonly result: 'over_limit'; readonly count: number }
-  /** Another alert, with other bytes, has used one of the ids. */
+  /** Another alert has used one of the ids: its bytes are others, or it came longer ago than a resend can come. */
   | { readonly result: 'id_taken'; readonly by: Entry };
 
 /** A signal to execute, and the market that its message names. */
@@ -104,6 +106,9 @@ export interface Ledger {
    * Stores the signals of one alert as `accepted`, all of them or none; existing
    * ones stay as they are. Nothing is stored when an id belongs to another alert, or
    * when the new signals would exceed the account's limit for the last 60 seconds.
+   *
+   * An alert that is known by its arrival is never new within `resendWindowMs` of the one with the same bytes, whatever
+   * its ids are: the signals of that one are returned.
    *
    * @param entries of one account, with different ids, in the order of execution
    */
@@ -216,6 +221,15 @@ export interface Ledger {
 
 /** The part of the ledger that receive-signal needs. */
 export type LedgerEntrance = Pick<Ledger, 'accept' | 'refuse' | 'read'>;
+
+/**
+ * Within this time of the first arrival, the same bytes may be a resend; later they are another alert. TradingView sends
+ * again 5 s after a 5xx, at most three times, and waits 3 s for each response: at most 24 s in all. The rest is for slow
+ * networks, and for two machines whose clocks differ.
+ *
+ * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
+ */
+export const resendWindowMs = 40_000;
 
 /** An event counts against a limit for this long; after exactly this time it no longer does. */
 export const limitWindowMs = 60_000;

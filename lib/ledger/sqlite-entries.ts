@@ -76,6 +76,8 @@ const sql = {
   pause: 'INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)',
   pauseRunning: 'INSERT OR IGNORE INTO pauses VALUES (?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
+  findArrival: 'SELECT at_ms, signal_ids FROM arrivals WHERE account = ? AND fingerprint = ?',
+  noteArrival: 'INSERT OR REPLACE INTO arrivals VALUES (?, ?, ?, ?)',
 } as const;
 
 /** The statements above, prepared. */

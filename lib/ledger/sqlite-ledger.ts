@@ -20,6 +20,7 @@ import {
 } from './ledger.ts';
 import { createConflict, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
+import { SqliteArrivals } from './sqlite-arrivals.ts';
 import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
@@ -52,6 +53,7 @@ class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
   readonly #pauses: SqlitePauses;
+  readonly #arrivals: SqliteArrivals;
   readonly #watch: LedgerWatch | null;
   readonly #lists: SqliteLists;
   #lastLoss: unknown = null;
@@ -61,6 +63,7 @@ class SqliteLedger implements Ledger {
     this.#watch = watch;
     this.#statements = prepareLedger(file);
     this.#pauses = new SqlitePauses(file, this.#statements);
+    this.#arrivals = new SqliteArrivals(this.#statements);
     this.#lists = new SqliteLists(file, this.#statements, watch);
   }
 
@@ -80,6 +83,9 @@ class SqliteLedger implements Ledger {
 
   /** `seq` is null for a signal that was stored before. */
   #insert(newEntries: readonly NewEntry[], limit: MinuteLimit | null) {
+    const earlier = this.#arrivals.readEarlier(newEntries, (key) => this.#find(key));
+    if (earlier.length > 0) return earlier.map((entry) => ({ entry, seq: null }));
+    this.#arrivals.note(newEntries);
     const count = this.#countBefore(newEntries[0], limit);
     const rows = newEntries.map((newEntry) => {
       const entry = createAcceptedEntry(newEntry);

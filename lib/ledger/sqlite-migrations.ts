@@ -70,6 +70,14 @@ export const migrations: readonly string[] = [
   `ALTER TABLE entries ADD COLUMN execution TEXT;
    DROP INDEX open_orders;
    CREATE INDEX followed_orders ON entries (account, market, created_at_ms) WHERE order_open > 0;`,
+  // When bytes without id and time arrived last, and the ids of their signals as a JSON array.
+  `CREATE TABLE arrivals (
+     account TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     at_ms INTEGER NOT NULL,
+     signal_ids TEXT NOT NULL,
+     PRIMARY KEY (account, fingerprint)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

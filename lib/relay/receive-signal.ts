@@ -7,10 +7,17 @@ import { findAccount } from '../model/settings.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
 import { checkToken } from '../signals/authenticate.ts';
 import { holdsSecret } from '../signals/find-secret.ts';
-import { clientOrderIdOf, fingerprintOf, reduceLegIdOf, signalIdOf } from '../signals/identity.ts';
+import {
+  arrivalFingerprintOf,
+  clientOrderIdOf,
+  fingerprintOf,
+  reduceLegIdOf,
+  signalIdOf,
+} from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
+import { RepeatedAlert } from './repeated-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from './services.ts';
 
 /** One delivery of an alert, as bytes. */
@@ -33,7 +40,8 @@ const futureAllowanceMs = 5_000;
 /**
  * Receives one alert: authenticates it, parses it, gives its signals their ids, stores them and puts them in line.
  *
- * Sending the same bytes again completes what is missing and never creates a second signal.
+ * Sending the same bytes again as a resend does completes what is missing and never creates a second signal. What may be
+ * another alert with a known id or known bytes is recorded, and an alarm tells it.
  *
  * @throws RelayError `unauthorized`; an error with HTTP status 4xx for an alert that can never succeed, or
  * `rate_limited` for one that should be sent again, both after the alert was recorded as `invalid`;
@@ -45,10 +53,11 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
   const arrived: Arrived = { account, body, secrets: [token, ...(await services.heldSecrets())] };
   try {
     const alert = readAlert(services, arrived);
-    const legs = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
-    await refuseStale(services, legs);
-    const stored = await accept(services, account, legs.flat());
+    const identified = identify(alert, arrived, services.clock.nowMs());
+    await refuseStale(services, identified);
+    const stored = await accept(services, account, identified);
     logAccepted(services, stored);
+    if (alert.isByArrival) await tellRepeat(services, arrived, identified, stored);
     return receiptOf(alert, stored);
   } catch (error) {
     throw await recordRefusal(services, arrived, error);
@@ -108,31 +117,36 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
   });
 }
 
-/** The entries of each item of the alert: usually one. */
-function identify(
-  alert: Alert,
-  account: Account,
-  fingerprint: string,
-  atMs: number,
-): readonly (readonly NewEntry[])[] {
+/** An alert whose signals have their ids. */
+interface Identified {
+  /** Of its bytes. */
+  readonly fingerprint: string;
+  readonly arrivedAtMs: number;
+  /** The entries of each item of the alert: usually one. */
+  readonly items: readonly (readonly NewEntry[])[];
+}
+
+function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number): Identified {
+  const { isByArrival } = alert;
+  const fingerprint = fingerprintOf(body);
+  const identity = isByArrival ? arrivalFingerprintOf(fingerprint, arrivedAtMs) : fingerprint;
   const entryOf = (signalId: string, signal: Signal): NewEntry => {
     const clientOrderId = placesOrder(signal) ? clientOrderIdOf(account.name, signalId) : null;
-    return { account: account.name, signalId, signal, clientOrderId, fingerprint, atMs };
+    const own = { account: account.name, signalId, signal, clientOrderId };
+    return { ...own, fingerprint, atMs: arrivedAtMs, isByArrival };
   };
-  return alert.items.map(({ explicitId, signal, reduceLeg }, index) => {
-    const signalId = signalIdOf(explicitId, fingerprint, alert.isArray ? index : null);
+  const items = alert.items.map(({ explicitId, signal, reduceLeg }, index) => {
+    const signalId = signalIdOf(explicitId, identity, alert.isArray ? index : null);
     const entry = entryOf(signalId, signal);
     return reduceLeg === undefined ? [entry] : [entryOf(reduceLegIdOf(signalId), reduceLeg), entry];
   });
+  return { fingerprint, arrivedAtMs, items };
 }
 
 /**
  * Refuses stale signals. A resend of a signal that is already stored is not stale, however late it arrives.
  */
-async function refuseStale(
-  services: ReceiveServices,
-  items: readonly (readonly NewEntry[])[],
-): Promise<void> {
+async function refuseStale(services: ReceiveServices, { items }: Identified): Promise<void> {
   const issues: Issue[] = [];
   for (const [index, legs] of items.entries()) {
     // The legs of an item have the same age.
@@ -153,11 +167,11 @@ async function refuseStale(
 async function accept(
   services: ReceiveServices,
   account: Account,
-  entries: readonly NewEntry[],
+  identified: Identified,
 ): Promise<readonly StoredSignal[]> {
   const { maxSignalsPerMinute } = account;
   const limit = maxSignalsPerMinute === null ? null : { maxPerMinute: maxSignalsPerMinute };
-  const accepted = await services.ledger.accept(entries, limit);
+  const accepted = await services.ledger.accept(identified.items.flat(), limit);
   switch (accepted.result) {
     case 'stored':
       return accepted.signals;
@@ -167,17 +181,26 @@ async function accept(
         `${accepted.count} signals in the last minute; the account accepts ${maxSignalsPerMinute}`,
       );
     case 'id_taken':
-      throw createIdTaken(accepted.by);
+      throw createRepeat(accepted.by, identified);
   }
 }
 
-/**
- * The same id with other bytes is a different signal: it is not a resend, and its id cannot be used twice.
- */
-function createIdTaken({ signalId }: Entry): RelayError {
-  const message = `"${signalId}" was used before, by a different alert`;
-  const hint = 'give every signal an id of its own, or leave "id" out and send "time": "{{timenow}}"';
-  return new RelayError('invalid_signal', `the id ${message}`, { issues: [{ path: 'id', message, hint }] });
+/** @param first the stored signal that has used an id or the bytes of this alert */
+function createRepeat(first: Entry, { fingerprint, arrivedAtMs, items }: Identified): RepeatedAlert {
+  const index = items.findIndex((legs) => legs.some(({ signalId }) => signalId === first.signalId));
+  const prefix = items.length > 1 && index >= 0 ? `[${index}].` : '';
+  return new RepeatedAlert(first, { fingerprint, arrivedAtMs, prefix });
+}
+
+/** Nothing distinguishes a resend of an alert without id and time from the next alert, which is lost: so it is told. */
+async function tellRepeat(
+  services: ReceiveServices,
+  arrived: Arrived,
+  identified: Identified,
+  stored: readonly StoredSignal[],
+): Promise<void> {
+  const known = stored.find(({ isNew }) => !isNew);
+  if (known !== undefined) await recordRefusal(services, arrived, createRepeat(known.entry, identified));
 }
 
 function logAccepted({ log }: ReceiveServices, stored: readonly StoredSignal[]): void {

@@ -3,8 +3,9 @@ import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Account } from '../model/account.ts';
 import { holdsSecret } from '../signals/find-secret.ts';
-import { fingerprintOf, refusalIdOf } from '../signals/identity.ts';
+import { arrivalFingerprintOf, fingerprintOf, refusalIdOf } from '../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../signals/refused-names.ts';
+import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
 import type { ReceiveServices } from './services.ts';
 
 /** An alert of an authenticated sender, not parsed yet. */
@@ -43,8 +44,16 @@ export async function recordRefusal(
     await record(services, arrived, names, refusal);
     return refusal;
   }
+  if (error instanceof RepeatedAlert) tellRepeat(services, arrived.account, error);
   if (error.row.httpStatus < 500) await record(services, arrived, names, error);
   return error;
+}
+
+/** Logged before the record is stored, as every alarm: one too many is better than one that is lost in a crash. */
+function tellRepeat(services: ReceiveServices, account: Account, repeat: RepeatedAlert): void {
+  const { firstSignalId, repeated, arrivedAtMs } = repeat;
+  if (services.repeats.note(account.name, repeated, arrivedAtMs))
+    services.alarms.raise(repeatAlarm, { account: account.name, firstSignalId });
 }
 
 function namesIn({ body, secrets }: Arrived): readonly RefusedName[] {
@@ -88,7 +97,10 @@ const overLimitAlarm: Alarm = {
   message: 'alerts are refused: the account is over its limit of signals per minute',
 };
 
-/** Stores one entry per id in the alert, so that each signal can be found, or one for an alert without ids. */
+/**
+ * Stores one entry per id in the alert, so that each signal can be found, or one for an alert without ids. A resend of a
+ * refused alert adds nothing; an alert that repeats another one adds an entry each time.
+ */
 async function record(
   services: ReceiveServices,
   { account, body }: Arrived,
@@ -99,11 +111,13 @@ async function record(
   const [first = { id: null, ticker: null }] = names;
   const named = names.filter(({ id }) => id !== null).slice(0, mostRecords);
   const atMs = services.clock.nowMs();
+  const recorded =
+    error instanceof RepeatedAlert ? arrivalFingerprintOf(fingerprint, error.arrivedAtMs) : fingerprint;
   await Promise.all(
     (named.length > 0 ? named : [first]).map(({ id, ticker }) =>
       services.ledger.refuse({
         account: account.name,
-        signalId: refusalIdOf(fingerprint, id),
+        signalId: refusalIdOf(recorded, id),
         fingerprint,
         step: { status: 'invalid', atMs, note: noteOf(error), evidence: evidenceOf(error, ticker) },
       }),
@@ -115,10 +129,12 @@ function noteOf({ message, row }: RelayError): string {
   return row.httpStatus < 500 ? message : `${message}; the sender was asked to send it again`;
 }
 
-function evidenceOf({ code, issues }: RelayError, ticker: string | null): Json {
+function evidenceOf(error: RelayError, ticker: string | null): Json {
+  const { code, issues } = error;
   return {
     code,
     ...(ticker === null ? {} : { ticker }),
+    ...(error instanceof RepeatedAlert ? { firstSignalId: error.firstSignalId } : {}),
     issues: issues.map((issue) => ({ ...issue })),
   };
 }

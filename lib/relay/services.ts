@@ -9,6 +9,7 @@ import type { Settings } from '../model/settings.ts';
 import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 import type { OverloadWatch } from './overload.ts';
+import type { RepeatWatch } from './repeated-alert.ts';
 
 /**
  * The arrival that a signal's age is checked against when the alert does not say when it fired.
@@ -39,6 +40,7 @@ export interface ReceiveServices {
    */
   heldSecrets(): Promise<readonly string[]>;
   readonly overload: OverloadWatch;
+  readonly repeats: RepeatWatch;
 }
 
 /** The services that execute-signal needs. */

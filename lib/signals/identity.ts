@@ -22,6 +22,16 @@ export function fingerprintOf(body: Uint8Array): string {
   return hash('sha256', body, 'hex');
 }
 
+/**
+ * The fingerprint of one arrival of an alert, for what must differ from the next arrival of the same bytes.
+ *
+ * @param fingerprint of the alert's bytes
+ * @returns SHA-256 in lower-case hex
+ */
+export function arrivalFingerprintOf(fingerprint: string, arrivedAtMs: number): string {
+  return hash('sha256', `${fingerprint}\n${arrivedAtMs}`, 'hex');
+}
+
 const reduceSuffix = ':reduce';
 /** An alert that may need two orders needs room for the suffix in its id. */
 export const longestIdOfTwoLegs = 64 - reduceSuffix.length;
@@ -42,9 +52,9 @@ export function isExplicitId(text: string): boolean {
 }
 
 /**
- * The id of a signal: the alert's own, or one derived from the alert's bytes. It is the same on every resend.
+ * The id of a signal: the alert's own, or a derived one. It is the same on every resend.
  *
- * @param fingerprint of the whole body
+ * @param fingerprint of the whole body; for an alert without id and time, of its first arrival
  * @param index of the signal when the alert is an array, else null
  * @returns the explicit id, `h-<32 hex>` or `h-<32 hex>-<index>`
  */
@@ -58,6 +68,7 @@ export function signalIdOf(explicitId: string | null, fingerprint: string, index
  * The id under which a refused alert is recorded. No signal can have such an id, so that a refusal never
  * blocks the same alert when it arrives again and is accepted.
  *
+ * @param fingerprint of the whole body; of the arrival when every arrival needs a record of its own
  * @param explicitId the alert's own id, by which the operator searches; null when none can be read
  * @returns `<id>@refused-<12 hex>`, or `refused-<32 hex>`
  */

@@ -41,6 +41,8 @@ export interface AlertItem {
 export interface Alert {
   /** Whether the body was an array, even of one signal. */
   readonly isArray: boolean;
+  /** Whether no id and no time tells the alert from the next one with the same bytes: only its arrival does. */
+  readonly isByArrival: boolean;
   /** One to ten, in the order of execution. An item with two legs counts as two. */
   readonly items: readonly AlertItem[];
 }
@@ -71,7 +73,8 @@ export function parseAlert(body: Uint8Array, context: AlertContext): Alert {
   const issues = createIssues();
   const items = parseItems(root, context, issues);
   if (issues.count > 0) throw refusal(issues);
-  return { isArray: root.kind === 'array', items };
+  const isByArrival = items.every(({ explicitId, signal }) => explicitId === null && signal.timeMs === null);
+  return { isArray: root.kind === 'array', isByArrival, items };
 }
 
 function refusal({ issues, count }: Issues): RelayError {

@@ -4,28 +4,19 @@ import { longestIdOfTwoLegs, reduceLegIdOf } from './identity.ts';
 import type { Issues } from './issues.ts';
 import { readExplicitId } from './read-text.ts';
 
-/** The fields of one signal, and its position in an array, for example `[1].`; empty for a single signal. */
+/** The fields of one signal. */
 interface IdSource {
   readonly fields: Fields;
-  readonly prefix: string;
   readonly issues: Issues;
 }
 
 /**
- * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
- * the time.
+ * The id that the signal states. Without one, the bytes of the alert identify it if they contain a time or another id;
+ * otherwise its bytes and the moment of its arrival do.
  */
 export function readId(source: IdSource, action: Action | undefined): string | null {
-  const { fields, prefix, issues } = source;
   const field = idFieldOf(source, action);
-  if (field !== undefined) return readExplicitId(field, issues) ?? null;
-  if (fields.time === undefined)
-    issues.add(
-      `${prefix}time`,
-      'without time and id, a second alert looks like a resend of the first',
-      'add "time": "{{timenow}}"',
-    );
-  return null;
+  return (field && readExplicitId(field, source.issues)) ?? null;
 }
 
 /**

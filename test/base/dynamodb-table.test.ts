@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QueriedTable } from '../../lib/base/dynamodb-queries.ts';
+import { isNew } from '../../lib/base/dynamodb-table.ts';
 import {
   answers,
   fails,
@@ -29,6 +30,7 @@ async function sleep(durationMs: number): Promise<void> {
 }
 
 const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name } });
+const newItem = (name: string) => ({ item: itemNamed(name), condition: isNew });
 const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 
 describe('reading many items', () => {
@@ -148,14 +150,14 @@ describe('a write that conflicts with a transaction on its item', () => {
   test('is retried when it is a transaction itself', async () => {
     const table = await open(cancelledFor('None', 'TransactionConflict'), answers({}));
 
-    expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({ done: true });
+    expect(await table.putAll([newItem('a'), newItem('b')])).toEqual({ done: true });
     expect(pausesMs).toEqual([10]);
   });
 
   test('is not retried when a condition fails as well', async () => {
     const table = await open(cancelledFor('ConditionalCheckFailed', 'TransactionConflict'));
 
-    expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({
+    expect(await table.putAll([newItem('a'), newItem('b')])).toEqual({
       done: false,
       found: [null, null],
     });
@@ -167,7 +169,7 @@ describe('a write that conflicts with a transaction on its item', () => {
     async (code) => {
       const table = await open(cancelledFor('TransactionConflict', code));
 
-      await expect(table.createAll([itemNamed('a'), itemNamed('b')])).rejects.toMatchObject({
+      await expect(table.putAll([newItem('a'), newItem('b')])).rejects.toMatchObject({
         code: 'store_unavailable',
       });
       expect(pausesMs).toEqual([]);

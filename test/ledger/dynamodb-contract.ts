@@ -24,6 +24,7 @@ import { describeFinding } from './find-contract.ts';
 import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
 import { describeLookups } from './lookup-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
+import { describeRepeats } from './repeat-contract.ts';
 import { describeStateMachine } from './state-machine.ts';
 
 interface Opened {
@@ -79,10 +80,12 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   describeLedger(name, openFixture);
   describeLookups(name, openFixture);
   describeFinding(name, openFixture);
-  describeStateMachine(name, async () => {
+  async function openTwice() {
     const { ledger, tableName, close } = await open();
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
-  });
+  }
+  describeStateMachine(name, openTwice);
+  describeRepeats(name, openTwice);
 
   describeDamage(name, async () => {
     const { ledger, tableName, close } = await open();
@@ -221,6 +224,16 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
+    test('of a signal that its arrival names is recognised', async () => {
+      const { tableName, close } = await open();
+      const repeating = repeatWrites('TransactWriteItems');
+      const ledger = createDynamodbLedger({ client: repeating, tableName, keepDays: 1 });
+      const entry = orderEntry('a', { isByArrival: true });
+      expect((await acceptOne(ledger, entry, { maxPerMinute: 1 })).result).toBe('created');
+      expect((await acceptOne(ledger, entry, { maxPerMinute: 1 })).result).toBe('exists');
+      await close();
+    });
+
     test('of `sending` is recognised: the order is sent', async () => {
       const { ledger: first, tableName, close } = await open();
       await acceptOne(first, orderEntry('a'), null);
@@ -344,16 +357,16 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
-  test(`${name} gives the place back that a resend took which came after its minute`, async () => {
+  test(`${name} gives the place back that a repeat took which came after its minute`, async () => {
     const { ledger, close } = await open();
     const later = { atMs: noonMs + 61_000 };
     await acceptOne(ledger, orderEntry('a'), null);
 
-    const resent = await acceptOne(ledger, orderEntry('a', later), { maxPerMinute: 1 });
+    const repeated = await acceptOne(ledger, orderEntry('a', later), { maxPerMinute: 1 });
     const next = await acceptOne(ledger, orderEntry('b', later), { maxPerMinute: 1 });
     const full = await acceptOne(ledger, orderEntry('c', later), { maxPerMinute: 1 });
 
-    expect([resent.result, next.result, full.result]).toEqual(['exists', 'created', 'over_limit']);
+    expect([repeated.result, next.result, full.result]).toEqual(['id_taken', 'created', 'over_limit']);
     await close();
   });
 

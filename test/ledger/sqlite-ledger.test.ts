@@ -12,6 +12,7 @@ import { describeDamage } from './damage-contract.ts';
 import { describeFinding } from './find-contract.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
 import { describeLookups } from './lookup-contract.ts';
+import { describeRepeats } from './repeat-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
 
 async function openInMemory(): Promise<LedgerFixture> {
@@ -49,7 +50,7 @@ describeFinding('a ledger on the disk', openOnDisk);
  * Two open ledgers on one file, as the relay and the CLI have.
  *
  * Of two processes, one waits for the lock of the other. In one process that wait would block the writer that it waits
- * for, so moves that begin at once are made in turns here.
+ * for, so writes that begin at once are made in turns here.
  */
 async function openTwice(): Promise<SharedLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -60,18 +61,20 @@ async function openTwice(): Promise<SharedLedger> {
     while (files.some(({ database }) => database.isTransaction))
       await new Promise((resolve) => setImmediate(resolve));
   }
-  function movingInTurns(ledger: Ledger): Ledger {
+  function inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const done = turn.then(write).finally(committed);
+    turn = done.catch(() => undefined);
+    return done;
+  }
+  function writingInTurns(ledger: Ledger): Ledger {
     return override(ledger, {
-      move(key, move) {
-        const done = turn.then(() => ledger.move(key, move)).finally(committed);
-        turn = done.catch(() => undefined);
-        return done;
-      },
+      move: (key, move) => inTurn(() => ledger.move(key, move)),
+      accept: (entries, limit) => inTurn(() => ledger.accept(entries, limit)),
     });
   }
   return {
-    ledger: movingInTurns(createSqliteLedger(files[0])),
-    other: movingInTurns(createSqliteLedger(files[1])),
+    ledger: writingInTurns(createSqliteLedger(files[0])),
+    other: writingInTurns(createSqliteLedger(files[1])),
     async close() {
       for (const file of files) file.close();
       rmSync(folder, { recursive: true });
@@ -80,6 +83,7 @@ async function openTwice(): Promise<SharedLedger> {
 }
 
 describeStateMachine('a ledger on SQLite', openTwice);
+describeRepeats('a ledger on SQLite', openTwice);
 
 describeDamage('a ledger on SQLite', async () => {
   const file = openSqlite(':memory:');

@@ -268,7 +268,7 @@ describe('a refused alert', () => {
 
   test('without a readable id is found by its bytes, with its ticker', async () => {
     const webhook = await openWebhook();
-    await webhook.receive(buyAlert({ id: undefined }));
+    await webhook.receive(buyAlert({ id: 'no good id' }));
 
     const { entries } = await functions.ledger.list({ limit: 100 });
     expect(entries).toMatchObject([

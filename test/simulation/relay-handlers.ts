@@ -14,6 +14,7 @@ import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/mar
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { createRepeatWatch } from '../../lib/relay/repeated-alert.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
 import { runMinute } from '../../lib/relay/run-minute.ts';
 import type { ExecuteServices } from '../../lib/relay/services.ts';
@@ -117,6 +118,7 @@ export function composeHandlers(parts: HandlerParts): Handlers {
         webhookTokens: secrets.webhookTokens,
         heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
         overload: createOverloadWatch(),
+        repeats: createRepeatWatch(),
       };
       const handler = createWebhook(shared.log, (request) => receiveSignal(services, request));
       return world.mutation.webhook?.(handler, tools) ?? handler;

@@ -17,6 +17,7 @@ import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.t
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';
+import { createRepeatWatch } from '../../lib/relay/repeated-alert.ts';
 import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
 import { type RaisedAlarm, recordAlarms } from './record-alarms.ts';
 import { testConfig } from './world.ts';
@@ -70,6 +71,7 @@ export async function openServices(options: {
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, credentials.apiSecret],
     overload: createOverloadWatch(),
+    repeats: createRepeatWatch(),
     markets: createMarketCatalogue({
       client,
       clock,
