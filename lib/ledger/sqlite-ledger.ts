@@ -26,6 +26,7 @@ import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateAfter } from './sqlite-open-state.ts';
 import { SqlitePauses } from './sqlite-pauses.ts';
+import { Undone } from './sqlite-undone.ts';
 import { formatLookup } from './stored-entry.ts';
 
 /**
@@ -37,16 +38,6 @@ import { formatLookup } from './stored-entry.ts';
 export function createSqliteLedger(file: SqliteFile, watch: LedgerWatch | null = null): Ledger {
   migrateLedgerTables(file);
   return new SqliteLedger(file, watch);
-}
-
-/** Undoes a write whose result is that nothing is stored. */
-class Undone extends Error {
-  readonly result: Accepted;
-
-  constructor(result: Accepted) {
-    super();
-    this.result = result;
-  }
 }
 
 class SqliteLedger implements Ledger {

@@ -160,15 +160,14 @@ describe('an alert that ages', () => {
     const clock = { nowMs: () => nowMs, sleep: async () => undefined };
     const world = await openWorld({ dialect: 'live', clock });
     world.setPrice('BTC_USDT', '50000');
-    const alert = buyAlert({ id: undefined, time: '2026-11-01T12:00:00Z' });
+    const aged = { id: undefined, time: '2026-11-01T12:00:00Z', maxLag: 30 };
+    const alert = buyAlert(aged);
 
     const fresh = await world.post(alert);
     await world.settled(fresh.body.signalId ?? '');
-    nowMs += 61_000;
+    nowMs += 31_000;
     const resent = await world.post(alert);
-    const late = await world.post(
-      buyAlert({ id: undefined, time: '2026-11-01T12:00:00Z', comment: 'another' }),
-    );
+    const late = await world.post(buyAlert({ ...aged, comment: 'another' }));
 
     expect([fresh.status, resent.status, late.status]).toEqual([202, 200, 400]);
     expect(late.body.error?.code).toBe('stale');

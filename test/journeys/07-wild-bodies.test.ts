@@ -41,7 +41,7 @@ const refused: readonly (readonly [string, string | Uint8Array])[] = [
   ['a negative size', good.replace('"0.01"', '"-0.01"')],
   ['a misspelt key', good.replace('stopLoss', 'stopLos')],
   ['another order type', buyAlert({ orderType: 'market' })],
-  ['neither id nor time', buyAlert({ id: undefined })],
+  ['an age without a time', buyAlert({ id: undefined, maxLag: 10 })],
   ['a time from the future', buyAlert({ time: '2199-01-01T00:00:00Z' })],
   ['an old time', buyAlert({ time: '2020-01-01T00:00:00Z' })],
   ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  arrivalFingerprintOf,
   clientOrderIdOf,
   fingerprintOf,
   isExplicitId,
@@ -26,6 +27,16 @@ describe('the identity of a signal', () => {
     expect(signalIdOf(null, fingerprint, null)).toBe('h-ba7816bf8f01cfea414140de5dae2223');
     expect(signalIdOf(null, fingerprint, 0)).toBe('h-ba7816bf8f01cfea414140de5dae2223-0');
     expect(signalIdOf(null, fingerprint, 9)).toBe('h-ba7816bf8f01cfea414140de5dae2223-9');
+  });
+
+  test('two arrivals of the same bytes differ from the first millisecond on, and give ids of the known form', () => {
+    const [one, next] = [1_767_268_800_000, 1_767_268_800_001].map((atMs) =>
+      arrivalFingerprintOf(fingerprint, atMs),
+    );
+    expect(arrivalFingerprintOf(fingerprint, 1_767_268_800_000)).toBe(one);
+    expect(next).not.toBe(one);
+    expect(signalIdOf(null, one ?? '', 9)).toMatch(/^h-[0-9a-f]{32}-9$/);
+    expect(isSignalId(signalIdOf(null, one ?? '', null))).toBe(true);
   });
 
   test('a refusal has an id that no signal can have', () => {

@@ -68,12 +68,20 @@ describe('the identity of an alert', () => {
     expect(readAlert(orderWith('"id":1042')).items[0]?.explicitId).toBe('1042');
   });
 
-  test('must be its id or its time', () => {
-    expect(issueOf(`{${untimed}}`)).toEqual({
-      path: 'time',
-      message: 'without time and id, a second alert looks like a resend of the first',
-      hint: 'add "time": "{{timenow}}"',
+  test('is its arrival when it has neither id nor time', () => {
+    expect(readAlert(`{${untimed}}`)).toEqual({
+      isArray: false,
+      isByArrival: true,
+      items: [{ explicitId: null, signal: { ...orderSignal, timeMs: null, maxLagMs: null } }],
     });
+  });
+
+  test.each([
+    ['both items have neither', `[{${untimed}},{${untimed}}]`, true],
+    ['one item has an id', `[{${untimed}},{${untimed},"id":"a"}]`, false],
+    ['one item has a time', `[{${untimed}},${orderWith('"comment":"x"')}]`, false],
+  ])('of an array is its arrival only if no item has an id or a time: %s', (_, text, isByArrival) => {
+    expect(readAlert(text).isByArrival).toBe(isByArrival);
   });
 
   test.each([
@@ -113,14 +121,15 @@ describe('an array of alerts', () => {
   });
 
   test('names the signal in which something is missing', () => {
-    expect(refusalOf('[{}]').paths).toEqual(['[0].action', '[0].ticker', '[0].time']);
-    expect(refusalOf('[{"action":"buy"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].quantity']);
-    expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].signalId']);
+    expect(refusalOf('[{}]').paths).toEqual(['[0].action', '[0].ticker']);
+    expect(refusalOf('[{"action":"buy"}]').paths).toEqual(['[0].ticker', '[0].quantity']);
+    expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].signalId']);
   });
 
   test('of one is still an array', () => {
     expect(readAlert(`[{${orderText}}]`)).toEqual({
       isArray: true,
+      isByArrival: false,
       items: [{ explicitId: null, signal: orderSignal }],
     });
   });
@@ -146,7 +155,7 @@ describe('an array of alerts', () => {
 
 describe('the message of a refusal', () => {
   test.each([
-    ['{}', 'the alert was refused: action: the alert has no action (and 2 more)'],
+    ['{}', 'the alert was refused: action: the alert has no action (and 1 more)'],
     ['7', 'the alert was refused: the signal is a number, not an object'],
     [orderWith('"sl":"NaN"'), 'the alert was refused: sl: "NaN" means that there is no value'],
   ])('of %s tells the first fault and how many follow', (body, message) => {

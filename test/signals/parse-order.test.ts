@@ -23,6 +23,7 @@ describe('an order alert', () => {
 
     expect(readAlert(body)).toEqual({
       isArray: false,
+      isByArrival: false,
       items: [
         {
           explicitId: 'Short-7',

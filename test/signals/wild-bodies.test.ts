@@ -240,6 +240,7 @@ describe('a body seen in the wild', () => {
 
     expect(readAlert(`[${cancel},{${orderText}}]`)).toEqual({
       isArray: true,
+      isByArrival: false,
       items: [
         {
           explicitId: null,

@@ -50,6 +50,8 @@ const hazards = [
   'list_lag',
   'ioc_refused',
   'secret_in_alert',
+  'one_id',
+  'no_identity',
 ] as const;
 export type Hazard = (typeof hazards)[number];
 
@@ -122,6 +124,8 @@ const rates: Readonly<{
     // An exchange has the flag or has it not.
     ioc_refused: 1,
     secret_in_alert: 0.15,
+    one_id: 0.15,
+    no_identity: 0.2,
   },
 };
 

@@ -14,6 +14,7 @@ import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
+import { findWrongRepeats } from './repeat-invariants.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
 import { findSecondStrategies } from './strategy-invariants.ts';
@@ -52,6 +53,7 @@ export const invariants = {
   I28: 'the ledger says how each order and each exit made from it stands or ended',
   I29: 'a position that has lost its stop-loss raises an alarm',
   I30: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
+  I31: 'an alert that may not be a resend of the one before it is not answered as a resend in silence, and a resend places nothing',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -85,6 +87,7 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findBrokenCancels(facts),
     ...findWrongIntake(facts),
     ...findLostRefusals(facts),
+    ...findWrongRepeats(facts),
     ...findUnlawfulOrders(facts),
     ...findEnlargedPositions(facts),
     ...findWrongSizes(facts),

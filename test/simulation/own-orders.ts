@@ -10,12 +10,14 @@ export const handPrefix = 'by-hand-';
  * What identifies the order of a signal, whatever ids it carries: its limit price, or its amount in base units; all
  * limit prices and all such amounts differ. An order that has neither, because the relay or the exchange computes its
  * amount, is identified by its client order id; so is that of a strategy that holds a
- * position, because it may want the same amount again.
+ * position, because it may want the same amount again, and that of an alert without id and time, because a later one has
+ * the same bytes.
  */
 type Identity = 'price' | 'amount' | 'id';
 
-function identityOf(signal: OrderSignal | PositionSignal): Identity {
+function identityOf(signal: OrderSignal | PositionSignal, { signalId }: Entry): Identity {
   if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
+  if (signal.timeMs === null && signalId.startsWith('h-')) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
   // The exchange cuts the amount of a reduce-only order to the position.
   return signal.size.unit === 'base' && signal.reduceOnly !== true ? 'amount' : 'id';
@@ -58,7 +60,7 @@ function contentOfEntry(entry: Entry): string | null {
   const { signal } = entry;
   if (signal === null || !placesOrder(signal)) return null;
   if (signal.action !== 'order') return idText(entry);
-  switch (identityOf(signal)) {
+  switch (identityOf(signal, entry)) {
     case 'price':
       return `${signal.market} at ${plain('limitPrice' in signal ? signal.limitPrice : null)}`;
     case 'amount':
@@ -85,7 +87,9 @@ function contentsOf(order: PaperOrder, entry: Entry | undefined): readonly strin
     id: idText(order),
   };
   const signal = entry?.signal ?? null;
-  return signal !== null && placesOrder(signal) ? [texts[identityOf(signal)]] : Object.values(texts);
+  return entry !== undefined && signal !== null && placesOrder(signal)
+    ? [texts[identityOf(signal, entry)]]
+    : Object.values(texts);
 }
 
 function idText({ account, clientOrderId }: Pick<PaperOrder | Entry, 'account' | 'clientOrderId'>): string {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { AlarmName, Alarms } from '../../lib/base/alarms.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { refusalIdOf } from '../../lib/signals/identity.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -23,6 +24,42 @@ const deliveredBodies = new AsyncLocalStorage<string>();
 
 function silence(alarms: Alarms, name: AlarmName): Alarms {
   return { raise: (alarm, facts) => (alarm.name === name ? undefined : alarms.raise(alarm, facts)) };
+}
+
+/** Whatever has a known id and the same bytes is a resend, however late it comes. */
+function forgiveLateness(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async accept(entries, limit) {
+      const accepted = await ledger.accept(entries, limit);
+      if (accepted.result !== 'id_taken' || accepted.by.fingerprint !== entries[0]?.fingerprint)
+        return accepted;
+      const found = await Promise.all(entries.map((entry) => ledger.read(entry)));
+      const known = found.filter((entry) => entry !== null);
+      return { result: 'stored', signals: known.map((entry) => ({ entry, isNew: false })) };
+    },
+  });
+}
+
+/** Every arrival of bytes without id and time is a new alert. */
+function forgetArrivals(ledger: Ledger): Ledger {
+  return override(ledger, {
+    accept: (entries, limit) =>
+      ledger.accept(
+        entries.map((entry) => ({ ...entry, isByArrival: false })),
+        limit,
+      ),
+  });
+}
+
+/** Records refused bytes once, however often they come. */
+function foldRefusals(ledger: Ledger): Ledger {
+  return override(ledger, {
+    refuse(entry) {
+      const [id = '', refused] = entry.signalId.split('@');
+      const signalId = refusalIdOf(entry.fingerprint, refused === undefined ? null : id);
+      return ledger.refuse({ ...entry, signalId });
+    },
+  });
 }
 
 /** Broken variants of the relay with defects in the webhook, the queue or the log. */
@@ -132,5 +169,33 @@ export const webhookMutants: readonly Mutant[] = [
     seeds: 300,
     dialect: 'live',
     mutation: { alarms: (alarms) => silence(alarms, 'signals_over_limit') },
+  },
+  {
+    name: 'late-resend',
+    breaks: 'an id that is used again after minutes is answered as a resend',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: forgiveLateness },
+  },
+  {
+    name: 'forgotten-arrival',
+    breaks: 'a resend of an alert without id and time is a new signal',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: forgetArrivals },
+  },
+  {
+    name: 'folded-repeats',
+    breaks: 'bytes that come again are recorded once',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: foldRefusals },
+  },
+  {
+    name: 'silent-repeat',
+    breaks: 'an alert with a used id raises no alarm',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { alarms: (alarms) => silence(alarms, 'alert_repeated') },
   },
 ];

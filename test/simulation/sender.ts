@@ -1,5 +1,6 @@
 import type { Credentials } from '../../lib/exchange/client.ts';
 import type { Alert } from './alerts.ts';
+import { writeCarelessly } from './careless-scripts.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { pickOne, rollWhole } from './dice.ts';
 import { insertSecret, pickPlace } from './disguise.ts';
@@ -37,8 +38,16 @@ export class Sender {
     this.#secrets = secrets;
   }
 
-  /** Sends the alert; to be called at the time when it fires. */
+  /** Sends the alert as its script writes it, and what the script fires later; to be called at the time when it fires. */
   fire(drawn: Alert): void {
+    const { loop, random, faults } = this.#stage;
+    const { alert, hazard, successors } = writeCarelessly(drawn, faults, random);
+    if (hazard !== null) this.#note(alert, 'identifies itself badly', `hazard: ${hazard}`);
+    this.#fireWritten(alert);
+    for (const later of successors) loop.schedule(later.afterMs, () => this.#fireWritten(later.alert));
+  }
+
+  #fireWritten(drawn: Alert): void {
     const { loop, random, faults } = this.#stage;
     const token = drawn.isForged ? forgedToken : (this.#secrets.tokens.get(drawn.account)?.current ?? '');
     const alert = this.#perhapsInsertSecret(drawn, token);
