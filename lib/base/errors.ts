@@ -83,7 +83,8 @@ export const catalogue = {
     httpStatus: 503,
     logLevel: 'error',
     retryMayHelp: true,
-    action: 'Send the same bytes again: that completes what is missing and never creates a second order.',
+    action:
+      'Send the same bytes again within half a minute: that completes what is missing and never creates a second order. Later, look with `npx relay signals` first: an alert without id and time would be a new one.',
   },
   config_invalid: {
     httpStatus: 500,

@@ -227,6 +227,7 @@ export type LedgerEntrance = Pick<Ledger, 'accept' | 'refuse' | 'read'>;
  * again 5 s after a 5xx, at most three times, and waits 3 s for each response: at most 24 s in all. The rest is for slow
  * networks, and for two machines whose clocks differ.
  *
+ * @see DECISIONS 160
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
 export const resendWindowMs = 40_000;
