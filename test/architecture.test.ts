@@ -19,6 +19,8 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/ledger/higher-rank.ts', "import '../queue/b.ts';", rank],
   ['lib/queue/sibling.ts', "import '../exchange/b.ts';", rank],
   ['lib/reports/sibling.ts', "import '../queue/b.ts';", rank],
+  ['lib/translate/sibling.ts', "import '../risk/b.ts';", rank],
+  ['lib/positions/sibling.ts', "import '../translate/b.ts';", rank],
   ['lib/following/sibling.ts', "import '../exposure/b.ts';", rank],
   ['lib/exposure/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/positions/higher-rank.ts', "import '../relay/b.ts';", rank],

@@ -14,8 +14,9 @@ import {
   reduceLegIdOf,
   signalIdOf,
 } from '../signals/identity.ts';
-import { type Alert, parseAlert } from '../signals/parse-alert.ts';
+import { type Alert, type AlertContext, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
+import { answerText } from '../translate/answer-text.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from './services.ts';
@@ -108,13 +109,18 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
         },
       ],
     });
-  return parseAlert(body, {
+  const context: AlertContext = {
     account,
     tickers: services.settings.tickers,
     defaultMaxLagMs: services.settings.defaultMaxLagMs,
     nowMs: services.clock.nowMs(),
     futureAllowanceMs,
-  });
+  };
+  try {
+    return parseAlert(body, context);
+  } catch (error) {
+    throw answerText(error, body, context);
+  }
 }
 
 /** An alert whose signals have their ids. */

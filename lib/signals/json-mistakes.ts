@@ -32,6 +32,23 @@ const stringProblems: ReadonlySet<string> = new Set([
 const typographicQuote = /[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u2039\u203a\uff02]/;
 const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
+/** Whether the text becomes valid JSON when a beginning without brackets and quotes is taken away. */
+function holdsJsonAfterText(text: string): boolean {
+  const [, before, rest] = /^([^{}[\]"]*[^\s{}[\]"][^{}[\]"]*)([{[][\s\S]*)$/.exec(text) ?? [];
+  if (before === undefined || rest === undefined || !/[}\]]\s*$/.test(rest) || /[=(]\s*$/.test(before))
+    return false;
+  return isJson(rest);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Typical mistakes of people and of bridges, the likeliest first. The first one that matches gives the hint.
  */
@@ -61,8 +78,15 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     hint: 'the braces are missing; put { before the first line and } after the last',
-    matches: ({ text, problem }) =>
-      (/^\s*"[^"\n]*"\s*[:=]/.test(text) && problem === 'EndOfFileExpected') || /^\s*\w+\s*:/.test(text),
+    matches: ({ text, problem }) => /^\s*"[^"\n]*"\s*[:=]/.test(text) && problem === 'EndOfFileExpected',
+  },
+  {
+    hint: 'there is text before the JSON; the message must begin with {: remove what stands before it',
+    matches: ({ text }) => holdsJsonAfterText(text),
+  },
+  {
+    hint: 'names and values without quotes are not JSON; write {"ticker": "{{ticker}}", "action": "buy", …}',
+    matches: ({ text }) => /^\s*\w+\s*:/.test(text),
   },
   {
     hint: 'commands of other services are not accepted; write the order as a JSON object with ticker, action and the rest',
@@ -76,6 +100,11 @@ export const mistakes: readonly Mistake[] = [
   {
     hint: 'the object is inside quotes; the message must begin with { and end with }',
     matches: ({ before, token }) => before === '' && /^['`]+$/.test(token),
+  },
+
+  {
+    hint: 'there is text after the JSON; the message must end with }: remove what follows it',
+    matches: ({ before, found }) => /[}\]]$/.test(before) && /[\p{L}!.<#-]/u.test(found) && isJson(before),
   },
 
   // Inside a string.
@@ -195,7 +224,11 @@ export const mistakes: readonly Mistake[] = [
       problem === 'EndOfFileExpected' && /^[{,]$/.test(found) && before.endsWith('}'),
   },
   {
-    hint: 'the JSON ended before this; remove what follows',
+    hint: 'a list of values without names is not JSON; write {"ticker": "{{ticker}}", "action": "buy", …}',
+    matches: ({ problem, text }) => problem === 'EndOfFileExpected' && !/^\s*[[{"]/.test(text),
+  },
+  {
+    hint: 'there is text after the JSON; the message must end with }: remove what follows it',
     matches: ({ problem }) => problem === 'EndOfFileExpected',
   },
 ];

@@ -279,3 +279,25 @@ describe('a refused alert', () => {
     ]);
   });
 });
+
+test('A text is answered with the message to paste, stays refused, and nothing else of it is written', async () => {
+  const { receive, written } = await openWebhook();
+
+  expect(await receive('buy BTCUSDT 0.001 hunter2Secret')).toBe('400 invalid_json');
+  const [refused] = (await functions.ledger.list({ limit: 100 })).entries;
+  expect(refused).toMatchObject({
+    status: 'invalid',
+    steps: [
+      {
+        evidence: {
+          issues: [
+            {
+              hint: 'text is never an order; the message of the same meaning is {"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", "maxSlippage": "0.5%", "time": "{{timenow}}"}; 1 of its 4 words or values are not in it',
+            },
+          ],
+        },
+      },
+    ],
+  });
+  expect(await written()).not.toContain('hunter2');
+});

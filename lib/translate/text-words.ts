@@ -1,0 +1,118 @@
+import type { FieldName } from '../signals/fields.ts';
+import { otherNames } from '../signals/fields.ts';
+import { plainWord } from '../signals/foreign-words.ts';
+
+/** Two words that mean one thing, and the one word that stands for them from here on. */
+const pairs: readonly (readonly [words: RegExp, word: string])[] = [
+  [/\b(?:enter|open|go)[ _-]?(long|short)\b/gi, 'enter_$1'],
+  [/\b(?:exit|close)[ _-]?(long|short)\b/gi, 'exit_$1'],
+  [/\bcancel[ _-]?all\b/gi, 'cancel_all'],
+  [/\bstop[ _-]loss\b/gi, 'stoploss'],
+  [/\btake[ _-]profit\b/gi, 'takeprofit'],
+  [/\bstop[ _-](limit|market)\b/gi, 'stop_$1'],
+  [/\b(order|limit|stop)[ _-](type|price)\b/gi, '$1$2'],
+  [/\b(reduce|post)[ _-]only\b/gi, '$1only'],
+];
+
+/** The text with each of those pairs as one word. */
+export function joinPairs(text: string): string {
+  return pairs.reduce((joined, [words, word]) => joined.replace(words, word), text);
+}
+
+const actionWords: ReadonlyMap<string, string> = new Map([
+  ...[
+    'buy',
+    'sell',
+    'enter_long',
+    'enter_short',
+    'exit_long',
+    'exit_short',
+    'close',
+    'reverse',
+    'cancel',
+    'cancel_all',
+  ].map((word): [string, string] => [plainWord(word), word]),
+  ['long', 'enter_long'],
+  ['short', 'enter_short'],
+  ['exit', 'close'],
+  ['flat', 'close'],
+  ['flatten', 'close'],
+]);
+const kindWords: ReadonlyMap<string, string> = new Map([
+  ['market', 'market'],
+  ['mkt', 'market'],
+  ['limit', 'limit'],
+  ['lmt', 'limit'],
+  ['stoplimit', 'stop_limit'],
+  ['stopmarket', 'stop_market'],
+]);
+
+/** The action that a word of plain text asks for; a lone `long` enters, a lone `flat` closes. */
+export function actionOf(word: string): string | undefined {
+  return /^\{\{strategy\.order\.action\}\}$/.test(word) ? word : actionWords.get(plainWord(word));
+}
+
+/** The kind of order that a word of plain text names. */
+export function kindOf(word: string): string | undefined {
+  return kindWords.get(plainWord(word));
+}
+
+/** Whether a relay's word for a kind of order means one that fills at once. */
+export function isMarketWord(word: string): boolean {
+  return /^(?:market|mkt)$/i.test(word);
+}
+
+/** Whether a relay's word for a kind of order means one with a price. */
+export function isLimitWord(word: string): boolean {
+  return /^(?:limit|lmt)$/i.test(word);
+}
+
+const fieldOfPlainName: ReadonlyMap<string, FieldName> = new Map(
+  (Object.keys(otherNames) as FieldName[]).flatMap((field) =>
+    [field, ...otherNames[field]].map((name): [string, FieldName] => [plainWord(name), field]),
+  ),
+);
+
+/** The field that is called so, in any spelling. */
+export function fieldNamed(name: string): FieldName | undefined {
+  return name.length > 32 ? undefined : fieldOfPlainName.get(plainWord(name));
+}
+
+const labels: ReadonlyMap<string, FieldName> = new Map([
+  ...['qty', 'size', 'quantity', 'amount', 'contracts'].map((word): [string, FieldName] => [
+    word,
+    'quantity',
+  ]),
+  ['sl', 'stopLoss'],
+  ['stoploss', 'stopLoss'],
+  ['tp', 'takeProfit'],
+  ['takeprofit', 'takeProfit'],
+  ['limitprice', 'limitPrice'],
+  ['stopprice', 'stopPrice'],
+  ['trigger', 'stopPrice'],
+]);
+
+/** The field of the number that follows the word: `sl 59000`. */
+export function labelOf(word: string): FieldName | undefined {
+  return labels.get(plainWord(word));
+}
+
+/** The field that a word alone sets to true. */
+export function flagOf(word: string): FieldName | undefined {
+  const field = fieldNamed(word);
+  return field === 'reduceOnly' || field === 'postOnly' || field === 'ioc' ? field : undefined;
+}
+
+/** Names of values that change nothing about an order: when it was, for whom, and the prices of a bar. */
+const bystander =
+  /pass|secret|token|key|licen[cs]e|^(?:exchange|interval|timeframe|tf|date|account|user|bot|open|high|low|close|volume|name|command|message|note|alert|text)$/i;
+
+/** Whether a value of this name changes nothing about the order. It is left out in silence, and never shown. */
+export function isBystander(name: string): boolean {
+  return bystander.test(name);
+}
+
+/** What turns the meaning of the words around it, so that they mean no order as they stand. */
+export function isTurningWord(word: string): boolean {
+  return /^(?:not?|don'?t|never|without|unless|if|when|or|instead|half|double|rest|test)$/i.test(word);
+}

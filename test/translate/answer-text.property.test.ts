@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { explainText } from '../../lib/translate/answer-text.ts';
+import { issuesOf, writeMessage } from '../../lib/translate/own-message.ts';
+import { readSignal, context as usual } from '../signals/reading.ts';
+
+const seed = 20_261_123;
+const context = { ...usual, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' } };
+
+const action = fc.constantFrom(['buy', 'buy'], ['SELL', 'sell'], ['long', 'buy'], ['Short', 'sell']);
+const ticker = fc.constantFrom('BTCUSDT', 'ETHUSDT');
+const size = fc.integer({ min: 1, max: 99_999 }).map((thousandths) => String(thousandths / 1000));
+const noise = fc.constantFrom('now', 'signal', 'hunter2Secret', '!', 'kHz9_x', 'strategy');
+/** Words of the vocabulary and others, in any order and number. */
+const word = fc.oneof(
+  fc.constantFrom(
+    'buy',
+    'sell',
+    'long',
+    'short',
+    'close',
+    'not',
+    'limit',
+    'market',
+    'sl',
+    'tp',
+    '@',
+    'at',
+    'stop',
+  ),
+  fc.constantFrom(
+    'BTCUSDT',
+    'ETHUSDT',
+    'qty=',
+    'action:',
+    'ticker=',
+    '&',
+    ';',
+    ',',
+    '=',
+    '%',
+    'USDT',
+    'reduceOnly',
+  ),
+  fc.constantFrom('{{ticker}}', '{{strategy.order.action}}', '{{close}}', 'order', 'filled on'),
+  size,
+  noise,
+);
+
+describe('an answer to a text', () => {
+  test('has the side and the size of the words, whatever their order and what stands around them', () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(
+          action,
+          ticker,
+          size,
+          fc.array(noise, { maxLength: 2 }),
+          fc.constantFrom(' ', ', ', '; ', '\n'),
+        ),
+        fc.infiniteStream(fc.nat()),
+        ([[said, side], symbol, quantity, others, separator], order) => {
+          const words = [said as string, symbol, quantity, ...others]
+            .map((text) => ({ text, rank: order.next().value ?? 0 }))
+            .toSorted((a, b) => a.rank - b.rank)
+            .map(({ text }) => text);
+          const message = explainText(words.join(separator), context)?.message;
+
+          expect(message).not.toBeNull();
+          const sent = writeMessage(message ?? {}).replace('{{timenow}}', '2026-01-31T12:00:00Z');
+          expect(readSignal(sent, context)).toMatchObject({
+            action: 'order',
+            ticker: symbol,
+            side,
+            size: { unit: 'base', quantity },
+          });
+        },
+      ),
+      { seed, numRuns: 400 },
+    );
+  });
+
+  test('never fails, is bounded, repeats nothing unknown, and its message is taken by the relay', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
+          fc.array(word, { maxLength: 12 }).map((words) => words.join('')),
+          fc.string({ unit: 'binary', maxLength: 200 }),
+        ),
+        (text) => {
+          const answer = explainText(text, context);
+          if (answer === null) return;
+          expect(answer.hint.length).toBeLessThan(3_000);
+          expect(answer.hint).not.toMatch(/hunter|kHz9/);
+          if (answer.message === null) return;
+          const issues = issuesOf([answer.message], context);
+          expect(issues.filter(({ path }) => path !== 'ticker')).toEqual([]);
+        },
+      ),
+      { seed, numRuns: 3_000 },
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import { parseJson } from '../../lib/signals/parse-json.ts';
+import { answerText, explainText } from '../../lib/translate/answer-text.ts';
+import { bytesOf, context as usual } from '../signals/reading.ts';
+
+const context = { ...usual, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' } };
+
+function answerTo(text: string): { readonly form: string; readonly hint: string } {
+  const answer = explainText(text, context);
+  if (answer === null) throw new Error(`expected an answer to ${text}`);
+  return answer;
+}
+
+const start = 'text is never an order; the message of the same meaning is ';
+const bought =
+  '{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", "time": "{{timenow}}"}';
+
+describe('a text is answered with the message of the same meaning:', () => {
+  test.each([
+    ['words', 'buy BTCUSDT 0.001'],
+    ['words', 'BUY BTCUSDT @ market 0.001'],
+    ['words', 'buy 0.001 BTC of BTC/USDT'.replace(' of', '')],
+    ['a form', 'ticker=BTCUSDT&action=buy&quantity=0.001'],
+    ['a list of names and values', 'key=abc;symbol=BTCUSDT;side=buy;qty=0.001;order_type=market'],
+    ['a list of names and values', 'ticker: BTCUSDT\naction: BUY\nquantity: 0.001'],
+    ['a comma-separated list', 'buy,BTCUSDT,0.001'],
+  ])('%s, %j', (form, text) => {
+    expect(answerTo(text)).toMatchObject({ form, hint: `${start}${bought}` });
+  });
+
+  test.each([
+    [
+      'buy limit BTCUSDT 0.01 @ 60000 sl 59000 tp 64000',
+      '{"ticker": "BTCUSDT", "action": "buy", "orderType": "limit", "quantity": "0.01", "limitPrice": "60000", "stopLoss": "59000", "takeProfit": "64000", "time": "{{timenow}}"}',
+    ],
+    [
+      'sell BTC/USDT 100 USDT',
+      '{"ticker": "BTCUSDT", "action": "sell", "orderType": "market", "quoteQuantity": "100", "time": "{{timenow}}"}',
+    ],
+    ['flatten BTCUSDT', '{"ticker": "BTCUSDT", "action": "close", "time": "{{timenow}}"}'],
+  ])('%j', (text, message) => {
+    expect(answerTo(text).hint).toBe(`${start}${message}`);
+  });
+
+  test('and with what is not in it', () => {
+    expect(answerTo('buy BTCUSDT 0.001 leverage 10').hint).toBe(
+      `${start}${bought}; not in it: it is a setting of the exchange account: set it at the exchange; 1 of its 4 words or values are not in it`,
+    );
+    expect(answerTo('buy DOGEUSDT 5').hint).toMatch(
+      /"ticker": "DOGEUSDT".*; add this line to the tickers in relay\.config\.ts: 'DOGEUSDT': 'DOGE_USDT',$/,
+    );
+  });
+});
+
+describe('a text whose meaning cannot be told is answered with what is missing:', () => {
+  test.each([
+    [
+      'long BTCUSDT',
+      /understood: "ticker": "BTCUSDT", "action": "enter_long".*missing: quantity: the order has no size/,
+    ],
+    ['buy 0.001', /missing: ticker: the alert names no ticker/],
+    ['buy BTCUSDT 0.001 60000', /it has 2 numbers, and does not say which of them is the size/],
+    ['buy BTCUSDT 0.001 @ 60000', /the number after "@", "at" or "price" may be a limit/],
+    ['buy BTCUSDT 0.001 stop 59000', /the number after "stop" may be a stop-loss/],
+    ['do not buy BTCUSDT 0.001', /it has a condition or a negation/],
+    ['buy or sell BTCUSDT 0.001', /it gives "action" twice/],
+    ['buy BTCUSDT ETHUSDT 0.001', /it names 2 tickers/],
+    ['action=buy;ticker=BTCUSDT;quantity=0.1;tif=DAY', /the relay has no such "timeInForce"/],
+  ])('%j', (text, missing) => {
+    const answer = explainText(text, context);
+
+    expect(answer?.message).toBeNull();
+    expect(answer?.hint).toMatch(missing);
+    expect(answer?.hint).not.toContain('{"ticker"');
+  });
+});
+
+describe('a text that is known by its form is named:', () => {
+  test("TradingView's default text of a strategy, with placeholders instead of this one order", () => {
+    expect(
+      answerTo('MACD (12, 26): order sell @ 0.002 filled on BTCUSDT. New strategy position is -0.001'),
+    ).toMatchObject({
+      form: "TradingView's default text of a strategy alert",
+      hint: expect.stringContaining(
+        '{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", "time": "{{timenow}}", "comment": "{{strategy.order.id}}"}',
+      ),
+    });
+  });
+
+  test.each([
+    ['BTCUSDT Crossing 64,000', "TradingView's default text of an alert"],
+    ['BTCUSDT, 60 Crossing Up 64,000.00', "TradingView's default text of an alert"],
+    ['60123456789,buy,EURUSD,risk=1,sl=50', 'a command for PineConnector'],
+    ['e=binance s=BTCUSDT b=buy q=0.01', 'a command for Autoview'],
+    ['MyKeys(BTCUSDT) { market(side=buy, amount=1); }', 'a command for Alertatron'],
+    ['key=abc; command=FLATTEN; instrument=BTCUSDT;', 'a command for CrossTrade'],
+  ])('%j is %s', (text, form) => {
+    expect(explainText(text, context)).toMatchObject({ form, message: null });
+  });
+});
+
+test.each(['hello world', '', '{"ticker": "BTCUSDT",}', '\'{"ticker":1}\'', '{{ticker}', 'x'.repeat(3_000)])(
+  'nothing is added to the refusal of %j',
+  (text) => {
+    expect(explainText(text, context)).toBeNull();
+  },
+);
+
+describe('the refusal', () => {
+  function refusalOf(text: string): unknown {
+    try {
+      return parseJson(bytesOf(text));
+    } catch (error) {
+      return answerText(error, bytesOf(text), context);
+    }
+  }
+
+  test('stays invalid_json, with one issue', () => {
+    const refusal = refusalOf('buy BTCUSDT 0.001');
+
+    expect(refusal).toBeInstanceOf(RelayError);
+    expect(refusal).toMatchObject({
+      code: 'invalid_json',
+      message: 'the alert is not valid JSON: it is words',
+      issues: [{ path: '', message: 'this is words, not JSON', hint: `${start}${bought}` }],
+    });
+  });
+
+  test('repeats no word that the relay does not know, in no field', () => {
+    const secret = 'hunter2Secret';
+    const texts = [
+      `buy BTCUSDT 0.001 ${secret}`,
+      `action=buy;ticker=BTCUSDT;quantity=${secret}`,
+      `action=${secret};ticker=BTCUSDT`,
+      `ticker=${secret}&action=buy&quantity=1`,
+      `passphrase: ${secret}\nticker: BTCUSDT\naction: buy`,
+      `buy BTCUSDT reduceOnly=${secret} timeInForce=hunter-secret comment=${secret}`,
+      `6012345678901,buy,BTCUSDT,risk=1,secret=${secret}`,
+    ];
+
+    expect(texts.map((text) => JSON.stringify(refusalOf(text))).join()).not.toMatch(/hunter|6012345678901/);
+  });
+});
