@@ -18,6 +18,7 @@ import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommand } from './commands/signal.ts';
 import { addSignalsCommand } from './commands/signals.ts';
+import { addTranslateCommand } from './commands/translate.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createUsageFailure, reportFailure } from './failure.ts';
 import { renderFailure } from './print.ts';
@@ -91,6 +92,7 @@ function createProgram(terminal: Terminal): Command {
   attachTerminal(relay, terminal);
   relay.commandsGroup('Alerts and signals:');
   addWebhookCommands(relay);
+  addTranslateCommand(relay);
   addSignalsCommand(relay);
   addSignalCommand(relay);
   addReportCommand(relay);

@@ -1,0 +1,246 @@
+import { plainWord } from '../signals/foreign-words.ts';
+import {
+  become,
+  flag,
+  leave,
+  type Rule,
+  type Rules,
+  readAction,
+  unlessZero,
+  type Values,
+  wholePosition,
+} from './rules.ts';
+import { isLimitWord, isMarketWord } from './text-words.ts';
+
+/** A relay whose messages are JSON. */
+export interface JsonProduct {
+  readonly name: string;
+  recognises(values: Values): boolean;
+  readonly rules: Rules;
+}
+
+function percentOf(field: 'stopLoss' | 'takeProfit'): Rule {
+  return (word, draft) => draft.take(word, { [field]: `${word.value.replace(/%$/, '')}%` });
+}
+
+/** A share from 0 to 1 as a per cent, moved by its digits. */
+function ratioAsPercent(text: string): string | undefined {
+  if (!/^\d(?:\.\d{1,12})?$/.test(text)) return undefined;
+  const [whole = '0', fraction = ''] = text.split('.');
+  const digits = `${whole}${fraction.padEnd(2, '0')}`;
+  const moved = `${digits.slice(0, whole.length + 2)}.${digits.slice(whole.length + 2)}`;
+  return `${moved.replace(/^0+(?=\d)/, '').replace(/\.?0*$/, '')}%`.replace(/^%$/, '0%');
+}
+
+const noTrailing: Rule = (word, draft) => {
+  draft.leave(word, 'the exchange does not trail');
+  draft.lack(
+    'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
+  );
+};
+const oneTarget = leave(
+  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": true',
+);
+
+const oneOrder = 'one order; there, open orders are cancelled and an opposite position is closed first';
+
+/** @see https://github.com/TradersPost/docs/blob/main/webhook-spec.json read 2026-11-22 */
+const tradersPost: JsonProduct = {
+  name: 'TradersPost',
+  recognises: (values) => values.has('ticker') && values.has('action'),
+  rules: {
+    action: (word, draft, values) =>
+      /^(?:buy|sell)$/i.test(word.value)
+        ? draft.take(word, { action: word.value.toLowerCase() }, oneOrder)
+        : readAction(word, draft, values),
+    quantity: sizeIn('quantitytype', {
+      fixedquantity: (size) => ({ quantity: size }),
+      dollaramount: (size) => ({ quoteQuantity: size }),
+      percentofequity: (size) => ({ quantityPercent: `${size}%` }),
+      percentofposition: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
+    }),
+    quantitytype: leave('is the unit of the size; a share of the equity becomes one of what is free here'),
+    'stoploss.type': (word, draft, values) =>
+      plainWord(word.value).startsWith('trailing')
+        ? noTrailing(word, draft, values)
+        : draft.leave(word, 'the stop-loss of the exchange is a stop-limit order'),
+    'stoploss.percent': percentOf('stopLoss'),
+    'stoploss.stopprice': become('stopLoss'),
+    'stoploss.trailpercent': noTrailing,
+    'stoploss.trailamount': noTrailing,
+    'takeprofit.percent': percentOf('takeProfit'),
+    'takeprofit.limitprice': become('takeProfit'),
+  },
+};
+
+/** The size in the unit that another value names; without one, it is an amount of the base currency. */
+function sizeIn(
+  unitName: string,
+  units: Readonly<Record<string, (size: string) => Record<string, string> | undefined>>,
+): Rule {
+  return (word, draft, values) => {
+    const unit = values.get(unitName);
+    const fields = unit === undefined ? { quantity: word.value } : units[plainWord(unit)]?.(word.value);
+    if (fields !== undefined) draft.take(word, fields, unit === undefined ? 'in the base currency' : '');
+    else {
+      draft.leave(word, 'is in a unit that the relay does not have');
+      draft.lack(
+        'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent"',
+      );
+    }
+  };
+}
+
+/**
+ * @see https://help.3commas.io/en/articles/9374557-signal-bot-json-file-for-strategy-type and
+ *   https://help.3commas.io/en/articles/8894481-signal-bot-json-file-in-custom-signal-type read 2026-11-23
+ */
+const threeCommas: JsonProduct = {
+  name: '3Commas',
+  recognises: (values) => values.has('botuuid') || values.has('tvinstrument') || values.has('botid'),
+  rules: {
+    pair: (word, draft) =>
+      draft.take(word, { ticker: word.value.replace(/^([A-Z0-9]+)_([A-Z0-9]+)$/, '$2$1') }),
+    action: (word, draft, values) =>
+      /^close_at_market_price/.test(word.value)
+        ? draft.take(word, { action: 'close' }, 'closes the position of the market')
+        : readAction(word, draft, values),
+    maxlag: become('maxLag'),
+    triggerprice: become('referencePrice', 'the last price there'),
+    'order.amount': sizeIn('order.currencytype', {
+      base: (size) => ({ quantity: size }),
+      quote: (size) => ({ quoteQuantity: size }),
+      marginpercent: (size) => ({ quantityPercent: `${size}%` }),
+      positionpercent: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
+    }),
+    'order.currencytype': leave('is the unit of the size'),
+    'order.ordertype': (word, draft) => draft.take(word, { orderType: word.value.toLowerCase() }),
+    'order.price': (word, draft, values) =>
+      isLimitWord(values.get('order.ordertype') ?? '')
+        ? draft.take(word, { limitPrice: word.value })
+        : draft.leave(word, 'a market order has no price'),
+    'strategyinfo.marketposition': become(
+      'sentiment',
+      'the position after the order: an order against it only reduces',
+    ),
+    'strategyinfo.marketpositionsize': leave('the size of the order counts'),
+    messagetype: leave('is a setting of 3Commas'),
+    delayseconds: leave('LOST: the relay does not wait'),
+  },
+};
+
+const ourSide: Readonly<Record<string, string>> = {
+  'enter-long': 'enter_long',
+  'enter-short': 'enter_short',
+  'exit-long': 'exit_long',
+  'exit-short': 'exit_short',
+  'exit-all': 'close',
+};
+
+/** @see https://wundertrading.com/docs/mcp/tools/place_strategy_trade the units, read 2026-11-23 */
+const wunderTrading: JsonProduct = {
+  name: 'WunderTrading',
+  recognises: (values) => /^(?:enter|exit)-/i.test(values.get('code') ?? ''),
+  rules: {
+    code: (word, draft, values) => {
+      const [, command = ''] = /^((?:enter|exit)-(?:long|short|all))/i.exec(word.value) ?? [];
+      const action = ourSide[command.toLowerCase()];
+      const symbols = word.value
+        .split('_')
+        .filter((part) => /^[A-Z0-9]{2,10}[/-]?(?:USDT|USDC|USD|EUR|BTC)$/.test(part));
+      draft.hide({ name: 'code', value: word.value });
+      if (action === undefined) return draft.lack('an "action": the code names none');
+      const whole = action.startsWith('exit_') && !values.has('amountpertrade') ? wholePosition : {};
+      draft.take({ name: 'code', value: command }, { action, ...whole });
+      const [symbol] = symbols;
+      if (symbol !== undefined && symbols.length === 1 && !values.has('ticker') && !values.has('pair'))
+        draft.take({ name: 'code', value: symbol }, { ticker: symbol.replace(/[/-]/, '') });
+      else if (!values.has('ticker') && !values.has('pair'))
+        draft.lack('the "ticker": there it is a setting of the bot; "{{ticker}}" is that of the chart');
+    },
+    amountpertrade: sizeIn('amountpertradetype', {
+      base: (size) => ({ quantity: size }),
+      contracts: (size) => ({ quantity: size }),
+      quote: (size) => ({ quoteQuantity: size }),
+      $: (size) => ({ quoteQuantity: size }),
+      percents: (size) => {
+        const percent = ratioAsPercent(size);
+        return percent === undefined ? undefined : { quantityPercent: percent };
+      },
+    }),
+    amountpertradetype: leave('is the unit of the size'),
+    'stoploss.pricedeviation': exitRatio('stopLoss'),
+    'stoploss.price': become('stopLoss'),
+    'takeprofits.0.pricedeviation': (word, draft, values) =>
+      values.has('takeprofits.1.pricedeviation') || values.has('takeprofits.1.price')
+        ? oneTarget(word, draft, values)
+        : exitRatio('takeProfit')(word, draft, values),
+    'takeprofits.1.pricedeviation': oneTarget,
+    'takeprofits.2.pricedeviation': oneTarget,
+    'takeprofits.0.portfolio': leave('the take-profit is for the whole position'),
+    reduceonly: flag('reduceOnly'),
+    placeconditionalordersonexchange: leave('the exchange holds stop-loss and take-profit here'),
+  },
+};
+
+function exitRatio(field: 'stopLoss' | 'takeProfit'): Rule {
+  return (word, draft) => {
+    const percent = ratioAsPercent(word.value);
+    if (percent !== undefined)
+      return draft.take(word, { [field]: percent }, 'a ratio there, a per cent here');
+    draft.leave(word, 'is no share from 0 to 1');
+    draft.lack(`"${field}" as a price, or as a distance such as "2%"`);
+  };
+}
+
+/** @see https://docs.openalgo.in/api-documentation/v1/placesmartorder read 2026-11-22 */
+const openAlgo: JsonProduct = {
+  name: 'OpenAlgo',
+  recognises: (values) => values.has('pricetype') || (values.has('apikey') && values.has('product')),
+  rules: {
+    price: unlessZero((word, draft, values) =>
+      isMarketWord(values.get('pricetype') ?? '')
+        ? draft.leave(word, 'a market order has no price')
+        : draft.take(word, { limitPrice: word.value }),
+    ),
+    triggerprice: unlessZero(become('stopPrice')),
+    disclosedquantity: unlessZero(leave('LOST: the exchange shows every order in full')),
+    positionsize: leave('LOST: the size of the order does not depend on the position here'),
+    product: leave('tradesOn in relay.config.ts says on which account a market trades'),
+  },
+};
+
+/** The template of the video tutorials, which many scripts repeat. */
+const tutorial: JsonProduct = {
+  name: "the tutorials' template",
+  recognises: (values) => values.has('strategy.orderaction'),
+  rules: {
+    'strategy.orderaction': readAction,
+    'strategy.ordercontracts': become('quantity', 'in the base currency'),
+    'strategy.orderprice': become('referencePrice', 'the fills are compared with it'),
+    'strategy.orderid': (word, draft) =>
+      /^\{\{strategy\.order\.(?:id|comment)\}\}$/.test(word.value)
+        ? draft.take(word, { comment: word.value }, 'distinguishes two orders of the same second')
+        : draft.leave(word, 'only informs'),
+    'strategy.positionsize': leave('only informs: the size of the order counts'),
+    'strategy.marketposition': leave('only informs; as "marketPosition" it would state a position'),
+    'strategy.marketpositionsize': leave('only informs: the size of the order counts'),
+  },
+};
+
+const unknown: JsonProduct = { name: 'an unknown relay', recognises: () => true, rules: {} };
+
+/** The likeliest first; the last one takes what is called as usual. */
+const products: readonly JsonProduct[] = [
+  tutorial,
+  wunderTrading,
+  threeCommas,
+  openAlgo,
+  tradersPost,
+  unknown,
+];
+
+/** The relay that the values come from. */
+export function productOf(values: Values): JsonProduct {
+  return products.find(({ recognises }) => recognises(values)) ?? unknown;
+}

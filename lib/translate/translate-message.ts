@@ -1,0 +1,139 @@
+import { type Issue, RelayError } from '../base/errors.ts';
+import { plainWord } from '../signals/foreign-words.ts';
+import type { AlertContext } from '../signals/parse-alert.ts';
+import { type JsonNode, parseJson } from '../signals/parse-json.ts';
+import { readAlertatron } from './alertatron.ts';
+import { explainText } from './answer-text.ts';
+import { readAutoview } from './autoview.ts';
+import { readCrossTrade } from './crosstrade.ts';
+import type { Draft, TranslatedWord, Word } from './draft.ts';
+import { productOf } from './json-products.ts';
+import { wordsOf } from './json-words.ts';
+import { knownTextOf } from './known-texts.ts';
+import { completeOrder, issuesOf, type OwnMessage, writeMessage } from './own-message.ts';
+import type { TextReader } from './pairs.ts';
+import { readPineConnector } from './pineconnector.ts';
+import { readText } from './read-text.ts';
+import { applyRules } from './rules.ts';
+
+/** Another relay's message in the words of this one. */
+export interface Translation {
+  /** Where the message comes from. */
+  readonly product: string;
+  /** The signals to paste, which the relay's own reader takes; empty when something is missing. */
+  readonly messages: readonly OwnMessage[];
+  /** Word by word. No secret stands in it. */
+  readonly words: readonly TranslatedWord[];
+  /** What keeps the message from being translated. */
+  readonly missing: readonly string[];
+  /** What the configuration still lacks for it: a line of `tickers`. */
+  readonly advice: readonly string[];
+}
+
+const textProducts: Readonly<Record<string, readonly [product: string, read: TextReader]>> = {
+  'a command for PineConnector': ['PineConnector', readPineConnector],
+  'a command for Alertatron': ['Alertatron', readAlertatron],
+  'a command for Autoview': ['Autoview', readAutoview],
+};
+
+/**
+ * Translates a message of another relay, or a text. Its placeholders are kept. Nothing is guessed: what cannot be told
+ * is named in `missing`.
+ */
+export function translateMessage(text: string, context: AlertContext): Translation {
+  const root = readJson(text);
+  if (root !== null) return translateJson(root, context);
+  if (/\bkey\s*=/.test(text) && /\bcommand\s*=/.test(text))
+    return finish('CrossTrade', readCrossTrade(text), context);
+  const answer = explainText(text, context);
+  const reader = textProducts[answer?.form ?? ''];
+  if (reader !== undefined) return finish(reader[0], reader[1](text), context);
+  return translateText(text, answer, context);
+}
+
+/** The message as JSON; placeholders without quotes, which TradingView fills with numbers, count as text. */
+function readJson(text: string): JsonNode | null {
+  const quoted = text.replace(/([:[,]\s*)(\{\{[^{}"]*\}\})(?=\s*[,}\]])/g, '$1"$2"');
+  try {
+    const root = parseJson(new TextEncoder().encode(quoted));
+    return root.kind === 'object' || root.kind === 'array' ? root : null;
+  } catch (error) {
+    if (error instanceof RelayError) return null;
+    throw error;
+  }
+}
+
+function translateJson(root: JsonNode, context: AlertContext): Translation {
+  const signals = root.kind === 'array' ? root.items : [root];
+  const words = signals.map((signal) => wordsOf(signal));
+  const products = words.map((own: readonly Word[]) =>
+    productOf(new Map(own.map(({ name, value }) => [plainWord(name), value]))),
+  );
+  const drafts = words.map((own, index) => applyRules(own, products[index]?.rules ?? {}));
+  return finish([...new Set(products.map(({ name }) => name))].join(', '), drafts, context);
+}
+
+function translateText(
+  text: string,
+  answer: ReturnType<typeof explainText>,
+  context: AlertContext,
+): Translation {
+  const reading = knownTextOf(text) !== undefined ? null : readText(text, context.tickers);
+  const message = answer?.message ?? null;
+  const words = (reading?.parts ?? []).map(({ theirs, fields, isUnderstood }) => ({
+    theirs: fields.length > 0 ? theirs : '…',
+    ours: Object.fromEntries(fields.map((field) => [field, reading?.message[field] ?? ''])),
+    note:
+      fields.length > 0
+        ? ''
+        : isUnderstood
+          ? 'changes nothing about the order'
+          : 'not understood, and not shown',
+  }));
+  return {
+    product: answer?.form ?? 'an unknown text',
+    messages: message === null ? [] : [message],
+    words,
+    missing: message === null ? [answer?.hint ?? 'an action and a ticker: the text names neither'] : [],
+    advice: message === null ? [] : (answer?.notes ?? []),
+  };
+}
+
+const isTicker = ({ path }: Issue): boolean => /(?:^|\.)ticker$/.test(path);
+
+/** Completes the messages, has them checked by the relay's own reader, and removes what is secret. */
+function finish(product: string, drafts: readonly Draft[], context: AlertContext): Translation {
+  const messages = drafts.map(({ message }) => completeOrder(message, context.account));
+  const missing = drafts.flatMap((draft) => draft.missing);
+  const issues = missing.length > 0 || messages.length === 0 ? [] : issuesOf(messages, context);
+  const secrets = drafts.flatMap((draft) => draft.secrets);
+  const reveals = (text: string) => secrets.some((secret) => text.includes(secret));
+  const open = [
+    ...missing,
+    ...(messages.length === 0 ? ['a command: there is none'] : []),
+    ...issues
+      .filter((issue) => !isMappable(issue, messages))
+      .map(({ path, message, hint }) => `${path}: ${message} (${hint})`),
+    ...(messages.some((message) => reveals(writeMessage(message)))
+      ? ['a message without the secret, which stands in other values, too']
+      : []),
+  ].map((line) => (reveals(line) ? 'a value that is no secret' : line));
+  return {
+    product,
+    messages: open.length > 0 ? [] : messages,
+    words: drafts.flatMap(({ words }) =>
+      words.map((word) =>
+        reveals(JSON.stringify([word.theirs, word.ours]))
+          ? { theirs: '(removed)', ours: {}, note: word.note }
+          : word,
+      ),
+    ),
+    missing: [...new Set(open)],
+    advice: issues.filter((issue) => isMappable(issue, messages)).map(({ hint }) => hint),
+  };
+}
+
+/** Whether the message is right, and only its ticker is missing in the configuration. */
+function isMappable(issue: Issue, messages: readonly OwnMessage[]): boolean {
+  return isTicker(issue) && messages.every(({ ticker }) => ticker !== undefined);
+}
