@@ -37,6 +37,7 @@ export function closePosition(state: ExchangeState, command: ClosePositionComman
     stp: 'no',
     clientOrderId: '',
     positionSide: position.side,
+    statedSide: position.side,
     createdAtMs: atMs,
     parentId: null,
   });

@@ -10,7 +10,7 @@ import {
   type PaperOrder,
 } from './exchange-state.ts';
 import { amountToHold, setHold } from './funds.ts';
-import { checkPositionSide } from './hedge-mode.ts';
+import { checkPositionSide, isPerpetual } from './hedge-mode.ts';
 import { meetBook } from './matching.ts';
 import { addOrder, type DraftedExits, draftOrder } from './order-life.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
@@ -60,8 +60,10 @@ function draftFor(
   { order: asked, account, atMs }: CreateCommand,
   activation: Activation,
 ): PaperOrder {
-  const { type, market, side, amount, stp, clientOrderId, positionSide = 'BOTH' } = asked;
+  const { type, market, side, amount, stp, clientOrderId, positionSide: statedSide = 'BOTH' } = asked;
   const { price = null, postOnly = false, ioc = false, reduceOnly = false } = asked;
+  // On a margin pair, which has one position of either sign, the side is a statement only.
+  const positionSide = isPerpetual(market) ? statedSide : 'BOTH';
   const closable = closablePart(positionAmountOf(state, { account, market, positionSide }), side, amount);
   return draftOrder({
     account,
@@ -78,6 +80,7 @@ function draftFor(
     stp,
     clientOrderId,
     positionSide,
+    statedSide,
     createdAtMs: atMs,
     parentId: null,
   });

@@ -43,6 +43,8 @@ export interface PaperOrder {
   readonly stp: StpMode;
   /** The position that it changes. `BOTH` except on a perpetual market in hedge mode. */
   readonly positionSide: PositionSide;
+  /** The position side that reports show: on a margin pair of the written API, the one that the request named. */
+  readonly statedSide: PositionSide;
   readonly createdAtMs: number;
   /** The order whose stop-loss or take-profit it is, else null. */
   readonly parentId: number | null;

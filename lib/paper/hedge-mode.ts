@@ -31,8 +31,8 @@ export function setHedgeMode(
 }
 
 /**
- * Checks the position side of an order against the mode of its account. Hedge mode applies to perpetual
- * markets only: on other markets an order has no position side, or BOTH.
+ * Checks the position side of an order on a perpetual market against the mode of its account. Hedge mode applies to
+ * perpetual markets only.
  *
  * @see https://docs.whitebit.com/glossary
  */
@@ -42,8 +42,8 @@ export function checkPositionSide(
   order: OrderRequest,
 ): RefusalName | null {
   const { market, side, amount, positionSide = 'BOTH', reduceOnly = false } = order;
+  if (!isPerpetual(market)) return null;
   const { isHedged } = collateralAccountOf(state, account);
-  if (isHedged && !isPerpetual(market)) return positionSide === 'BOTH' ? null : 'position_side_futures_only';
   if (isHedged === (positionSide === 'BOTH')) return 'position_side_mismatch';
   // A reduce-only order is trimmed to the position instead.
   if (reduceOnly || !closesOnly({ side, positionSide, reduceOnly })) return null;
@@ -51,6 +51,22 @@ export function checkPositionSide(
   return amount.gt(position.abs()) ? 'position_opposite' : null;
 }
 
-function isPerpetual(market: string): boolean {
+/**
+ * Checks the position side of an order on a margin pair. The written API takes LONG and SHORT there, and answers them.
+ * Of the live service one text says that they are ignored, another that they are refused: here they are refused, because
+ * a sell that is meant to close a LONG would open a short position otherwise.
+ */
+export function checkMarginSide(
+  state: ExchangeState,
+  account: string,
+  { market, positionSide = 'BOTH' }: Pick<OrderRequest, 'market' | 'positionSide'>,
+): RefusalName | null {
+  if (isPerpetual(market) || positionSide === 'BOTH') return null;
+  return collateralAccountOf(state, account).isHedged
+    ? 'position_side_futures_only'
+    : 'position_side_mismatch';
+}
+
+export function isPerpetual(market: string): boolean {
   return marketNamed(market).settlement === 'perpetual';
 }

@@ -26,6 +26,7 @@ export type OrderDraft = Pick<
   | 'reduceOnly'
   | 'stp'
   | 'positionSide'
+  | 'statedSide'
   | 'createdAtMs'
   | 'parentId'
 >;

@@ -40,8 +40,8 @@ function reportOrder(order: PaperOrder, dialect: Dialect): WireReport {
   };
 }
 
-function reportPositionSide({ positionSide, reduceOnly }: PaperOrder, dialect: Dialect): WireReport {
-  return dialect === 'live' ? { positionSide, reduceOnly } : { positionSide };
+function reportPositionSide({ statedSide, reduceOnly }: PaperOrder, dialect: Dialect): WireReport {
+  return dialect === 'live' ? { positionSide: statedSide, reduceOnly } : { positionSide: statedSide };
 }
 
 /**

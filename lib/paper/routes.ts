@@ -18,6 +18,7 @@ import { findOpenByClientOrderId } from './creating.ts';
 import { dealLists } from './deal-lists.ts';
 import type { Command } from './engine.ts';
 import type { PaperOrder } from './exchange-state.ts';
+import { checkMarginSide } from './hedge-mode.ts';
 import { marketData } from './market-data.ts';
 import { listMarket, paperMarkets } from './markets.ts';
 import { checkNewOrder } from './new-order.ts';
@@ -105,9 +106,12 @@ function serveCreate(context: RequestContext, type: OrderType): Reply {
   const checked = checkNewOrder(context.read, type, (market, side) =>
     bestPriceFor(trading.state, market, side),
   );
-  return serveChecked(checked, (order) =>
-    execute(context, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
-  );
+  return serveChecked(checked, (order) => {
+    const misplaced = dialect === 'live' ? checkMarginSide(trading.state, account, order) : null;
+    if (misplaced !== null) return refuse(misplaced);
+    const command = { kind: 'create', account, atMs, order } as const;
+    return execute(context, command, (created) => reportCreated(created, dialect));
+  });
 }
 
 function serveCancelOrder(context: RequestContext): Reply {

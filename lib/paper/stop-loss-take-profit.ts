@@ -74,6 +74,7 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
     reduceOnly: false,
     stp: primary.stp,
     positionSide: primary.positionSide,
+    statedSide: primary.statedSide,
     createdAtMs: atMs,
     parentId: primary.orderId,
   };

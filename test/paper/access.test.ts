@@ -70,6 +70,22 @@ describe('a signature', () => {
     expect(await send(text, signBody(text, mainKey))).toEqual(invalidPayload);
   });
 
+  test.each([
+    ['blanks', `{"request": "${balancePath}", "nonce": "1"}`],
+    ['lines', `{\n  "request": "${balancePath}",\n  "nonce": "1"\n}\n`],
+  ])(
+    'over a body with %s is accepted in the written API, which asks for no compact form',
+    async (_, text) => {
+      await paper.close();
+      paper = await startPaperExchange({ port: 0, dialect: 'documented', clock, walk: false });
+
+      expect((await send(text, signBody(text, mainKey))).status).toBe(200);
+      expect(await send(text, signBody(text.trim().replace(' ', ''), mainKey))).toMatchObject({
+        status: 400,
+      });
+    },
+  );
+
   test('of a body with spaces inside a JSON string is accepted', async () => {
     const text = `{"request":"${balancePath}","nonce":"1","note":"a \\"b\\" c"}`;
 

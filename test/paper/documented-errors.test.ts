@@ -41,7 +41,11 @@ describe('a refused order has code 30 and the documented parameter names', () =>
     ],
     [{ client_order_id: 7 }, 'client_order_id', 'ClientOrderId field should be a string.'],
     [{ takeProfit: '61000' }, 'takeProfit', 'Take profit price is on the wrong side of 61500'],
-    [{ positionSide: 'LONG' }, 'positionSide', "Order's position side does not match user's setting"],
+    [
+      { market: 'BTC_PERP', positionSide: 'LONG' },
+      'positionSide',
+      "Order's position side does not match user's setting",
+    ],
   ])('%j', async (fields, key, text) => {
     expect(await post(createPath, { ...order, ...fields })).toEqual(refusal(key, text));
   });

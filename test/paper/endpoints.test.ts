@@ -57,6 +57,28 @@ describe('the documented dialect', () => {
     });
   });
 
+  test.each(['LONG', 'SHORT', 'BOTH'])(
+    'takes the position side %s on a margin pair, and answers it with the order, its exits and its cancellation',
+    async (positionSide) => {
+      const stops = { ...order, stopLoss: '60000', takeProfit: '70000', positionSide };
+
+      expect((await post(createPath, stops)).body).toMatchObject({ positionSide });
+      const second = await post(createPath, { ...stops, client_order_id: 'second' });
+      expect(second.body).toMatchObject({ positionSide });
+      const cancelled = await post('/api/v4/order/cancel', {
+        market: 'BTC_USDT',
+        client_order_id: 'second',
+      });
+      expect(cancelled.body).toMatchObject({ status: 'CANCELLED', positionSide });
+      paper.control.setPrice('BTC_USDT', parseDecimal('61450'));
+      expect((await post('/api/v4/orders/conditional', {})).body).toMatchObject({
+        records: [{ type: 'oco', stop_loss: { side: 'sell', positionSide }, take_profit: { positionSide } }],
+      });
+      // A margin pair has one position, whatever side was named.
+      expect(Object.keys(paper.control.state().accounts['main']?.positions ?? {})).toEqual(['BTC_USDT']);
+    },
+  );
+
   test('responds with the planned take-profit and stop-loss, an absent one empty', async () => {
     const both = await post(createPath, { ...order, stopLoss: '60000', takeProfit: '65000' });
     const one = await post(createPath, { ...order, takeProfit: '65000' });
