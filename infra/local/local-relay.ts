@@ -146,6 +146,7 @@ export async function startLocalRelay(options: {
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     keyNameOf: clients.keyNameOf,
+    isPaperExchange: options.exchange.isPaper,
   });
 
   function closeStores(): void {

@@ -174,6 +174,7 @@ export function openSnapshotServices(
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: snapshotTimeoutMs,
     keyNameOf: clients.keyNameOf,
+    isPaperExchange: false,
   };
 }
 

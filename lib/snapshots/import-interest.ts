@@ -13,6 +13,8 @@ export interface ImportServices extends SnapshotServices {
   readonly alarms: Alarms;
   /** A name for the account's newest exchange key that does not reveal it; another key has another name. */
   keyNameOf(account: string): Promise<string>;
+  /** Of the accounts of a paper exchange, only the first is a partner: that the others are none is no news. */
+  readonly isPaperExchange: boolean;
 }
 
 /**
@@ -22,7 +24,8 @@ export interface ImportServices extends SnapshotServices {
  * before it is stored, so a crash leaves no hole: the next import reads again from there. The
  * exchange shows the newest 10 100 payments. If more have arrived since the last import, the import
  * reads plan by plan and records the period in which payments may still be missing as a gap. If an
- * account may not see payments, the import logs it once and asks again only with another key.
+ * account may not see payments, the import logs it once, on a paper exchange never, and asks again only with
+ * another key.
  *
  * @throws RelayError `snapshot_incomplete` when an account could not be read or stored
  */
@@ -214,19 +217,17 @@ function refusalOf(error: unknown): string | null {
 }
 
 async function storeRefusal(
-  { store, log, clock }: ImportServices,
+  { store, log, clock, isPaperExchange }: ImportServices,
   account: string,
   progress: ImportProgress,
   { keyName, reason }: { readonly keyName: string; readonly reason: string },
 ): Promise<void> {
   // Logged before it is stored, because later imports do not ask again. A crash in between repeats the line.
-  log.warn(
-    'no interest payments for this account: it is no business partner, or its key lacks the permission',
-    {
-      account,
-      reason: `${reason.replace(/\.$/, '')}; the import asks again when the account has another key`,
-    },
-  );
+  if (!isPaperExchange)
+    log.info(
+      'no interest payments are recorded for this account: it is no business partner of the exchange, or its key may not read them; orders are not affected, and the relay asks again when the account has another key',
+      { account, response: reason },
+    );
   const refusal = { atMs: clock.nowMs(), keyName, reason };
   // On a conflict another import was faster and has stored the response it got.
   await store.interest.writeProgress(account, { ...progress, refusal });

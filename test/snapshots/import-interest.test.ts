@@ -263,15 +263,22 @@ describe('an interrupted import', () => {
 describe('an account that is no business partner', () => {
   const importSecond = () => importInterest({ ...world.services, accounts: ['second'] });
   const asked = () => world.callsOf('second', 'interest-payments');
-  const warnings = () => world.logged.filter(({ level }) => level !== 'info');
+  const told = () => world.logged.filter(({ message }) => message.startsWith('no interest payments'));
 
   test('is logged once, and the exchange is not asked again', async () => {
     for (let day = 0; day < 3; day += 1) await importSecond();
     expect(asked()).toBe(1);
-    expect(warnings()).toMatchObject([{ level: 'warn', facts: { account: 'second' } }]);
+    expect(told()).toMatchObject([{ level: 'info', facts: { account: 'second' } }]);
     expect((await world.store.interest.readProgress('second')).refusal?.reason).toBe(
       'refused with HTTP 403, code 0: This action is unauthorized.',
     );
+  });
+
+  test('is nothing to tell on a paper exchange, whose second account is none', async () => {
+    await importInterest({ ...world.services, accounts: ['second'], isPaperExchange: true });
+
+    expect(told()).toEqual([]);
+    expect((await world.store.interest.readProgress('second')).refusal).not.toBeNull();
   });
 
   test('does not stop the import of other accounts and is no failure', async () => {
@@ -301,7 +308,7 @@ describe('an account that is no business partner', () => {
     await retryRefusedImport(world.store.interest, 'second');
     await importSecond();
     expect(asked()).toBe(2);
-    expect(warnings()).toHaveLength(2);
+    expect(told()).toHaveLength(2);
   });
 
   test('stays unchanged when the operator asks for a retry without a refusal', async () => {
@@ -352,7 +359,9 @@ describe('an import logs', () => {
     await importMain({ accounts, store: writtenAnd(afterwards) }).catch(() => undefined);
     await importMain({ accounts });
     expect((await world.store.interest.readProgress('second')).refusal).not.toBeNull();
-    expect(told('warn')).toHaveLength(1);
+    expect(told('info')).toMatchObject([
+      { account: 'second', response: expect.stringContaining('HTTP 403') },
+    ]);
   });
 
   test('the number of new payments, though the response of the store is lost', async () => {

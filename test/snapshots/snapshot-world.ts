@@ -76,6 +76,7 @@ export async function openSnapshotWorld(dialect: Dialect = 'live'): Promise<Snap
       exchangeTimeoutMs: 5_000,
       exchangeFor: async (account) => watch(account, await clients.forAccount(account)),
       keyNameOf: clients.keyNameOf,
+      isPaperExchange: false,
     },
     callsOf: (account, endpoint) => calls.filter((call) => call === `${account} ${endpoint}`).length,
     beforeCall: () => undefined,
