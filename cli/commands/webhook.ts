@@ -37,7 +37,9 @@ export function addWebhookCommands(program: Command): void {
     );
   program
     .command('send')
-    .description('send the contents of a file to the webhook, as TradingView would')
+    .description(
+      'send the contents of a file to the webhook, as TradingView would, which fills in {{timenow}}',
+    )
     .argument('<file>', 'file with an alert message; - reads standard input')
     .option('--account <name>', 'which account (default: the first configured one)')
     .action((file: string, options: { account?: string }, command: Command) =>
@@ -147,7 +149,7 @@ async function sendAlert(
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const body = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
-  const response = await session.sendAlert(account, body);
+  const response = await session.sendAlert(account, fillInTime(body, session.clock.nowMs()));
   const receipt = Receipt.safeParse(response.body);
   if (!receipt.success || response.httpStatus >= 300) throw createRefusal(response, session.relayName);
   const { signals } = receipt.data;
@@ -168,6 +170,12 @@ function renderReceipt(
     duplicate ? `known already: ${status}` : status,
   ]);
   return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nFor the outcome: ${commandFor(target, next)}`;
+}
+
+/** As TradingView does when it sends: `{{timenow}}` becomes the time in UTC, to the second. Other bytes stay as they are. */
+function fillInTime(body: Buffer, nowMs: number): Buffer {
+  const now = new Date(nowMs).toISOString().replace(/\.\d+/, '');
+  return Buffer.from(body.toString('latin1').replaceAll('{{timenow}}', now), 'latin1');
 }
 
 async function readAlertFile(path: string): Promise<Buffer> {

@@ -17,6 +17,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import type { OrderState } from '../../lib/paper/state.ts';
+import { firstAlert } from '../../lib/signals/first-alert.ts';
 import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
@@ -55,15 +56,9 @@ const file = openSqlite(folder.databasePath);
 const ledger = createSqliteLedger(file);
 const client = createExchangeClient({ address: paper.url, dialect, credentials: keys });
 
-const alert = {
-  id: 'entry-1',
-  ticker: 'BTCUSDT',
-  action: 'buy',
-  orderType: 'market',
-  quantity: '0.01',
-  stopLoss: '2%',
-  takeProfit: '4%',
-};
+// An id of its own instead of a time, so that the same bytes can come again.
+const { time: _time, ...withoutTime } = firstAlert;
+const alert = { id: 'entry-1', ...withoutTime };
 
 try {
   await runDemo();

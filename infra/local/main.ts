@@ -16,7 +16,7 @@ import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
-import { writeFolder, writeGreeting } from './greeting.ts';
+import { describeLiveOnPaper, writeFolder, writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 
@@ -95,6 +95,10 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   starting.defer(() => void output.end());
   const log = createLineLog('relay', output);
   for (const sentence of restrictDataFolder(folder)) log.warn(sentence, {});
+  const liveAccounts = Object.values(settings.accounts)
+    .filter(({ mode }) => mode === 'live')
+    .map(({ name }) => name);
+  if (liveAccounts.length > 0) log.warn(describeLiveOnPaper(liveAccounts), {});
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
   const paper = await startPaperExchange({
@@ -129,6 +133,8 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     data,
     webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
     account,
+    tickers: settings.tickers,
+    liveAccounts,
     regionNotes: listRegionNotes(settings),
     paused: await relay.listPaused(),
     wasPaperEmptied: paper.wasEmptied,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { firstAlert } from '../../lib/signals/first-alert.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -70,6 +71,16 @@ describe('send', () => {
     expect(again.stdout).toMatch(/^example-buy-1 +known already: placed$/m);
     expect(again.stdout).toContain('npx relay signal example-buy-1');
     expect(relay.world.paper.control.state().acceptedCreates).toBe(1);
+  });
+
+  test('fills in the time as TradingView does, so that each sending is an alert of its own', async () => {
+    const alert = { ...firstAlert, maxSlippage: '0.5%' };
+    const sent = await runForJson(relay.here('send', '-'), JSON.stringify(alert));
+    const { signals } = sent as { readonly signals: readonly { readonly signalId: string }[] };
+    const entry = await relay.world.settled(signals[0]?.signalId ?? '');
+
+    expect(entry.status).toBe('placed');
+    expect(Math.abs((entry.signal?.timeMs ?? 0) - entry.createdAtMs)).toBeLessThan(2_000);
   });
 
   test('reads standard input, and takes several signals in one alert', async () => {

@@ -7,10 +7,12 @@ import { findAccount } from '../../lib/model/settings.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
 import { checkMarket, checkOrder } from '../../lib/risk/check-order.ts';
+import { firstAlertText } from '../../lib/signals/first-alert.ts';
 import { createTemplate, type TemplateName } from '../../lib/signals/message-template.ts';
 import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import config from '../../relay.config.example.ts';
+import { readProjectFile } from '../support/project-files.ts';
 import { openWorld } from '../support/world.ts';
 
 const folder = new URL('../../examples/', import.meta.url);
@@ -154,6 +156,13 @@ test.each(Object.entries(templates))('%s is the message that `webhook --for %s` 
   expect(readExample(name)).toBe(`${createTemplate(template, main, 'live').message}\n`);
 });
 
+test('the first alert is the one of the README and of the greeting', () => {
+  const [, shown] = /```json\n([\s\S]*?)\n```/.exec(readProjectFile('README.md')) ?? [];
+
+  expect(shown).toBe(firstAlertText);
+  expect(readExample('first-alert.json')).toBe(`${firstAlertText}\n`);
+});
+
 /** What TradingView fills in for an order of a strategy. */
 function fillIn(message: string, values: Readonly<Record<string, string>>): string {
   const filled: Readonly<Record<string, string>> = {
@@ -180,6 +189,12 @@ interface ExampleRun {
 }
 
 const runs: Readonly<Record<string, ExampleRun>> = {
+  'first-alert.json': {
+    tradesOn: 'margin',
+    ticker: 'BTCUSDT',
+    orders: [{ action: 'buy' }],
+    placed: ['buy limit 0.001 filled', 'sell stop_limit 0.001 open', 'sell limit 0.001 open'],
+  },
   'tradingview-long-only.json': {
     tradesOn: 'spot',
     ticker: 'DBTCDUSDT',
