@@ -5,13 +5,12 @@ import type { Settings } from '../model/settings.ts';
 import { isCarried } from '../orders/order-types.ts';
 
 /**
- * The alert to begin with: a market order with its stop-loss and take-profit. The README, the greeting of a local run, the
+ * The alert to begin with: a guarded market order with its stop-loss and take-profit. The README, the greeting of a local run, the
  * demo and `examples/first-alert.json` show this one.
  */
 export const firstAlert = {
   ticker: 'BTCUSDT',
   action: 'buy',
-  orderType: 'market',
   quantity: '0.001',
   stopLoss: '2%',
   takeProfit: '4%',
