@@ -1,19 +1,9 @@
-import { type Decimal, formatDecimal, one, zero } from '../lib/base/decimal.ts';
+import { formatDecimal, zero } from '../lib/base/decimal.ts';
 import type { EndingState } from '../lib/reports/entry-ending.ts';
+import { formatProfit } from '../lib/reports/format-profit.ts';
 import type { ToldEnding } from '../lib/reports/read-endings.ts';
 import type { Cell, Style } from './print.ts';
 import { shortenId } from './short-id.ts';
-
-const halfUp = 1;
-const cents = 2;
-const smallPlaces = 8;
-
-/** `+24.00`, `-12.10`, `+0.00003`: cents, and more places where cents would hide most of it. */
-export function formatProfit(profit: Decimal): string {
-  const isSmall = profit.abs().lt(one.div('10')) && !profit.eq(zero);
-  const text = isSmall ? formatDecimal(profit.round(smallPlaces, halfUp)) : profit.toFixed(cents, halfUp);
-  return profit.gt(zero) ? `+${text}` : text;
-}
 
 interface Words {
   /** In a list. */

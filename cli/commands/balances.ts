@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { zero } from '../../lib/base/decimal.ts';
 import { dayMs } from '../../lib/base/time-zone.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
 import {
   type BalanceKind,
@@ -42,6 +43,7 @@ interface ListOptions extends BalanceOptions {
 }
 
 interface ChartOptions extends BalanceOptions {
+  readonly main?: true;
   readonly out?: string;
 }
 
@@ -66,6 +68,12 @@ export function addBalanceCommands(program: Command): void {
       .command('chart')
       .description('draw the recorded balances as a chart, in the terminal or into a file'),
   )
+    .addOption(
+      new Option(
+        '--main',
+        'the main balance, also of an account that trades on margin or futures (default: the balance it trades with)',
+      ).conflicts('collateral'),
+    )
     .option('--out <file>', 'write an SVG picture instead, which any browser shows', readSvgPath)
     .action((_options: object, command: Command) =>
       runCommand(command, (context) => chartBalances(context, takeOptions(command, balances))),
@@ -75,7 +83,7 @@ export function addBalanceCommands(program: Command): void {
 function addBalanceOptions(command: Command): Command {
   return addRangeOptions(command, 'the first snapshot in the 30 days before --to')
     .option('--tickers <list>', 'only these tickers, for example BTC,USDT', readTickers)
-    .option('--collateral', 'the collateral balance instead of the main one')
+    .option('--collateral', 'the collateral balance, which margin and futures trade with')
     .option('--account <name>', 'which account (default: the first configured one)');
 }
 
@@ -97,6 +105,13 @@ async function chooseBalanceRange(
   if (options.from !== undefined) return period;
   for await (const { slotMs } of list(period)) return { ...period, fromMs: slotMs };
   return period;
+}
+
+/** The balances to draw, the first one that is recorded. Spot orders trade with a balance that no snapshot has. */
+function chartKindsOf({ collateral, main }: ChartOptions, { markets }: Account): readonly BalanceKind[] {
+  if (collateral === true) return ['collateral'];
+  const trades = Object.values(markets).some(({ tradesOn }) => tradesOn !== 'spot');
+  return main !== true && trades ? ['collateral', 'main'] : ['main'];
 }
 
 function kindOf({ collateral }: BalanceOptions): BalanceKind {
@@ -201,20 +216,24 @@ interface Chart {
 /** @throws CommandFailure `nothing_kept` when there is nothing to draw */
 async function readTraces({ session }: Context, options: ChartOptions, columns: number): Promise<Chart> {
   const nowMs = session.clock.nowMs();
-  const { name: account } = chooseAccount(session.settings, options.account);
+  const chosen = chooseAccount(session.settings, options.account);
+  const { name: account } = chosen;
   const { balances } = session.openSnapshots();
   const period = await chooseBalanceRange(options, nowMs, (within) => balances.list(account, within));
-  const kind = kindOf(options);
-  const traces = await traceBalances(balances.list(account, period), {
-    period,
-    kind,
-    tickers: options.tickers ?? null,
-    columns,
-  });
-  if (traces.traces.length > 0) return { account, kind, traces };
+  const tickers = options.tickers ?? null;
+  const kinds = chartKindsOf(options, chosen);
+  for (const kind of kinds) {
+    const traces = await traceBalances(balances.list(account, period), { period, kind, tickers, columns });
+    if (isDrawable(traces, kind === kinds.at(-1))) return { account, kind, traces };
+  }
   throw new CommandFailure(
     'nothing_kept',
     'there is nothing to draw',
-    await explainNoBalances(balances, account, kind, { period, nowMs }),
+    await explainNoBalances(balances, account, kinds.at(-1) ?? 'main', { period, nowMs }),
   );
+}
+
+/** A balance that was chosen for the caller is drawn only if something of it is recorded. */
+function isDrawable(traces: Traces, isLast: boolean): boolean {
+  return isLast ? traces.traces.length > 0 : listHeld(traces).length > 0;
 }

@@ -30,6 +30,7 @@ import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
+import { tellExecutions } from './tell-executions.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** All functions of the relay in one process, behind an HTTP server and an embedded database. */
@@ -129,6 +130,7 @@ export async function startLocalRelay(options: {
   const reconcileServices = {
     ...shared,
     ...records,
+    executions: tellExecutions(records.executions, shared),
     queue: null,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,

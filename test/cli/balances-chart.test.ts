@@ -27,7 +27,7 @@ describe('a chart of balances', () => {
   afterAll(() => stored.remove());
 
   test('is a picture with a panel for each ticker, steps, spikes and gaps', async () => {
-    const { stdout, exitCode } = await runCli(stored.here(...fiveDays, '--out', out));
+    const { stdout, exitCode } = await runCli(stored.here(...fiveDays, '--main', '--out', out));
 
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`${out}: 3 panels, 2024-03-01 00:00 to 2024-03-05 23:59 UTC, 108 snapshots\n`);
@@ -94,7 +94,7 @@ describe('a chart of balances', () => {
   });
 
   test('fits a terminal of eighty columns, with ends and extremes in words', async () => {
-    const { stdout } = await runCli(stored.here(...fiveDays));
+    const { stdout } = await runCli(stored.here(...fiveDays, '--main'));
 
     const lines = stripVTControlCharacters(stdout).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -111,6 +111,19 @@ describe('a chart of balances', () => {
       expect.arrayContaining(['100,000 ┤', '50,000 ┤', '20 ┤', '1.5 ┤']),
     );
     expect(lines.filter((line) => line.endsWith('2024-03-05 23:59 UTC'))).toHaveLength(3);
+  });
+
+  test('draws the balance that the account trades with, unless the main balance is asked for', async () => {
+    const [trading, main] = await Promise.all([
+      runForJson(stored.here(...fiveDays)),
+      runForJson(stored.here(...fiveDays, '--main')),
+    ]);
+
+    expect(trading).toMatchObject({ kind: 'collateral', tickers: [{ ticker: 'USDT' }] });
+    expect(main).toMatchObject({
+      kind: 'main',
+      tickers: [{ ticker: 'BTC' }, { ticker: 'ETH' }, { ticker: 'USDT' }],
+    });
   });
 
   test('begins with the first snapshot if no range is given', async () => {
@@ -130,7 +143,8 @@ describe('a chart of balances', () => {
     ]);
     recent.remove();
 
-    expect(chart).toMatchObject({ fromMs: firstMs, snapshots: 2 });
+    // No collateral balance is recorded, so the main balance is drawn.
+    expect(chart).toMatchObject({ kind: 'main', fromMs: firstMs, snapshots: 2 });
     expect(list).toMatchObject({ fromMs: firstMs, everyMs: 60_000 });
   });
 
