@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import { createWorker } from '../../lib/host/worker.ts';
@@ -18,6 +17,7 @@ import { runMinute } from '../../lib/relay/run-minute.ts';
 import { startDynamodb } from './dynamodb/start-dynamodb.ts';
 import { proxyEvent, queueEvent } from './functions.ts';
 import { createManualClock } from './manual-clock.ts';
+import { createMovedClock } from './moved-clock.ts';
 import { override } from './override.ts';
 import { openServices } from './relay-services.ts';
 import { createStackTable } from './stack-tables.ts';
@@ -39,18 +39,6 @@ export interface Stage {
   /** Starts the relay anew on the same store. */
   restart(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** A clock that goes on by itself and can be moved on by hand. */
-function createMovedClock(): Clock & { advance(durationMs: number): void } {
-  let aheadMs = 0;
-  return {
-    nowMs: () => systemClock.nowMs() + aheadMs,
-    sleep: (durationMs) => systemClock.sleep(durationMs),
-    advance(durationMs) {
-      aheadMs += durationMs;
-    },
-  };
 }
 
 /** The local relay: HTTP, SQLite, a worker of its own. */
