@@ -1,6 +1,7 @@
 import { decimalOrUndefined, formatDecimal, zero } from '../base/decimal.ts';
 import { marketKind } from '../orders/market.ts';
 import { type Action, isCancel } from './actions.ts';
+import { closeOf } from './close-of-order.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { isZero } from './informing-fields.ts';
@@ -14,10 +15,13 @@ const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const sati
 
 /** Takes out the fields that decide in other alerts, and only inform in this one. */
 export function settleInforming(fields: Fields, action: Action | undefined, issues: Issues): Fields {
-  if (action === undefined || isCancel(action)) return fields;
+  if (action === undefined) return fields;
+  const { prevMarketPosition } = fields;
+  if (isCancel(action))
+    return prevMarketPosition === undefined ? fields : withInforming(fields, [prevMarketPosition]);
   const hasSize = sizeNames.some((name) => fields[name] !== undefined);
   const isOrder = action.name === 'order';
-  const { orderId, marketPositionSize, positionSize, limitPrice, prevMarketPosition } = fields;
+  const { orderId, marketPositionSize, positionSize, limitPrice } = fields;
   const names: FieldName[] = [];
   if (orderId !== undefined) names.push('orderId');
   if (isOrder && hasSize && marketPositionSize !== undefined) names.push('marketPositionSize');
@@ -25,20 +29,28 @@ export function settleInforming(fields: Fields, action: Action | undefined, issu
   if (isOrder && hasSize && positionSize?.isGrouped) names.push('positionSize');
   const hasLastPrice = limitPrice !== undefined && isLastPrice(fields, limitPrice, isOrder);
   if (hasLastPrice) names.push('limitPrice');
-  if (!hasSize && !isOrder) refuseLoneVolume(fields, issues);
+  if (!hasSize && closesWhole(fields, action)) refuseLoneVolume(fields, issues);
   const isTold = prevMarketPosition !== undefined;
   if (names.length === 0 && !isTold) return fields;
-  const settled: { -readonly [Name in keyof Fields]: Fields[Name] } = { ...fields };
+  const moved = names.flatMap((name) => fields[name] ?? []);
+  const settled: { -readonly [Name in keyof Fields]: Fields[Name] } = {
+    ...withInforming(fields, isTold ? [prevMarketPosition, ...moved] : moved),
+  };
   for (const name of names) delete settled[name];
-  settled.informing = [
-    ...(fields.informing ?? []),
-    ...(isTold ? [prevMarketPosition] : []),
-    ...names.flatMap((name) => fields[name] ?? []),
-  ];
   const reference = hasLastPrice && fields.referencePrice === undefined ? positiveOf(limitPrice.node) : null;
   if (hasLastPrice && reference !== null)
     settled.referencePrice = { ...limitPrice, node: { kind: 'string', text: reference } };
   return settled;
+}
+
+function withInforming(fields: Fields, further: readonly Field[]): Fields {
+  return { ...fields, informing: [...(fields.informing ?? []), ...further] };
+}
+
+/** Whether the whole position is closed when the alert has no size. */
+function closesWhole(fields: Fields, action: Action): boolean {
+  if (action.name === 'order') return closeOf(fields, action) !== null;
+  return action.name === 'close' || action.name === 'reverse';
 }
 
 /** Beside a market order `price` is the last price. Zero is no limit, whatever the kind. */

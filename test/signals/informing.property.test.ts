@@ -5,7 +5,7 @@ import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
 import { checkedNames, plainNames, secretNames } from '../../lib/signals/informing-fields.ts';
 import { parseAlert } from '../../lib/signals/parse-alert.ts';
-import { accountOn, bytesOf, context, readSignal, refusalOf } from './reading.ts';
+import { accountOn, bytesOf, context, readAlert, readSignal, refusalOf } from './reading.ts';
 
 const seed = 20_261_123;
 const account = { ...accountOn('ETH_USDT', 'margin'), allowUnguardedMarket: true };
@@ -123,6 +123,28 @@ describe('what only informs is taken and recorded; what carries risk is understo
     ['product', 'MIS'],
   ])('%s: %s informs', (name, value) => {
     expect(read({ ...alerts[0], [name]: value }).info).toEqual({ [name]: String(value) });
+  });
+
+  test.each([
+    { action: 'close' },
+    { action: 'reverse' },
+    { action: 'exit_long' },
+    { action: 'sell', sentiment: 'flat' },
+  ])('volume could be the size of what closes a position: %j', (members) => {
+    expect(isRefused({ ticker: 'ETHUSDT', time, ...members })).toBe(false);
+    expect(isRefused({ ticker: 'ETHUSDT', time, ...members, volume: 1 })).toBe(true);
+  });
+
+  test('volume informs beside a wanted position', () => {
+    const alert = { ticker: 'ETHUSDT', time, marketPosition: 'long', marketPositionSize: 2 };
+
+    expect(readAlert(JSON.stringify({ ...alert, volume: 1 }), { account }).items[0]?.signal.info).toEqual({
+      volume: '1',
+    });
+  });
+
+  test.each(alerts)('the position before is recorded with every action: %j', (alert) => {
+    expect(read({ ...alert, prev_market_position: 'flat' }).info).toEqual({ prev_market_position: 'flat' });
   });
 
   test('a misspelt name of a field that decides is refused, unless it is a name of another field', () => {
