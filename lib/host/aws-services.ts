@@ -3,8 +3,6 @@ import { createLogAlarms } from '../base/alarms.ts';
 import { type AwsAccess, endpointOf } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { createDynamodbClient } from '../base/dynamodb.ts';
-import { RelayError } from '../base/errors.ts';
-import { readJson } from '../base/json.ts';
 import { createTransport } from '../base/transport.ts';
 import type { FollowServices } from '../following/follow-services.ts';
 import { createDynamodbAccountFacts } from '../ledger/dynamodb-account-facts.ts';
@@ -27,14 +25,13 @@ import { createRepeatWatch } from '../relay/repeated-alert.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
-import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
+import { createAwsSecrets } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
+import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import { createSdkRequestHandler } from './sdk-request-handler.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -243,26 +240,4 @@ function sqsOptionsOf(connection: Connection) {
     client: createSqsClient(connection),
     queueUrl: readVariable(connection.environment, 'SIGNAL_QUEUE_URL'),
   };
-}
-
-function readVariable(environment: Environment, name: string): string {
-  const value = environment[name] ?? '';
-  if (value === '')
-    throw new RelayError('config_invalid', `the environment variable ${name} is not set; deploy again`);
-  return value;
-}
-
-function readSecretIds(environment: Environment, name: string): SecretIds {
-  const text = readVariable(environment, name);
-  const ids = readJson(text);
-  if (isSecretIds(ids)) return ids;
-  throw new RelayError(
-    'config_invalid',
-    `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`,
-  );
-}
-
-function isSecretIds(value: unknown): value is SecretIds {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((id) => typeof id === 'string');
 }

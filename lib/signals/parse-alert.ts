@@ -228,18 +228,8 @@ function readTicker({ fields, prefix, context, issues }: Reading): Instrument | 
 function readGivenText({ fields, issues }: Reading, name: FieldName): string | undefined {
   const field = fields[name];
   if (field === undefined) return undefined;
-  if (name === 'strategy' && field.node.kind === 'object')
-    return issues.add(
-      field.path,
-      "an object is no strategy's name: this is the tutorials' template",
-      tutorialHint,
-    );
   return readText(field, rowOf(name).mostCharacters ?? 0, issues) ?? undefined;
 }
-
-/** The template of many tutorials has everything of the order in an object `strategy`. */
-const tutorialHint =
-  'paste this instead of the whole message: {"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", "time": "{{timenow}}", "comment": "{{strategy.order.id}}"}';
 
 /** `maxLag` is meaningless without a time. */
 function readTimes({ fields, context, issues }: Reading): Pick<Signal, 'timeMs' | 'maxLagMs'> {
