@@ -162,15 +162,3 @@ describe('the message of a refusal', () => {
     expect(() => readAlert(body)).toThrow(message);
   });
 });
-
-test("the tutorials' template is named, with the message to paste instead", () => {
-  const { issues } = refusalOf(
-    '{"passphrase": "abcdefgh", "time": "2026-01-31T12:00:00Z", "ticker": "ETHUSDT", "bar": {"close": 1}, "strategy": {"order_action": "buy", "order_contracts": 1}}',
-  );
-
-  expect(issues.find(({ path }) => path === 'strategy')).toEqual({
-    path: 'strategy',
-    message: "an object is no strategy's name: this is the tutorials' template",
-    hint: 'paste this instead of the whole message: {"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", "time": "{{timenow}}", "comment": "{{strategy.order.id}}"}',
-  });
-});
