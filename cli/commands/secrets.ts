@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import type { Credentials } from '../../lib/exchange/client.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { describePaperKey } from '../../lib/paper/accounts.ts';
+import { describePaperKey, explainPaperRefusal } from '../../lib/paper/accounts.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
 import { formatSecond, renderFields } from '../print.ts';
 import { readKeys } from '../read-keys.ts';
 import { chooseAccount, commandFor, describeExchange, type ExchangeLocation } from '../session.ts';
@@ -40,12 +42,29 @@ async function setKeys({ session, isJson, terminal, printChange }: Context, name
   const location = session.locateExchange();
   // Printed before the prompt, so that the operator knows where the key will be used.
   if (!isJson) terminal.stderr.write(`${describeKeyUse(account, location)}\n`);
-  await session.storeKeys(account, await readKeys(terminal));
+  const keys = await readKeys(terminal);
+  if (location.kind === 'paper') refuseOnPaper(account, keys);
+  await session.storeKeys(account, keys);
   printChange(
     { account: account.name, stored: true, exchange: { url: location.url, kind: location.kind } },
     () =>
       `The exchange key of ${account.name} is stored; \`doctor\` checks whether the exchange accepts it.\n${session.changeHint}`,
   );
+}
+
+/**
+ * Otherwise the first order would be the one to find out.
+ *
+ * @throws CommandFailure `paper_refused` for a key that the paper exchange would refuse; it never quotes the key
+ */
+function refuseOnPaper({ name }: Account, keys: Credentials): void {
+  const reason = explainPaperRefusal(keys);
+  if (reason !== null)
+    throw new CommandFailure(
+      'paper_refused',
+      `the paper exchange would refuse this key: ${reason}; nothing was stored`,
+      `Its key for account ${name} is ${describePaperKey(name)}. A key of the real exchange belongs to a relay on AWS: add --stack.`,
+    );
 }
 
 /** Where and for what the key will be used. */

@@ -30,6 +30,15 @@ export function paperKeysOf(account: string): Credentials {
     : { apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' };
 }
 
+/** Why the paper exchange refuses a key, or the orders that it signs; null when it takes both. */
+export function explainPaperRefusal({ apiKey, apiSecret }: Credentials): string | null {
+  const key = paperKeys.get(apiKey);
+  if (key === undefined) return 'it does not know the key';
+  if (key.apiSecret !== apiSecret) return 'the secret does not belong to the key';
+  if (!key.enabled) return 'the key is disabled';
+  return key.mayTrade ? null : 'the key may read, but may not place orders';
+}
+
 /** The key of an account, in words for its owner. */
 export function describePaperKey(account: string): string {
   const { apiKey, apiSecret } = paperKeysOf(account);

@@ -71,7 +71,7 @@ describe('every response that changes something names its target:', () => {
     ['send examples/buy-stop-limit.json'],
     ['pause main'],
     ['resume main'],
-    ['keys set rehearsal', 'a\nb\n'],
+    ['keys set rehearsal', 'paper-key-2\npaper-secret-2\n'],
     ['token rotate rehearsal'],
     ['redrive'],
     ['interest retry'],

@@ -190,7 +190,7 @@ test('a reader that stops early causes no failure', async () => {
 
 test.each([
   ['token rotate', ['token', 'rotate', 'main'], ''],
-  ['keys set', ['keys', 'set', 'main'], 'another-key\nanother-secret\n'],
+  ['keys set', ['keys', 'set', 'main'], 'paper-key-2\npaper-secret-2\n'],
 ])('%s on a full disk says so, and leaves the secrets unchanged', async (_, args, input) => {
   const { secretsPath, path } = stored.folder;
   const before = readFileSync(secretsPath, 'utf8');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
-import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createFileSecrets, storeFileKeys } from '../../lib/host/file-secrets.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 import { buySignal } from './stored-signals.ts';
@@ -115,7 +115,8 @@ describe('doctor', () => {
   });
 
   test('reports a key that the exchange does not accept, and never shows it', async () => {
-    await runForJson(relay.here('keys', 'set', 'rehearsal'), 'a-key-of-this-test\na-secret-of-this-test\n');
+    const keys = { apiKey: 'a-key-of-this-test', apiSecret: 'a-secret-of-this-test' };
+    storeFileKeys(relay.world.secretsPath, 'rehearsal', keys);
     const { exitCode, stdout, stderr } = await runCli(relay.here('doctor'));
 
     expect(exitCode).toBe(1);
@@ -155,16 +156,34 @@ describe('keys set', () => {
   });
 
   test('takes two lines, or JSON', async () => {
-    await runForJson(relay.here('keys', 'set', 'main'), 'first-key\r\nfirst-secret\r\n');
-    expect(await keysOf('main')).toEqual({ apiKey: 'first-key', apiSecret: 'first-secret' });
+    await runForJson(relay.here('keys', 'set', 'main'), 'paper-key-2\r\npaper-secret-2\r\n');
+    expect(await keysOf('main')).toEqual({ apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' });
 
     const { stdout } = await runCli(
       relay.here('keys', 'set', 'main'),
-      '{ "apiKey": "second-key", "apiSecret": "second-secret" }',
+      '{ "apiKey": "paper-key", "apiSecret": "paper-secret" }',
     );
-    expect(await keysOf('main')).toEqual({ apiKey: 'second-key', apiSecret: 'second-secret' });
+    expect(await keysOf('main')).toEqual({ apiKey: 'paper-key', apiSecret: 'paper-secret' });
     expect(stdout).toContain('The exchange key of main is stored');
-    expect(stdout).not.toContain('second-');
+    expect(stdout).not.toContain('paper-secret');
+  });
+
+  test.each([
+    ['it does not know', 'a-real-key\na-real-secret\n', 'it does not know the key'],
+    ['has another secret', 'paper-key\na-real-secret\n', 'the secret does not belong to the key'],
+    ['is disabled', 'paper-key-3\npaper-secret-3\n', 'the key is disabled'],
+    ['may only read', 'paper-key-4\npaper-secret-4\n', 'the key may read, but may not place orders'],
+  ])('refuses at once a key that the paper exchange would refuse: one that %s', async (_, input, reason) => {
+    const before = await keysOf('main');
+    const failure = await runForFailure(relay.here('keys', 'set', 'main'), input);
+
+    expect(failure).toMatchObject({
+      exitCode: 1,
+      code: 'paper_refused',
+      message: `the paper exchange would refuse this key: ${reason}; nothing was stored`,
+    });
+    expect(`${failure.message} ${failure.action}`).not.toContain('a-real');
+    expect(await keysOf('main')).toEqual(before);
   });
 
   test.each([
