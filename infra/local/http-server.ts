@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RelayError } from '../../lib/base/errors.ts';
-import { readBody } from '../../lib/base/read-body.ts';
+import { readBodyStart } from '../../lib/base/read-body.ts';
 import type { HttpResponse, PlainWebhook } from '../../lib/host/plain-webhook.ts';
 import type { HealthHandler } from './health.ts';
 
@@ -19,8 +19,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** A larger body is discarded. The webhook's own limit is far lower. */
-const maximumBodyBytes = 1024 * 1024;
+/** What comes after this is only counted. The webhook's own limit is far lower, and it records what it refuses. */
+const keptBodyBytes = 1024 * 1024;
 const jsonType = 'application/json; charset=utf-8';
 const route = /^\/signals\/([^/?]+)\/([^/?]+)(?:\?.*)?$/;
 
@@ -94,11 +94,15 @@ async function handle(request: IncomingMessage, receiveSignal: PlainWebhook): Pr
   const [, account, token] = route.exec(request.url ?? '') ?? [];
   if (account === undefined || token === undefined)
     return plainResponse(new RelayError('not_found', 'this path does not exist'));
-  const body = await readBody(request, maximumBodyBytes);
-  if (body === null)
-    return plainResponse(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
+  const { start: body, omittedBytes } = await readBodyStart(request, keptBodyBytes);
   const { method = '' } = request;
-  return await receiveSignal({ method, account: decode(account), token: decode(token), body });
+  return await receiveSignal({
+    method,
+    account: decode(account),
+    token: decode(token),
+    body,
+    omittedBytes,
+  });
 }
 
 /** A segment that cannot be decoded stays as it is: it matches no account and no token. */

@@ -9,6 +9,8 @@ export interface WebhookRequest {
   readonly account: string;
   readonly token: string;
   readonly body: Buffer;
+  /** How many more bytes were sent than `body` has; absent: none. */
+  readonly omittedBytes?: number;
 }
 
 /** The response to a request, before it becomes an HTTP response. */

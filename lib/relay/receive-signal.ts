@@ -26,6 +26,8 @@ export interface AlertDelivery {
   readonly account: string;
   readonly token: string;
   readonly body: Buffer;
+  /** How many more bytes were sent than `body` has, whose beginning is then larger than any alert may be; absent: none. */
+  readonly omittedBytes?: number;
 }
 
 /** The response to the sender. */
@@ -50,9 +52,10 @@ const futureAllowanceMs = 5_000;
  */
 export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
   const account = await authenticate(services, delivery);
-  const { body, token } = delivery;
+  const { body, token, omittedBytes = 0 } = delivery;
   const arrived: Arrived = { account, body, secrets: [token, ...(await services.heldSecrets())] };
   try {
+    checkBodySize(body.byteLength + omittedBytes);
     const alert = readAlert(services, arrived);
     const identified = identify(alert, arrived, services.clock.nowMs());
     await refuseStale(services, identified);
@@ -92,12 +95,15 @@ async function readDecoyTokens(services: ReceiveServices, age: SecretAge): Promi
   return await services.webhookTokens(name, age).catch(() => []);
 }
 
-function readAlert(services: ReceiveServices, { account, body, secrets }: Arrived): Alert {
-  if (body.byteLength > maximumBodyBytes)
+function checkBodySize(bytes: number): void {
+  if (bytes > maximumBodyBytes)
     throw new RelayError(
       'body_too_large',
-      `the alert has ${body.byteLength} bytes; at most ${maximumBodyBytes} are taken`,
+      `the alert has ${bytes} bytes; at most ${maximumBodyBytes} are taken`,
     );
+}
+
+function readAlert(services: ReceiveServices, { account, body, secrets }: Arrived): Alert {
   // The message is stored and shown, and validation issues quote it, so it must not contain a secret.
   if (holdsSecret(body.toString(), secrets))
     throw new RelayError('invalid_signal', 'the alert message contains a secret of the relay', {

@@ -1,19 +1,20 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readBody } from '../../lib/base/read-body.ts';
+import { readBody, readBodyStart } from '../../lib/base/read-body.ts';
 
 describe('the body of a request', () => {
   let server: Server;
   let url: string;
   let read: Promise<Buffer | null>;
+  let request: PromiseWithResolvers<IncomingMessage>;
   const maximumBytes = 10;
 
   beforeEach(async () => {
-    const asked = Promise.withResolvers<IncomingMessage>();
-    read = asked.promise.then((request) => readBody(request, maximumBytes));
-    server = createServer((request, response) => {
-      asked.resolve(request);
+    request = Promise.withResolvers();
+    read = request.promise.then((asked) => readBody(asked, maximumBytes));
+    server = createServer((asked, response) => {
+      request.resolve(asked);
       void read.then(() => response.end()).catch(() => undefined);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -33,6 +34,12 @@ describe('the body of a request', () => {
     const { status } = await fetch(url, { method: 'POST', body: 'x'.repeat(1_000_000) });
     expect(status).toBe(200);
     expect(await read).toBeNull();
+  });
+
+  test('is kept up to the limit, and what comes after it is counted', async () => {
+    const beginning = request.promise.then((asked) => readBodyStart(asked, maximumBytes));
+    await fetch(url, { method: 'POST', body: 'x'.repeat(1_000_000) });
+    expect(await beginning).toEqual({ start: Buffer.from('xxxxxxxxxx'), omittedBytes: 999_990 });
   });
 
   test('is an error when the sender closes the connection before its end', async () => {

@@ -53,8 +53,24 @@ describe('POST /signals/{account}/{token}', () => {
     ]);
   });
 
-  test('a body of megabytes gets 413 and is not kept in memory', async () => {
+  test('a body of megabytes is 413 and stored as a refusal, without what was too much', async () => {
     expect((await post(world.webhookUrl, 'x'.repeat(3 * 1024 * 1024))).status).toBe(413);
+
+    const { entries } = await world.ledger.list({ status: 'invalid', limit: 10 });
+    const large = entries.filter(({ steps }) => steps[0]?.note.includes('3145728'));
+    expect(large.map(({ steps }) => steps[0]?.note)).toEqual([
+      'the alert has 3145728 bytes; at most 16384 are taken',
+    ]);
+    expect(JSON.stringify(large).length).toBeLessThan(2_000);
+  });
+
+  test('a body of megabytes from a stranger is 401 and leaves nothing', async () => {
+    const url = `${origin()}/signals/main/${'x'.repeat(32)}`;
+    const before = (await world.ledger.list({ limit: 10 })).entries.length;
+
+    expect((await post(url, 'x'.repeat(4 * 1024 * 1024))).status).toBe(401);
+
+    expect((await world.ledger.list({ limit: 10 })).entries).toHaveLength(before);
   });
 
   test.each([
