@@ -118,6 +118,12 @@ export function readTicker(text: string): string {
   return text.toUpperCase();
 }
 
+export function readPositive(text: string): string {
+  if (!isDecimalText(text) || !parseDecimal(text).gt(zero))
+    throw new InvalidArgumentError('It must be a positive decimal number, for example 0.5.');
+  return formatDecimal(parseDecimal(text));
+}
+
 export function readAmount(text: string): string {
   if (!isDecimalText(text) || parseDecimal(text).lt(zero))
     throw new InvalidArgumentError('It must be a decimal number, 0 or above, for example 0.5.');

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
-import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { isDecimalText } from '../../lib/base/decimal.ts';
 import { faultKinds } from '../../lib/paper/faults.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
@@ -9,7 +9,8 @@ import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
 import { addFundsCommands } from './paper-funds.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
-import { addMainAccountCommands } from './paper-main-account.ts';
+import { addMainAccountCommands, readPositive } from './paper-main-account.ts';
+import { addPaperOrderCommand } from './paper-order.ts';
 
 interface FaultOptions {
   readonly endpoint?: string;
@@ -25,7 +26,7 @@ export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
     .description(
-      'control the paper exchange: prices, balances, leverage, fees, modes, interest, injected faults; show its state',
+      'control the paper exchange: prices, orders by hand, balances, leverage, fees, modes, interest, injected faults; show its state',
     )
     .helpCommand(false);
   paper
@@ -44,6 +45,7 @@ export function addPaperCommands(program: Command): void {
   addMainAccountCommands(paper);
   addFundsCommands(paper);
   addHedgeCommand(paper);
+  addPaperOrderCommand(paper);
   paper
     .command('fault')
     .description('inject a fault into the next requests')
@@ -76,12 +78,6 @@ export function addPaperCommands(program: Command): void {
     .command('state')
     .description('show the prices, balances and orders of the paper exchange')
     .action((_options: object, command: Command) => runCommand(command, showState));
-}
-
-function readPositive(text: string): string {
-  if (!isDecimalText(text) || !parseDecimal(text).gt(zero))
-    throw new InvalidArgumentError('It must be a positive decimal number, for example 0.5.');
-  return formatDecimal(parseDecimal(text));
 }
 
 function readProbability(text: string): number {

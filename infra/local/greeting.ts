@@ -134,7 +134,8 @@ const titleColumns = 18;
 /** `  PAUSED          main: no order …`, with the text in a column of its own. */
 function writeNote(title: string, text: string): string {
   const lines: string[] = [''];
-  for (const word of text.split(' ')) {
+  // A command in a note stays on one line, so that it can be copied.
+  for (const word of text.match(/`[^`]*`\S*|\S+/g) ?? []) {
     const line = lines.at(-1) ?? '';
     if (line === '') lines[lines.length - 1] = word;
     else if (titleColumns + line.length + 1 + word.length <= usualColumns)

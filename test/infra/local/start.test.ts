@@ -151,9 +151,8 @@ describe('npm start', () => {
 
     const lines = await start();
 
-    expect(lines).toContain(
-      `  PAUSED          main: no order is sent, cancellations are; \`npx relay resume --data ${data}\` ends it`,
-    );
+    expect(lines).toContain('  PAUSED          main: no order is sent, cancellations are;');
+    expect(lines.join('\n')).toContain(`\`npx relay resume --data ${data}\``);
     expect(lines.at(-1)).toBe('ready');
   });
 
