@@ -10,6 +10,8 @@ export const proofFiles = [
 export default {
   testEnvironment: 'node',
   maxWorkers: '100%',
+  // With the tools, so that nothing stays in the temporary folder.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Each test file has its own copy of all modules: a worker that keeps them all gets slower and slower.
   workerIdleMemoryLimit: '1GB',
   transform: {},

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { provideConfig } from '../../lib/host/project-config.ts';
 import { startSynthesizer } from '../infra/synthesizer.ts';
+import { projectRoot } from './project-files.ts';
 import { nameSynthesizer } from './run-environment.ts';
 import { openRunFolder } from './run-folder.ts';
 
@@ -12,6 +14,8 @@ export async function openTestRun(): Promise<TestRun> {
   // The functions are loaded with `relay.config.ts`, as their bundles are.
   const notice = provideConfig();
   if (notice !== null) process.stderr.write(`${notice}\n`);
+  // The processes that tests start load the same files again and again: Node keeps what it made of them.
+  process.env['NODE_COMPILE_CACHE'] ??= join(projectRoot, 'node_modules', '.cache', 'node');
   const folder = openRunFolder();
   const synthesizer = await startSynthesizer();
   nameSynthesizer(synthesizer.url);
