@@ -182,6 +182,24 @@ describe('the documents', () => {
     expect(commands.filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([]);
   });
 
+  test('tell each stage of CI', () => {
+    const stages = Array.from(
+      readProjectFile('.ci/run').matchAll(
+        /^ *(?:alone|beside) (npm run -s [a-z:]+|npx cdk synth|npm test)/gm,
+      ),
+      ([, command = '']) => command,
+    );
+    const { scripts } = JSON.parse(readProjectFile('package.json')) as { scripts: Record<string, string> };
+    const [, table = ''] = /## What CI runs\n([\s\S]*?)\n## /.exec(readProjectFile('CONTRIBUTING.md')) ?? [];
+
+    expect(stages).toContain('npm run -s proof');
+    expect(
+      stages.filter((command) => !table.includes(`\`${command}`) && !table.includes(`&& ${command}`)),
+    ).toEqual([]);
+    const names = stages.flatMap((command) => /^npm run -s (.+)/.exec(command)?.[1] ?? []);
+    expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
   test('name every code of a sender’s mistakes', () => {
     for (const code of ['invalid_json', 'invalid_signal', 'stale'] as const) {
       expect(catalogue[code].httpStatus).toBe(400);
