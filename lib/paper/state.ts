@@ -148,7 +148,7 @@ function describeBalances(balances: ReadonlyMap<string, Balance>): Record<string
 }
 
 function describeOrder(order: PaperOrder): OrderState {
-  const { heldAmount, arrival, stp, oto, ocoId, parentId, activationCondition, ...shown } = order;
+  const { heldAmount, arrival, stp, oto, ocoId, parentId, activationCondition, statedSide, ...shown } = order;
   return {
     ...shown,
     amount: formatDecimal(order.amount),
