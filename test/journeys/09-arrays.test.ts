@@ -37,7 +37,10 @@ describe('an alert of several signals, over HTTP', () => {
 
     expect([status, body.error?.code]).toEqual([400, 'invalid_signal']);
     expect(body.error?.issues).toMatchObject([
-      { path: 'id', message: '"taken" was used before, by a different alert' },
+      {
+        path: '[1].id',
+        message: '"taken" was used before, by a different alert: an id places one order, ever',
+      },
     ]);
     expect(await storedIds()).toEqual(['taken']);
     // A signal of that alert would be executed before this one, in its market.
