@@ -53,10 +53,19 @@ function closesWhole(fields: Fields, action: Action): boolean {
   return action.name === 'close' || action.name === 'reverse';
 }
 
-/** Beside a market order `price` is the last price. Zero is no limit, whatever the kind. */
-function isLastPrice({ orderType }: Fields, { key, node }: Field, isOrder: boolean): boolean {
+/**
+ * Beside a market order `price` is the last price. So it is beside `sentiment`, when no kind of order is named: that is the
+ * template of TradersPost, whose orders are market orders then. Zero is no limit, whatever the kind.
+ *
+ * @see https://github.com/TradersPost/docs/blob/main/core-concepts/webhooks.md the template, read 2026-11-23
+ */
+function isLastPrice(fields: Fields, { key, node }: Field, isOrder: boolean): boolean {
+  const { orderType, stopPrice, sentiment } = fields;
   if (plainWord(key) !== 'price') return false;
-  if (orderType === undefined && isOrder) return isZero((textOf(node) ?? ' ').trim());
+  if (orderType === undefined && isOrder) {
+    const isTradersPost = plainWord(sentiment?.key ?? '') === 'sentiment' && stopPrice === undefined;
+    return isZero((textOf(node) ?? ' ').trim()) || (isTradersPost && positiveOf(node) !== null);
+  }
   const word = orderType === undefined ? 'market' : plainWord(textOf(orderType.node) ?? '');
   return node.kind !== 'object' && node.kind !== 'array' && marketKind.words.includes(word);
 }

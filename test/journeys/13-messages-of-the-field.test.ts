@@ -131,12 +131,12 @@ describe('the messages of the field', () => {
       solidlinq: '1: 1 refused with a reason',
       tickerly: '6: 6 refused with a reason',
       towerflow: '1: 1 accepted with a difference',
-      traderspost: '50: 12 accepted, 1 accepted with a difference, 37 refused with a reason',
+      traderspost: '50: 17 accepted, 1 accepted with a difference, 32 refused with a reason',
       tradingview: '5: 3 refused with a message to paste, 2 refused with a reason',
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 27 accepted, 2 accepted with a difference, 6 refused with a message to paste, 180 refused with a reason',
+      all: '215: 32 accepted, 2 accepted with a difference, 6 refused with a message to paste, 175 refused with a reason',
     });
   });
 });

@@ -44,6 +44,11 @@ describe('a message as it is sent is taken with its meaning:', () => {
       [buy],
     ],
     [
+      'TradersPost, the template for strategies',
+      `{"ticker": "BTCUSDT", "action": "buy", "sentiment": "long", "quantity": "0.001", "price": "60000", "interval": "5", ${time}}`,
+      [{ ...buy, referencePrice: '60000', interval: '5' }],
+    ],
+    [
       'TradersPost, market with last price',
       `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": 0.001, "price": "60000.5", ${time}}`,
       [{ ...buy, referencePrice: '60000.5' }],
