@@ -2,6 +2,8 @@
 export const proofFiles = [
   'test/simulation/simulation.test.ts',
   'test/chaos/power/played-disk.test.ts',
+  'test/journeys/07-generated-bodies.test.ts',
+  'test/snapshots/import-interest.property.test.ts',
   'test/infra/options.test.ts',
   'test/infra/rules.test.ts',
 ];
