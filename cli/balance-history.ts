@@ -53,7 +53,7 @@ export function listTickers(rows: readonly Pick<BalanceRow, 'held'>[]): readonly
 }
 
 /** Zero for a ticker that was not held, null when the balance is unknown. */
-export function amountOf(held: Holdings | null, ticker: string): Decimal | null {
+export function heldAmountOf(held: Holdings | null, ticker: string): Decimal | null {
   if (held === null) return null;
   return Object.hasOwn(held, ticker) ? (held[ticker] ?? zero) : zero;
 }
@@ -64,7 +64,7 @@ export function* listBalanceRecords(
 ): Generator<readonly CsvCell[]> {
   yield ['time (UTC)', ...tickers];
   for (const { slotMs, held } of rows)
-    yield [formatSecond(slotMs), ...tickers.map((ticker) => amountOf(held, ticker))];
+    yield [formatSecond(slotMs), ...tickers.map((ticker) => heldAmountOf(held, ticker))];
 }
 
 const timeWidth = 'yyyy-mm-dd hh:mm'.length;
@@ -82,7 +82,7 @@ export function renderBalances(
 ): string {
   const columns = tickers.map((ticker) => ({
     ticker,
-    cells: rows.map(({ held }) => formatHeld(amountOf(held, ticker))),
+    cells: rows.map(({ held }) => formatHeld(heldAmountOf(held, ticker))),
   }));
   const shown = columns.slice(0, countFitting(columns, width));
   const table = renderTable(

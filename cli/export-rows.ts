@@ -9,7 +9,7 @@ import type {
   InterestStore,
   Period,
 } from '../lib/snapshots/snapshot-store.ts';
-import { amountOf } from './balance-history.ts';
+import { heldAmountOf } from './balance-history.ts';
 import type { CsvCell } from './csv.ts';
 import { CommandFailure } from './failure.ts';
 import { feeRecordOf, feeTitles } from './fee-records.ts';
@@ -53,8 +53,8 @@ async function* listBalanceRecords(
     yield [
       formatSecond(snapshot.slotMs),
       formatSecond(snapshot.takenAtMs),
-      ...main.map((ticker) => amountOf(snapshot.main, ticker)),
-      ...collateral.map((ticker) => amountOf(snapshot.collateral, ticker)),
+      ...main.map((ticker) => heldAmountOf(snapshot.main, ticker)),
+      ...collateral.map((ticker) => heldAmountOf(snapshot.collateral, ticker)),
     ];
   }
 }

@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly recipient: string;
 }
 
-export interface ReadResponse {
+export interface LocalResponse {
   readonly httpStatus: number;
   /** Parsed JSON; undefined when the body is not JSON. */
   readonly body: unknown;
@@ -27,7 +27,7 @@ const timeoutMs = 10_000;
  *
  * @throws CommandFailure `not_running` when the connection is refused, `no_answer` when no response arrived
  */
-export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<ReadResponse> {
+export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<LocalResponse> {
   try {
     const sent = request(url, { method, agent: false, signal: AbortSignal.timeout(timeoutMs) });
     sent.end(body);

@@ -10,7 +10,7 @@ import type { DeadLetters } from '../lib/queue/dead-letters.ts';
 import type { SnapshotStore } from '../lib/snapshots/snapshot-store.ts';
 import type { Check } from './check.ts';
 import { type CommandFailure, createUsageFailure } from './failure.ts';
-import type { ReadResponse } from './http.ts';
+import type { LocalResponse } from './http.ts';
 
 /** Which relay a command works on. */
 export type Target =
@@ -58,7 +58,7 @@ export interface Session {
   /** @throws RelayError `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
   /** Sends an alert to the account's webhook. */
-  sendAlert(account: Account, body: Buffer): Promise<ReadResponse>;
+  sendAlert(account: Account, body: Buffer): Promise<LocalResponse>;
   /**
    * A client that signs with the account's key; null: a client without a key.
    *

@@ -18,7 +18,7 @@ import { createSqsClient } from '../lib/queue/sqs.ts';
 import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from './failure.ts';
-import type { ReadResponse } from './http.ts';
+import type { LocalResponse } from './http.ts';
 import { type ExchangeLocation, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { createStackSecrets } from './stack-secrets.ts';
@@ -164,7 +164,7 @@ async function invokeReceiver(
   client: LambdaClient,
   { ReceiveFunction }: StackOutputs,
   event: ReceiverEvent,
-): Promise<ReadResponse> {
+): Promise<LocalResponse> {
   const response = await client.send(
     new InvokeCommand({ FunctionName: ReceiveFunction, Payload: JSON.stringify(event) }),
   );

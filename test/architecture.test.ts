@@ -174,6 +174,20 @@ describe('the project', () => {
     expect(asking).toEqual([]);
   });
 
+  test('gives no exported name to two things, but where two adapters of one port mirror each other', () => {
+    const declaration = /^export (?:async )?(?:function|const|interface|type|class) ([A-Za-z]+)/gm;
+    const places = new Map<string, string[]>();
+    for (const path of sources.filter((path) => !path.startsWith('functions/')))
+      for (const [, name = ''] of new Set(readProjectFile(path).matchAll(declaration)))
+        places.set(name, [...new Set([...(places.get(name) ?? []), path])]);
+    const mirrored = (path: string) => path.replace(/(?:dynamodb|sqlite)-[a-z-]+\.ts$/, '');
+    const shared = [...places].filter(
+      ([, [first = '', ...further]]) =>
+        further.length > 0 && further.some((path) => mirrored(path) !== mirrored(first)),
+    );
+    expect(shared).toEqual([]);
+  });
+
   test('names no folder of the machine it was written on', () => {
     const machinePath = ['', 'work', ''].join('/');
     expect(files.filter((path) => readProjectFile(path).includes(machinePath))).toEqual([]);

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
 import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
-import { amountOf, type BalanceKind } from '../balance-history.ts';
+import { type BalanceKind, heldAmountOf } from '../balance-history.ts';
 import { findGaps } from './find-gaps.ts';
 
 /**
@@ -59,7 +59,7 @@ export async function traceBalances(
     const column = columnAt(period, columns, slotMs);
     const fresh = tickers === null ? Object.keys(held).filter((ticker) => !drafts.has(ticker)) : [];
     for (const ticker of fresh) drafts.set(ticker, TraceDraft.ofNothing(seenColumns));
-    for (const [ticker, draft] of drafts) draft.add(column, amountOf(held, ticker) ?? zero);
+    for (const [ticker, draft] of drafts) draft.add(column, heldAmountOf(held, ticker) ?? zero);
     seenColumns.add(column);
     slots.push(slotMs);
   }

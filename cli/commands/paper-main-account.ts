@@ -118,7 +118,7 @@ export function readTicker(text: string): string {
   return text.toUpperCase();
 }
 
-export function readPositive(text: string): string {
+export function readPositiveOption(text: string): string {
   if (!isDecimalText(text) || !parseDecimal(text).gt(zero))
     throw new InvalidArgumentError('It must be a positive decimal number, for example 0.5.');
   return formatDecimal(parseDecimal(text));

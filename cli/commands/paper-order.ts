@@ -8,7 +8,7 @@ import { askExchange, timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
 import { formatAmount, renderFields } from '../print.ts';
 import { chooseAccount } from '../session.ts';
-import { readPositive } from './paper-main-account.ts';
+import { readPositiveOption } from './paper-main-account.ts';
 
 interface HandOptions {
   readonly price?: string;
@@ -35,11 +35,11 @@ export function addPaperOrderCommand(paper: Command): void {
     )
     .argument('<market>', 'for example BTC_USDT')
     .addArgument(new Argument('<side>', 'what it does').choices(sides))
-    .argument('<amount>', 'in the base currency', readPositive)
-    .option('--price <price>', 'a limit order at this price (default: a market order)', readPositive)
-    .option('--stop <price>', 'the order waits until the market reaches this price', readPositive)
-    .option('--stop-loss <price>', 'placed when the order fills', readPositive)
-    .option('--take-profit <price>', 'placed when the order fills', readPositive)
+    .argument('<amount>', 'in the base currency', readPositiveOption)
+    .option('--price <price>', 'a limit order at this price (default: a market order)', readPositiveOption)
+    .option('--stop <price>', 'the order waits until the market reaches this price', readPositiveOption)
+    .option('--stop-loss <price>', 'placed when the order fills', readPositiveOption)
+    .option('--take-profit <price>', 'placed when the order fills', readPositiveOption)
     .option('--reduce-only', 'only reduces a position')
     .addOption(
       new Option(

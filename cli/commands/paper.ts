@@ -9,7 +9,7 @@ import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
 import { addFundsCommands } from './paper-funds.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
-import { addMainAccountCommands, readPositive } from './paper-main-account.ts';
+import { addMainAccountCommands, readPositiveOption } from './paper-main-account.ts';
 import { addPaperOrderCommand } from './paper-order.ts';
 
 interface FaultOptions {
@@ -33,11 +33,11 @@ export function addPaperCommands(program: Command): void {
     .command('price')
     .description('make one trade, whose price becomes the last price')
     .argument('<market>', 'for example BTC_USDT')
-    .argument('<price>', 'in the quote currency', readPositive)
+    .argument('<price>', 'in the quote currency', readPositiveOption)
     .option(
       '--volume <amount>',
       'how much of the open orders it can fill, in the base currency (default: unlimited)',
-      readPositive,
+      readPositiveOption,
     )
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>
       runCommand(command, (context) => setPrice(context, market, price, options.volume)),

@@ -14,7 +14,7 @@ import {
 } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import type { ReadResponse } from '../http.ts';
+import type { LocalResponse } from '../http.ts';
 import { renderFields } from '../print.ts';
 import { chooseAccount, commandFor, type Session, type Target } from '../session.ts';
 import { isSystemError } from '../system-error.ts';
@@ -191,7 +191,7 @@ async function readAlertFile(path: string): Promise<Buffer> {
   }
 }
 
-function createRefusal({ httpStatus, body }: ReadResponse, recipient: string): CommandFailure {
+function createRefusal({ httpStatus, body }: LocalResponse, recipient: string): CommandFailure {
   const refusal = Refusal.safeParse(body);
   if (!refusal.success)
     return new CommandFailure(

@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
-import { migrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
-import { migrations as executions } from '../../lib/ledger/sqlite-executions.ts';
-import { migrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { accountFactsMigrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { executionsMigrations as executions } from '../../lib/ledger/sqlite-executions.ts';
+import { marketCopiesMigrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
-import { migrations as paperJournal } from '../../lib/paper/journal.ts';
-import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import { journalMigrations as paperJournal } from '../../lib/paper/journal.ts';
+import { snapshotsMigrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
 /** The highest version that this release reads, by database file and store. */
 const knownVersions = {

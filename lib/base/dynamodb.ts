@@ -82,7 +82,7 @@ export function createDynamodbClient(access: AwsAccess): DynamodbClient {
   return createAwsClient({ name: 'dynamodb', target: 'DynamoDB_20120810' }, access) as DynamodbClient;
 }
 
-export function textOf(item: Item, name: string): string {
+export function textAttribute(item: Item, name: string): string {
   return item[name]?.S ?? '';
 }
 

@@ -1,4 +1,4 @@
-import { type DynamodbClient, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, textAttribute } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { parseOwnJson } from '../base/json.ts';
 import type { AccountFacts } from './account-facts.ts';
@@ -13,7 +13,7 @@ export function createDynamodbAccountFacts(options: {
   return {
     async read(account, name) {
       const item = await table.get(factKeyItem(account, name));
-      return item === null ? null : parseOwnJson(textOf(item, 'fact'));
+      return item === null ? null : parseOwnJson(textAttribute(item, 'fact'));
     },
     async write(account, name, fact) {
       const values = { ':fact': { S: JSON.stringify(fact) } };

@@ -1,14 +1,14 @@
-import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { type ConditionalPut, type DynamodbTable, isNew } from '../base/dynamodb-table.ts';
 import { expiryAttribute } from './dynamodb-items.ts';
 import type { NewEntry } from './ledger.ts';
-import { type Arrival, isFarAhead, mayBeResend } from './ledger-rules.ts';
+import { type BytesArrival, isFarAhead, mayBeResend } from './ledger-rules.ts';
 
 /** Far beyond the time in which a resend can come, also after a clock was set back. */
 const keepSeconds = 86_400;
 
 /** What is stored of the last arrival of some bytes. */
-export interface StoredArrival extends Arrival {
+export interface StoredArrival extends BytesArrival {
   /** Names the write that stored it; null for none: these bytes never came before. */
   readonly writer: string | null;
 }
@@ -28,7 +28,7 @@ export class DynamodbArrivals {
     const item = await this.#table.get(keyItemOf(entry));
     if (item === null) return { atMs: Number.NEGATIVE_INFINITY, signalIds: [], writer: null };
     const signalIds = (item['signalIds']?.L ?? []).map(({ S = '' }) => S);
-    return { atMs: numberOf(item, 'atMs'), signalIds, writer: textOf(item, 'writer') };
+    return { atMs: numberOf(item, 'atMs'), signalIds, writer: textAttribute(item, 'writer') };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, textAttribute } from '../base/dynamodb.ts';
 import { type ConditionalPut, DynamodbTable, isNew } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
@@ -149,12 +149,14 @@ export class DynamodbEntrance implements LedgerEntrance {
   /** If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded. */
   async #putAll(puts: readonly ConditionalPut[], writer: string): Promise<boolean> {
     const written = await this.#table.putAll(puts);
-    return written.done || written.found.some((item) => item !== null && textOf(item, 'writer') === writer);
+    return (
+      written.done || written.found.some((item) => item !== null && textAttribute(item, 'writer') === writer)
+    );
   }
 
   async #readAll(keys: readonly EntryKey[]): Promise<readonly (Entry | null)[]> {
     const items = await this.#table.getMany(keys.map(keyItem));
-    const entries = new Map(items.map((item) => [textOf(item, 'item'), entryOf(item)]));
+    const entries = new Map(items.map((item) => [textAttribute(item, 'item'), entryOf(item)]));
     return keys.map(({ signalId }) => entries.get(`signal#${signalId}`) ?? null);
   }
 

@@ -1,4 +1,4 @@
-import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, textAttribute } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { parseOwnJson } from '../base/json.ts';
 import { type Execution, type Fill, isOwnOrderOpen } from '../model/execution.ts';
@@ -62,7 +62,7 @@ class DynamodbExecutions implements Executions {
       Limit: limit,
     };
     for await (const item of this.#table.queryAll(query))
-      if (textOf(item, 'status') === 'placed' && items.push(item) === limit) break;
+      if (textAttribute(item, 'status') === 'placed' && items.push(item) === limit) break;
     return [...entriesOf(items)].sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
 
@@ -128,8 +128,8 @@ class DynamodbExecutions implements Executions {
     });
     const next = items[limit];
     return {
-      fills: items.slice(0, limit).map((item) => parseOwnJson<Fill>(textOf(item, 'fill'))),
-      next: next === undefined ? null : Buffer.from(textOf(next, 'item')).toString('base64url'),
+      fills: items.slice(0, limit).map((item) => parseOwnJson<Fill>(textAttribute(item, 'fill'))),
+      next: next === undefined ? null : Buffer.from(textAttribute(next, 'item')).toString('base64url'),
     };
   }
 }

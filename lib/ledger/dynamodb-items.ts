@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type AttributeValue, type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type AttributeValue, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
 import type { Execution, Fill } from '../model/execution.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
@@ -151,22 +151,26 @@ export function entryOrDamaged(item: Item): Entry {
   try {
     return readItem(item);
   } catch {
-    return createDamagedEntry({ ...readAttributes(item), status: textOf(item, 'status') });
+    return createDamagedEntry({ ...readAttributes(item), status: textAttribute(item, 'status') });
   }
 }
 
 function keyOf(item: Item): EntryKey {
-  return { account: textOf(item, 'account'), signalId: textOf(item, 'item').slice('signal#'.length) };
+  return {
+    account: textAttribute(item, 'account'),
+    signalId: textAttribute(item, 'item').slice('signal#'.length),
+  };
 }
 
 function readItem(item: Item): Entry {
   return {
     ...readAttributes(item),
-    status: readStatus(textOf(item, 'status')),
-    signal: item['signal'] === undefined ? null : readSignal(textOf(item, 'signal')),
+    status: readStatus(textAttribute(item, 'status')),
+    signal: item['signal'] === undefined ? null : readSignal(textAttribute(item, 'signal')),
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S)),
-    lookup: item['look'] === undefined ? null : readLookup(textOf(item, 'look')),
-    execution: item['execution'] === undefined ? null : parseOwnJson<Execution>(textOf(item, 'execution')),
+    lookup: item['look'] === undefined ? null : readLookup(textAttribute(item, 'look')),
+    execution:
+      item['execution'] === undefined ? null : parseOwnJson<Execution>(textAttribute(item, 'execution')),
   };
 }
 
@@ -174,7 +178,7 @@ function readAttributes(item: Item) {
   return {
     ...keyOf(item),
     clientOrderId: item['clientOrderId']?.S ?? null,
-    fingerprint: textOf(item, 'fingerprint'),
+    fingerprint: textAttribute(item, 'fingerprint'),
     createdAtMs: numberOf(item, 'createdAtMs'),
     updatedAtMs: numberOf(item, 'updatedAtMs'),
     orderId: item['orderId'] === undefined ? null : numberOf(item, 'orderId'),

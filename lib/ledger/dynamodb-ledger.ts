@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import type { Written } from '../base/dynamodb-table.ts';
 import { boundLookup } from './bound-step.ts';
@@ -119,7 +119,7 @@ class DynamodbLedger implements Ledger {
       this.readPause(key.account),
     ]);
     const { item: { S: name } = {} } = keyItem(key);
-    const own = waiting.find((item) => textOf(item, 'item') === name);
+    const own = waiting.find((item) => textAttribute(item, 'item') === name);
     // A signal that does not wait was executed before, or more signals wait before it than one page has.
     const entry = own === undefined ? await this.read(key) : entryOf(own);
     const earlier = entry?.status === 'accepted' ? listBefore(key, entriesOf(waiting)) : [];
@@ -153,8 +153,8 @@ class DynamodbLedger implements Ledger {
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
     const mapping = await this.#table.get(orderKeyItem(account, orderId));
     if (mapping === null) return null;
-    const item = await this.#table.get(keyItem({ account, signalId: textOf(mapping, 'signalId') }));
-    if (item === null || !textOf(item, 'orderPlace').startsWith(openOrderPrefix(market))) return null;
+    const item = await this.#table.get(keyItem({ account, signalId: textAttribute(mapping, 'signalId') }));
+    if (item === null || !textAttribute(item, 'orderPlace').startsWith(openOrderPrefix(market))) return null;
     const entry = entryOrDamaged(item);
     return entry.orderId === orderId ? entry : null;
   }
@@ -172,12 +172,14 @@ class DynamodbLedger implements Ledger {
       },
     });
     // If the response to a write is lost, the retry conflicts with its own earlier write.
-    return written.done || (written.found !== null && textOf(written.found, 'look') === text);
+    return written.done || (written.found !== null && textAttribute(written.found, 'look') === text);
   }
 
   async readPause(account: string): Promise<Pause | null> {
     const item = await this.#table.get(pauseKey(account));
-    return item === null ? null : { sinceMs: numberOf(item, 'sinceMs'), reason: textOf(item, 'reason') };
+    return item === null
+      ? null
+      : { sinceMs: numberOf(item, 'sinceMs'), reason: textAttribute(item, 'reason') };
   }
 
   async writePause(account: string, pause: Pause | null): Promise<void> {
@@ -239,7 +241,7 @@ class DynamodbLedger implements Ledger {
 }
 
 function statusIn(item: Item | null): { readonly status: string } | undefined {
-  return item === null ? undefined : { status: textOf(item, 'status') };
+  return item === null ? undefined : { status: textAttribute(item, 'status') };
 }
 
 function pauseKey(account: string): Item {

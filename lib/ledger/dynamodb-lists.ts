@@ -1,4 +1,4 @@
-import { type Item, textOf } from '../base/dynamodb.ts';
+import { type Item, textAttribute } from '../base/dynamodb.ts';
 import type { QueriedTable } from '../base/dynamodb-queries.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
@@ -30,16 +30,16 @@ export class DynamodbLists {
     const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
     const page = items.slice(0, limit);
     const last = page.at(-1);
-    const asked = page.filter((item) => account === undefined || textOf(item, 'account') === account);
+    const asked = page.filter((item) => account === undefined || textAttribute(item, 'account') === account);
     const found = await this.#table.getMany(asked.map(keyOf));
     // The index may lag behind; the entries do not.
-    const listed = found.filter((item) => status === undefined || textOf(item, 'status') === status);
+    const listed = found.filter((item) => status === undefined || textAttribute(item, 'status') === status);
     return {
       entries: entriesOf(listed),
-      cursors: listed.map((item) => formatCursor(textOf(item, 'place'))),
+      cursors: listed.map((item) => formatCursor(textAttribute(item, 'place'))),
       next:
         last !== undefined && (items.length > limit || next !== null)
-          ? formatCursor(textOf(last, 'place'))
+          ? formatCursor(textAttribute(last, 'place'))
           : null,
     };
   }

@@ -1,4 +1,4 @@
-import { type DynamodbClient, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, textAttribute } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
@@ -21,7 +21,7 @@ export function createDynamodbMarketCopies(options: {
   return {
     async load() {
       const item = await table.get(key);
-      return item === null ? null : parseCopy(exchange, textOf(item, 'copy'));
+      return item === null ? null : parseCopy(exchange, textAttribute(item, 'copy'));
     },
     async save(copy) {
       const values = { ':copy': { S: formatCopy(exchange, copy) } };

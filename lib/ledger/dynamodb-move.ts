@@ -1,4 +1,4 @@
-import { type Item, textOf } from '../base/dynamodb.ts';
+import { type Item, textAttribute } from '../base/dynamodb.ts';
 import type { Update, Written } from '../base/dynamodb-table.ts';
 import { createFirstLookup } from './create-entry.ts';
 import { expiryAttribute, expiryOf, followedPlace, keyItem, stepList } from './dynamodb-items.ts';
@@ -74,6 +74,7 @@ function lookupSettings({ step }: Move): readonly Setting[] {
 
 /** If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded. */
 export function recogniseOwn(written: Written, writer: string): Written {
-  if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
+  if (written.done || written.found === null || textAttribute(written.found, 'writer') !== writer)
+    return written;
   return { done: true, item: written.found };
 }

@@ -34,7 +34,7 @@ export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
 }
 
 /** When bytes arrived that identify their alert only together with that time. */
-export interface Arrival {
+export interface BytesArrival {
   readonly atMs: number;
   /** The ids of its signals, in the order of execution. */
   readonly signalIds: readonly string[];
@@ -44,12 +44,12 @@ export interface Arrival {
  * Whether the same bytes may be a resend of that arrival. They may be when it lies in the future, because nobody knows how
  * long it is ago then: a second order is worse than an alarm.
  */
-export function mayBeResend(arrival: Arrival, nowMs: number): boolean {
+export function mayBeResend(arrival: BytesArrival, nowMs: number): boolean {
   return nowMs - arrival.atMs < resendWindowMs;
 }
 
 /** Whether the clock was set back since, so far that the arrival must be dated anew: else it would keep later alerts out. */
-export function isFarAhead(arrival: Arrival, nowMs: number): boolean {
+export function isFarAhead(arrival: BytesArrival, nowMs: number): boolean {
   return arrival.atMs - nowMs >= resendWindowMs;
 }
 

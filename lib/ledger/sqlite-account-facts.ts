@@ -3,7 +3,7 @@ import { migrateTables } from '../base/migrate-tables.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import type { AccountFacts } from './account-facts.ts';
 
-export const migrations: readonly string[] = [
+export const accountFactsMigrations: readonly string[] = [
   `CREATE TABLE account_facts (
      account TEXT NOT NULL,
      name TEXT NOT NULL,
@@ -14,7 +14,7 @@ export const migrations: readonly string[] = [
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */
 export function createSqliteAccountFacts(file: SqliteFile): AccountFacts {
-  migrateTables(file, 'account-facts', migrations);
+  migrateTables(file, 'account-facts', accountFactsMigrations);
   const select = file.database.prepare('SELECT fact FROM account_facts WHERE account = ? AND name = ?');
   const replace = file.database.prepare('INSERT OR REPLACE INTO account_facts VALUES (?, ?, ?)');
   return {

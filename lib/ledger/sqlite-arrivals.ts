@@ -1,7 +1,7 @@
 import { parseOwnJson } from '../base/json.ts';
 import type { Entry, EntryKey } from './entry.ts';
 import type { NewEntry } from './ledger.ts';
-import { type Arrival, isFarAhead, mayBeResend } from './ledger-rules.ts';
+import { type BytesArrival, isFarAhead, mayBeResend } from './ledger-rules.ts';
 import type { Statements } from './sqlite-entries.ts';
 
 /** The alerts that only their arrival tells from the next one with the same bytes. To be called in a transaction. */
@@ -38,7 +38,7 @@ export class SqliteArrivals {
       );
   }
 
-  #find({ account, fingerprint }: NewEntry): Arrival | null {
+  #find({ account, fingerprint }: NewEntry): BytesArrival | null {
     const row = this.#statements.findArrival.get(account, fingerprint);
     if (row === undefined) return null;
     return { atMs: Number(row['at_ms']), signalIds: parseOwnJson<string[]>(String(row['signal_ids'])) };

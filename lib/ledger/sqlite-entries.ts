@@ -133,7 +133,7 @@ export interface EntryRow {
 type Bound = string | number | null;
 
 /** The nine values of a new row, in the order of the statement `insert`. */
-export function rowOf(entry: Entry): readonly Bound[] {
+export function entryRowOf(entry: Entry): readonly Bound[] {
   return [
     entry.account,
     entry.signalId,

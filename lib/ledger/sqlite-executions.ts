@@ -8,7 +8,7 @@ import { type EntryRow, entriesOf } from './sqlite-entries.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateOf } from './sqlite-open-state.ts';
 
-export const migrations: readonly string[] = [
+export const executionsMigrations: readonly string[] = [
   `CREATE TABLE fills (
      account TEXT NOT NULL,
      market TEXT NOT NULL,
@@ -65,7 +65,7 @@ interface FillRow {
  */
 export function createSqliteExecutions(file: SqliteFile): Executions {
   migrateLedgerTables(file);
-  migrateTables(file, 'executions', migrations);
+  migrateTables(file, 'executions', executionsMigrations);
   const { database } = file;
   const followed = database.prepare(sql.followed);
   const record = database.prepare(sql.record);

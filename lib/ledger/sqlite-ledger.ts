@@ -21,7 +21,7 @@ import {
 import { createConflict, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
 import { SqliteArrivals } from './sqlite-arrivals.ts';
-import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
+import { type EntryRow, entryOf, entryRowOf, prepareLedger, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateAfter } from './sqlite-open-state.ts';
@@ -80,7 +80,7 @@ class SqliteLedger implements Ledger {
     const count = this.#countBefore(newEntries[0], limit);
     const rows = newEntries.map((newEntry) => {
       const entry = createAcceptedEntry(newEntry);
-      const { changes, lastInsertRowid } = this.#statements.insert.run(...rowOf(entry));
+      const { changes, lastInsertRowid } = this.#statements.insert.run(...entryRowOf(entry));
       if (changes === 1) {
         refuseWhileHeld(newEntry, this.#watch?.find(newEntry)?.stored ?? null);
         return { entry, seq: Number(lastInsertRowid) };
@@ -121,7 +121,7 @@ class SqliteLedger implements Ledger {
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {
-    const row = rowOf(createRefusedEntry(refused));
+    const row = entryRowOf(createRefusedEntry(refused));
     await this.#file.write(() => this.#statements.insert.run(...row));
   }
 

@@ -3,7 +3,7 @@ import type { SqliteFile } from '../base/sqlite.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
 /** One row: the copy that was saved last. */
-export const migrations: readonly string[] = [
+export const marketCopiesMigrations: readonly string[] = [
   `CREATE TABLE market_copies (
      place INTEGER PRIMARY KEY CHECK (place = 1),
      copy TEXT NOT NULL
@@ -17,7 +17,7 @@ export const migrations: readonly string[] = [
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
 export function createSqliteMarketCopies(file: SqliteFile, exchange: string): MarketCopies {
-  migrateTables(file, 'market-copies', migrations);
+  migrateTables(file, 'market-copies', marketCopiesMigrations);
   const select = file.database.prepare('SELECT copy FROM market_copies WHERE place = 1');
   const replace = file.database.prepare('INSERT OR REPLACE INTO market_copies VALUES (1, ?)');
   return {

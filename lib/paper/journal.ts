@@ -49,7 +49,7 @@ const EntrySchema: z.ZodType<JournalEntry> = z.object({
 });
 
 /** A release that would replay old entries to another state appends a script that empties both tables. */
-export const migrations = [
+export const journalMigrations = [
   'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT',
   // Orders now have a kind, and omit a stop-loss or take-profit that is null.
   `UPDATE paper_journal SET entry = json_set(entry, '$.command.order.kind', 'stop_limit')
@@ -95,7 +95,7 @@ export function openJournal(path: string, nowMs: number): Journal {
 function journalIn(file: SqliteFile, path: string, nowMs: number): Journal {
   nameOldestVersion(file);
   const hadEntries = hasEntries(file);
-  migrateTables(file, 'paper journal', migrations);
+  migrateTables(file, 'paper journal', journalMigrations);
   const entries = readEntries(file, path);
   const firstOrderId = readFirstOrderId(file, nowMs);
   const insert = file.database.prepare('INSERT INTO paper_journal (entry) VALUES (?)');

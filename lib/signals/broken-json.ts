@@ -1,4 +1,4 @@
-import { mistakes, type Place } from './json-mistakes.ts';
+import { type MistakePlace, mistakes } from './json-mistakes.ts';
 
 /** Where and why the strict JSON parser stopped. */
 export interface BrokenJson {
@@ -33,7 +33,7 @@ export function locate(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
-function placeOf({ text, offset: tokenOffset, length, problem }: BrokenJson): Place {
+function placeOf({ text, offset: tokenOffset, length, problem }: BrokenJson): MistakePlace {
   const offset = tokenOffset + errorOffsetIn(text.slice(tokenOffset, tokenOffset + length), problem);
   const upTo = text.slice(0, offset);
   const before = upTo.trimEnd();

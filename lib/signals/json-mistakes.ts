@@ -1,5 +1,5 @@
 /** The place at which the strict JSON parser stopped, with what is needed to find the mistake. */
-export interface Place {
+export interface MistakePlace {
   readonly text: string;
   /** The parser's name of the problem, for example `CommaExpected`. */
   readonly problem: string;
@@ -18,7 +18,7 @@ export interface Place {
 /** A typical mistake in JSON, and how to correct it. */
 interface Mistake {
   readonly hint: string;
-  matches(place: Place): boolean;
+  matches(place: MistakePlace): boolean;
 }
 
 const foreignWord =

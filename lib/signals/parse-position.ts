@@ -11,7 +11,7 @@ import type { Issues } from './issues.ts';
 import { readExit } from './read-exits.ts';
 import { readStp } from './read-flags.ts';
 import { readPercent } from './read-number.ts';
-import { positionSides } from './read-reduction.ts';
+import { positionSideWords } from './read-reduction.ts';
 import { type ReferencePart, readReferencePrice } from './read-reference.ts';
 import { readLoneSize } from './read-size.ts';
 import { readTarget, targetFields } from './read-target.ts';
@@ -226,7 +226,7 @@ function readExits(fields: Fields, issues: Issues) {
 
 /** `BOTH` is what an account in one-way mode has anyway. */
 function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
-  return positionSide && readWord(positionSide, positionSides, issues);
+  return positionSide && readWord(positionSide, positionSideWords, issues);
 }
 
 function refuseHedgeSide(fields: Fields, issues: Issues): void {

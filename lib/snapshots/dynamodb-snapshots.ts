@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { type DynamodbClient, type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { isNew } from '../base/dynamodb-table.ts';
 import { parseOwnJson } from '../base/json.ts';
@@ -100,10 +100,10 @@ function snapshotItem(account: string, { slotMs, takenAtMs, main, collateral }: 
 
 function snapshotOf(item: Item): BalanceSnapshot {
   return {
-    slotMs: Number(textOf(item, 'item').slice('balance#'.length)),
+    slotMs: Number(textAttribute(item, 'item').slice('balance#'.length)),
     takenAtMs: numberOf(item, 'takenAtMs'),
-    main: parseHoldings(textOf(item, 'main')),
-    collateral: item['collateral'] === undefined ? null : parseHoldings(textOf(item, 'collateral')),
+    main: parseHoldings(textAttribute(item, 'main')),
+    collateral: item['collateral'] === undefined ? null : parseHoldings(textAttribute(item, 'collateral')),
   };
 }
 
@@ -151,9 +151,9 @@ function versionItem(account: string, item: string, { ticker, fromMs, fees }: Fe
 
 function versionOf(item: Item): FeeVersion {
   return {
-    ticker: textOf(item, 'ticker'),
+    ticker: textAttribute(item, 'ticker'),
     fromMs: numberOf(item, 'fromMs'),
-    fees: item['fees'] === undefined ? null : parseCurrencyFees(textOf(item, 'fees')),
+    fees: item['fees'] === undefined ? null : parseCurrencyFees(textAttribute(item, 'fees')),
   };
 }
 
@@ -174,7 +174,9 @@ function createInterestStore(table: QueriedTable): InterestStore {
       isEmpty(period) ? nothing() : mapItems(table.queryAll(within(account, 'payment', period)), paymentOf),
     async readProgress(account) {
       const item = await table.get({ account: { S: account }, item: { S: progressItem } });
-      return item === null ? noProgress : parseProgress(textOf(item, 'progress'), numberOf(item, 'version'));
+      return item === null
+        ? noProgress
+        : parseProgress(textAttribute(item, 'progress'), numberOf(item, 'version'));
     },
     async writeProgress(account, { version, ...progress }) {
       const item = {
@@ -213,13 +215,13 @@ function nameOf(fields: readonly string[]): string {
 function paymentOf(item: Item): InterestPayment {
   const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = parseOwnJson<
     readonly string[]
-  >(textOf(item, 'payment'));
+  >(textAttribute(item, 'payment'));
   return {
     planId,
     investmentId,
     ticker,
     amount: parseDecimal(amount),
-    paidAtMs: Number(textOf(item, 'item').slice('payment#'.length, 'payment#'.length + 15)),
+    paidAtMs: Number(textAttribute(item, 'item').slice('payment#'.length, 'payment#'.length + 15)),
     nth: Number(nth),
   };
 }

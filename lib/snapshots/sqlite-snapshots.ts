@@ -16,7 +16,7 @@ import {
 import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from './stored-text.ts';
 
 /** One script per version. Amounts are text, and so exact. */
-export const migrations: readonly string[] = [
+export const snapshotsMigrations: readonly string[] = [
   `CREATE TABLE balance_snapshots (
      account TEXT NOT NULL,
      slot_ms INTEGER NOT NULL,
@@ -68,7 +68,7 @@ const pageSize = 500;
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
 export function createSqliteSnapshots(file: SqliteFile): SnapshotStore {
-  migrateTables(file, 'snapshots', migrations);
+  migrateTables(file, 'snapshots', snapshotsMigrations);
   return {
     balances: createBalanceStore(file),
     fees: createFeeStore(file),

@@ -1,6 +1,6 @@
-import type { Draft } from './draft.ts';
+import type { MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, leave, type Rule, readAction } from './rules.ts';
+import { applyRules, leave, type Rule, translateAction } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
 const alertatronAmount: Rule = (word, draft) => {
@@ -46,13 +46,13 @@ const alertatronKinds: Readonly<Record<string, string>> = {
 };
 
 /** @see https://alertatron.com/docs/automated-trading/market-order, limit-order and stop-order, read 2026-11-23 */
-export function readAlertatron(text: string): readonly Draft[] {
+export function readAlertatron(text: string): readonly MessageDraft[] {
   return [...text.matchAll(/([\w-]+)\(([^()]*)\)\s*\{([^{}]*(?:\{\{[^{}]*\}\}[^{}]*)*)\}/g)].flatMap(
     ([, keys = '', symbol = '', block = '']) =>
       [...block.matchAll(/(\w+)\(([^()]*)\)/g)].map(([, command = '', given = '']) => {
         const plain = command.toLowerCase();
         const draft = applyRules(pairsIn(given, /,/), {
-          side: readAction,
+          side: translateAction,
           amount: alertatronAmount,
           position,
           offset: alertatronPrice(isLimitWord(plain) ? 'limitPrice' : 'stopPrice'),

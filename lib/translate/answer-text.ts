@@ -3,7 +3,7 @@ import type { FieldName } from '../signals/fields.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
 import { knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
-import { readText, type TextReading } from './read-text.ts';
+import { readPlainText, type TextReading } from './read-text.ts';
 
 /** What a text is, and what to send instead of it. */
 export interface TextAnswer {
@@ -52,7 +52,7 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
       hint: message === null ? advice : `${offer(message)}; ${advice}`,
     };
   }
-  const reading = readText(text, context.tickers);
+  const reading = readPlainText(text, context.tickers);
   return reading === null ? null : answerReading(reading, context);
 }
 

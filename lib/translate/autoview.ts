@@ -1,6 +1,6 @@
-import type { Draft } from './draft.ts';
+import type { MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, become, leave, type Rule, type Rules, readKind, wholePosition } from './rules.ts';
+import { applyRules, become, leave, type Rule, type Rules, translateKind, wholePosition } from './rules.ts';
 import { isMarketWord } from './text-words.ts';
 
 const autoviewDistance =
@@ -45,7 +45,7 @@ const autoviewRules: Rules = {
     else if (values.has('c')) draft.take(word, { quantityPercent: word.value, of: 'position' });
     else draft.take(word, { quantityPercent: word.value }, 'a share of what is free');
   },
-  t: readKind,
+  t: translateKind,
   fp: become('limitPrice'),
   p: (word, draft, values) => {
     draft.leave(word, 'is an offset from the current price, which the relay does not have');
@@ -67,7 +67,7 @@ const autoviewRules: Rules = {
 };
 
 /** @see http://www.autoview.com/syntax/ and https://autoview.com/builder/oanda/ read 2026-11-23 */
-export function readAutoview(text: string): readonly Draft[] {
+export function readAutoview(text: string): readonly MessageDraft[] {
   return text
     .split(/[\n|]/)
     .filter((line) => line.trim() !== '')

@@ -1,5 +1,5 @@
 import { plainWord } from '../signals/foreign-words.ts';
-import { createDraft, type Draft } from './draft.ts';
+import { createDraft, type MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
 import { applyRules, become, leave, type Rules } from './rules.ts';
 
@@ -31,14 +31,14 @@ const crossTradeRules: Rules = {
 };
 
 /** @see https://docs.crosstrade.io/webhooks/commands/flat-place-order read 2026-11-23 */
-export function readCrossTrade(text: string): readonly Draft[] {
+export function readCrossTrade(text: string): readonly MessageDraft[] {
   const words = pairsIn(text, /;/);
   const draft = applyRules(words, crossTradeRules);
   const command = plainWord(words.find(({ name }) => name === 'command')?.value ?? '');
   const isFlat = words.some(({ name, value }) => plainWord(name) === 'flattenfirst' && /true/i.test(value));
   const { ticker } = draft.message;
   if (ticker === undefined || !(isFlat || command === 'flatten' || command === 'flatplace')) return [draft];
-  const before = (action: Readonly<Record<string, string>>): Draft => {
+  const before = (action: Readonly<Record<string, string>>): MessageDraft => {
     const own = createDraft();
     Object.assign(own.message, { ticker, ...action });
     return own;

@@ -18,7 +18,7 @@ export interface TranslatedWord {
 }
 
 /** A message that is being translated. */
-export interface Draft {
+export interface MessageDraft {
   readonly message: OwnMessage;
   readonly words: readonly TranslatedWord[];
   readonly missing: readonly string[];
@@ -41,7 +41,7 @@ export function isSecretName(name: string): boolean {
   return secretName.test(name.slice(name.lastIndexOf('.') + 1));
 }
 
-export function createDraft(): Draft {
+export function createDraft(): MessageDraft {
   const message: OwnMessage = {};
   const words: TranslatedWord[] = [];
   const missing = new Set<string>();

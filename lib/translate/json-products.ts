@@ -5,7 +5,7 @@ import {
   leave,
   type Rule,
   type Rules,
-  readAction,
+  translateAction,
   unlessZero,
   type Values,
   wholePosition,
@@ -52,7 +52,7 @@ const tradersPost: JsonProduct = {
     action: (word, draft, values) =>
       /^(?:buy|sell)$/i.test(word.value)
         ? draft.take(word, { action: word.value.toLowerCase() }, oneOrder)
-        : readAction(word, draft, values),
+        : translateAction(word, draft, values),
     quantity: sizeIn('quantitytype', {
       fixedquantity: (size) => ({ quantity: size }),
       dollaramount: (size) => ({ quoteQuantity: size }),
@@ -104,7 +104,7 @@ const threeCommas: JsonProduct = {
     action: (word, draft, values) =>
       /^close_at_market_price/.test(word.value)
         ? draft.take(word, { action: 'close' }, 'closes the position of the market')
-        : readAction(word, draft, values),
+        : translateAction(word, draft, values),
     maxlag: become('maxLag'),
     triggerprice: become('referencePrice', 'the last price there'),
     'order.amount': sizeIn('order.currencytype', {
@@ -215,7 +215,7 @@ const tutorial: JsonProduct = {
   name: "the tutorials' template",
   recognises: (values) => values.has('strategy.orderaction'),
   rules: {
-    'strategy.orderaction': readAction,
+    'strategy.orderaction': translateAction,
     'strategy.ordercontracts': become('quantity', 'in the base currency'),
     'strategy.orderprice': become('referencePrice', 'the fills are compared with it'),
     'strategy.orderid': (word, draft) =>

@@ -1,7 +1,7 @@
-import type { Draft, Word } from './draft.ts';
+import type { MessageDraft, Word } from './draft.ts';
 
 /** Reads the commands of one relay. One draft is one signal; several are an array. */
-export type TextReader = (text: string) => readonly Draft[];
+export type TextReader = (text: string) => readonly MessageDraft[];
 
 /** Names and values with = between them; a part without = has no name. */
 export function pairsIn(text: string, separator: RegExp): readonly Word[] {

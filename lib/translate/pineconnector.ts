@@ -1,4 +1,4 @@
-import type { Draft } from './draft.ts';
+import type { MessageDraft } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
 import { pairsIn } from './pairs.ts';
 import { applyRules, become, type Rule, type Rules, wholePosition } from './rules.ts';
@@ -51,7 +51,7 @@ const pineRules: Rules = {
 };
 
 /** @see https://docs.pineconnector.com/syntax read 2026-11-23 */
-export function readPineConnector(text: string): readonly Draft[] {
+export function readPineConnector(text: string): readonly MessageDraft[] {
   const [license = '', command = '', symbol = '', ...others] = text.trim().split(/\s*,\s*/);
   const draft = applyRules(pairsIn(others.join(','), /,/), pineRules);
   draft.hide({ name: 'license id', value: license });

@@ -17,7 +17,7 @@ const longestText = 1_000;
  *
  * @returns null when it is too long, is broken JSON, or says neither what to do nor with which ticker
  */
-export function readText(text: string, tickers: Readonly<Record<string, string>>): TextReading | null {
+export function readPlainText(text: string, tickers: Readonly<Record<string, string>>): TextReading | null {
   if (text.length > longestText || isBrokenJson(text)) return null;
   const tokens = tokensOf(text);
   const reading = interpretTokens(tokens, tickers);

@@ -1,13 +1,13 @@
 import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
-import { createDraft, type Draft, isSecretName, type Word } from './draft.ts';
+import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
 import { actionOf, isBystander, isLimitWord, kindOf } from './text-words.ts';
 
 /** The values of a message by their names in lower case, without dashes and underscores: `order.amount`. */
 export type Values = ReadonlyMap<string, string>;
 /** What a name of another relay becomes. */
-export type Rule = (word: Word, draft: Draft, values: Values) => void;
+export type Rule = (word: Word, draft: MessageDraft, values: Values) => void;
 export type Rules = Readonly<Record<string, Rule>>;
 
 /** The value under another name. */
@@ -41,7 +41,7 @@ const onlyInforms = leave('only informs: it changes nothing about the order');
 export const wholePosition: OwnMessage = { quantityPercent: '100%', of: 'position' };
 
 /** What an action of another relay is here. */
-export const readAction: Rule = (word, draft, values) => {
+export const translateAction: Rule = (word, draft, values) => {
   const plain = plainWord(word.value);
   const own = actionOf(word.value);
   const hasSize = [...values.keys()].some((name) =>
@@ -68,7 +68,7 @@ const kindOfTheirs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What an order type of another relay is here. */
-export const readKind: Rule = (word, draft) => {
+export const translateKind: Rule = (word, draft) => {
   const kind = kindOf(word.value) ?? kindOfTheirs.get(plainWord(word.value));
   if (kind !== undefined) draft.take(word, { orderType: kind });
   else {
@@ -103,12 +103,12 @@ export const usualRules: Rules = {
   pair: become('ticker'),
   instrument: become('ticker'),
   tvinstrument: become('ticker'),
-  action: readAction,
-  side: readAction,
-  orderaction: readAction,
-  ordertype: readKind,
-  type: readKind,
-  pricetype: readKind,
+  action: translateAction,
+  side: translateAction,
+  orderaction: translateAction,
+  ordertype: translateKind,
+  type: translateKind,
+  pricetype: translateKind,
   quantity: become('quantity'),
   qty: become('quantity'),
   contracts: become('quantity'),
@@ -148,7 +148,7 @@ const planned = /^(?:dca|grid|safetyorder|averaging)/;
 const isOff = ({ value }: Word): boolean => /^(?:0(?:\.0+)?|false|no|off|none|)$/i.test(value);
 
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
-function refuse(word: Word, plain: string, draft: Draft): void {
+function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
   if (isOff(word)) draft.leave(shown, 'is off');
   else if (protective.test(plain)) {
@@ -173,7 +173,7 @@ const oneTarget =
 const unknownNote = 'LOST: the relay has nothing of that name';
 
 /** Applies the rule of each value; a secret is never taken over. */
-export function applyRules(words: readonly Word[], rules: Rules): Draft {
+export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
   const draft = createDraft();
   const values: Values = new Map(words.map(({ name, value }) => [plainWord(name), value]));
   for (const word of words) {

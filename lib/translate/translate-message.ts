@@ -6,14 +6,14 @@ import { readAlertatron } from './alertatron.ts';
 import { explainText } from './answer-text.ts';
 import { readAutoview } from './autoview.ts';
 import { readCrossTrade } from './crosstrade.ts';
-import type { Draft, TranslatedWord, Word } from './draft.ts';
+import type { MessageDraft, TranslatedWord, Word } from './draft.ts';
 import { productOf } from './json-products.ts';
 import { wordsOf } from './json-words.ts';
 import { knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, type OwnMessage, writeMessage } from './own-message.ts';
 import type { TextReader } from './pairs.ts';
 import { readPineConnector } from './pineconnector.ts';
-import { readText } from './read-text.ts';
+import { readPlainText } from './read-text.ts';
 import { applyRules } from './rules.ts';
 
 /** Another relay's message in the words of this one. */
@@ -78,7 +78,7 @@ function translateText(
   answer: ReturnType<typeof explainText>,
   context: AlertContext,
 ): Translation {
-  const reading = knownTextOf(text) !== undefined ? null : readText(text, context.tickers);
+  const reading = knownTextOf(text) !== undefined ? null : readPlainText(text, context.tickers);
   const message = answer?.message ?? null;
   const words = (reading?.parts ?? []).map(({ theirs, fields, isUnderstood }) => ({
     theirs: fields.length > 0 ? theirs : '…',
@@ -102,7 +102,7 @@ function translateText(
 const isTicker = ({ path }: Issue): boolean => /(?:^|\.)ticker$/.test(path);
 
 /** Completes the messages, has them checked by the relay's own reader, and removes what is secret. */
-function finish(product: string, drafts: readonly Draft[], context: AlertContext): Translation {
+function finish(product: string, drafts: readonly MessageDraft[], context: AlertContext): Translation {
   const messages = drafts.map(({ message }) => completeOrder(message, context.account));
   const missing = drafts.flatMap((draft) => draft.missing);
   const issues = missing.length > 0 || messages.length === 0 ? [] : issuesOf(messages, context);
