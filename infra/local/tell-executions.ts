@@ -1,4 +1,5 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { describeSafely } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
@@ -22,14 +23,26 @@ export function tellExecutions(
   return {
     ...executions,
     async record(key, execution, fills) {
-      const before = await ledger.read(key);
+      // What is told must not keep anything from being stored, nor from being followed further.
+      const before = await ledger.read(key).catch(() => null);
       const isStored = await executions.record(key, execution, fills);
-      if (!isStored || before === null) return isStored;
-      for (const message of describeChange(before, execution, fills))
-        log.info(message, { account: key.account, signalId: key.signalId });
+      if (isStored && before !== null) tell(log, before, execution, fills);
       return isStored;
     },
   };
+}
+
+function tell(log: Log, before: Entry, execution: Execution, fills: readonly Fill[]): void {
+  const { account, signalId } = before;
+  try {
+    for (const message of describeChange(before, execution, fills)) log.info(message, { account, signalId });
+  } catch (error) {
+    log.warn('what became of an order is stored, and could not be told here', {
+      account,
+      signalId,
+      reason: describeSafely(error),
+    });
+  }
 }
 
 /** One line for each thing that has happened to the orders of an entry. */

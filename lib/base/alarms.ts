@@ -54,11 +54,11 @@ export function joinAlarms(alarms: readonly (Alarm | undefined)[]): Alarm | unde
   return first && { name: first.name, message: raised.map(({ message }) => message).join('; ') };
 }
 
-/** Writes alarms to the log, where `alarm: true` marks them for the metric filters of the stack and for terminals. */
+/** Writes alarms to the log, where `alarm: true` marks them for the metric filters of the stack and for terminals; `alarmName` says which one it is. */
 export function createLogAlarms(log: Log): Alarms {
   return {
-    raise({ message }, facts) {
-      log.error(message, { ...facts, alarm: true });
+    raise({ name, message }, facts) {
+      log.error(message, { ...facts, alarm: true, alarmName: name });
     },
   };
 }

@@ -2,7 +2,7 @@ import { type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { type ConditionalPut, type DynamodbTable, isNew } from '../base/dynamodb-table.ts';
 import { expiryAttribute } from './dynamodb-items.ts';
 import type { NewEntry } from './ledger.ts';
-import { type BytesArrival, isFarAhead, mayBeResend } from './ledger-rules.ts';
+import { type BytesArrival, mayBeResend } from './ledger-rules.ts';
 
 /** Far beyond the time in which a resend can come, also after a clock was set back. */
 const keepSeconds = 86_400;
@@ -34,13 +34,12 @@ export class DynamodbArrivals {
   /**
    * The ids of the signals that a delivery may be a resend of; none when it is another alert.
    *
-   * @param writer names the write that dates the arrival anew after a clock was set back
+   * An arrival in the future is not dated anew, as on one machine: a function that was frozen goes on with the time of its
+   * own delivery, and would make the resend of a later alert look like another one. Until its time has come, its bytes
+   * place nothing, and each is told.
    */
-  async listEarlier(seen: StoredArrival, entry: NewEntry, writer: string): Promise<readonly string[]> {
-    if (!mayBeResend(seen, entry.atMs)) return [];
-    if (isFarAhead(seen, entry.atMs))
-      await this.#table.putIf(this.putOf(seen, entry, seen.signalIds, writer));
-    return seen.signalIds;
+  listEarlier(seen: StoredArrival, entry: NewEntry): readonly string[] {
+    return mayBeResend(seen, entry.atMs) ? seen.signalIds : [];
   }
 
   /** The write that belongs into the transaction of the alert: it fails if these bytes came since they were read. */

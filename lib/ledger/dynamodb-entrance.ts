@@ -91,7 +91,7 @@ export class DynamodbEntrance implements LedgerEntrance {
     const signalIds = newEntries.map(({ signalId }) => signalId);
     for (let tries = 0; tries < maximumTries; tries += 1) {
       const seen = await this.#byArrival.read(first);
-      const earlierIds = await this.#byArrival.listEarlier(seen, first, randomUUID());
+      const earlierIds = this.#byArrival.listEarlier(seen, first);
       const earlier = await this.#readAll(earlierIds.map((signalId) => ({ ...first, signalId })));
       const known = earlier.filter((entry) => entry !== null);
       if (known.length > 0)

@@ -40,6 +40,8 @@ export interface LotBooks {
   lotOf(key: EntryKey): EntryLot | null;
   /** What is left of all signals of an account in a market, in base units. */
   leftOf(account: string, market: string, side: Side): Decimal;
+  /** When a fill last changed what an account holds of a market; null: no fill did. */
+  changedAtMsOf(account: string, market: string): number | null;
 }
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
@@ -59,6 +61,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   const lots = new Map<string, Changeable>();
   /** By position: what is not closed yet, first opened first. */
   const queues = new Map<string, Changeable[]>();
+  const changedAtMs = new Map<string, number>();
 
   function lotFor(fill: Fill): Changeable {
     const key = keyOf(fill);
@@ -72,6 +75,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       const { account, market, positionSide } = fill;
       const currencies = currenciesInName(market);
       const key = JSON.stringify([account, market, positionSide ?? null]);
+      changedAtMs.set(JSON.stringify([account, market]), fill.atMs);
       const booked = bookFill(positions, fill, {
         key,
         currencies,
@@ -100,6 +104,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
         .filter(([key]) => key.startsWith(JSON.stringify([account, market]).slice(0, -1)))
         .flatMap(([, queue]) => queue.filter((lot) => lot.side === side))
         .reduce((sum, { left }) => sum.plus(left), zero),
+    changedAtMsOf: (account, market) => changedAtMs.get(JSON.stringify([account, market])) ?? null,
   };
 }
 

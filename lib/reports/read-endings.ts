@@ -116,7 +116,9 @@ async function compareWithPosition(
   ending: Ending,
   { market, side, changedAtMs }: EntryLot,
 ): Promise<Ending> {
-  const held = await heldOf(account, market, side, changedAtMs + positionLagMs);
+  // What is left of all signals is compared, so the reading must be younger than the last fill of any of them.
+  const lastFillMs = Math.max(changedAtMs, books.changedAtMsOf(account, market) ?? changedAtMs);
+  const held = await heldOf(account, market, side, lastFillMs + positionLagMs);
   if (held === null || held.gte(books.leftOf(account, market, side))) return ending;
   return { ...ending, state: held.eq(zero) ? 'closed_elsewhere' : 'uncertain', profit: null, left: null };
 }

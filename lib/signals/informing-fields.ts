@@ -15,14 +15,14 @@ export const secretNames = new Set(
 
 /** Of TradingView's placeholders, and other relays' housekeeping. None of them can say what is bought, sold or protected. */
 export const plainNames = new Set(
-  'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname delayseconds messagetype strategyid indicator indicatorname source version'.split(
+  'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname messagetype strategyid indicator indicatorname source version'.split(
     ' ',
   ),
 );
 
 /**
  * Names that inform with some values alone. `close` and `open` could be commands, unless they are numbers. A size of
- * visible contracts, or a trigger price, says nothing when it is zero. `product` is the account on which others trade.
+ * visible contracts, a trigger price or a delay says nothing when it is zero. `product` is the account on which others trade.
  */
 export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['open', isNumberOrNothing],
@@ -30,6 +30,7 @@ export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new 
   ['volume', isNumberOrNothing],
   ['disclosedquantity', isZero],
   ['triggerprice', isZero],
+  ['delayseconds', isZero],
   ['product', (text) => /^(?:mis|cnc|nrml)$/i.test(text)],
 ]);
 

@@ -34,9 +34,10 @@ const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u300
 
 /** Whether the text becomes valid JSON when a beginning without brackets and quotes is taken away. */
 function holdsJsonAfterText(text: string): boolean {
-  const [, before, rest] = /^([^{}[\]"]*[^\s{}[\]"][^{}[\]"]*)([{[][\s\S]*)$/.exec(text) ?? [];
-  if (before === undefined || rest === undefined || !/[}\]]\s*$/.test(rest) || /[=(]\s*$/.test(before))
-    return false;
+  const start = text.search(/[{}[\]"]/);
+  const before = text.slice(0, Math.max(start, 0)).trim();
+  const rest = text.slice(Math.max(start, 0)).trim();
+  if (before === '' || !/^[{[]/.test(rest) || !/[}\]]$/.test(rest) || /[=(]$/.test(before)) return false;
   return isJson(rest);
 }
 

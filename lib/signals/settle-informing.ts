@@ -16,6 +16,14 @@ const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const sati
 /** Takes out the fields that decide in other alerts, and only inform in this one. */
 export function settleInforming(fields: Fields, action: Action | undefined, issues: Issues): Fields {
   if (action === undefined) return fields;
+  const settled = withoutInforming(fields, action);
+  // Judged by the fields that are left, as the close itself is.
+  if (sizeNames.every((name) => settled[name] === undefined) && closesWhole(settled, action))
+    refuseLoneVolume(settled, issues);
+  return settled;
+}
+
+function withoutInforming(fields: Fields, action: Action): Fields {
   const { prevMarketPosition } = fields;
   if (isCancel(action))
     return prevMarketPosition === undefined ? fields : withInforming(fields, [prevMarketPosition]);
@@ -29,7 +37,6 @@ export function settleInforming(fields: Fields, action: Action | undefined, issu
   if (isOrder && hasSize && positionSize?.isGrouped) names.push('positionSize');
   const hasLastPrice = limitPrice !== undefined && isLastPrice(fields, limitPrice, isOrder);
   if (hasLastPrice) names.push('limitPrice');
-  if (!hasSize && closesWhole(fields, action)) refuseLoneVolume(fields, issues);
   const isTold = prevMarketPosition !== undefined;
   if (names.length === 0 && !isTold) return fields;
   const moved = names.flatMap((name) => fields[name] ?? []);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 
-test('an alarm is an error in the log that says it is an alarm', () => {
+test('an alarm is an error in the log that says it is an alarm, and which one', () => {
   const lines: unknown[] = [];
   const unexpected = () => {
     throw new Error('an alarm is an error');
@@ -13,5 +13,7 @@ test('an alarm is an error in the log that says it is an alarm', () => {
     { account: 'main' },
   );
 
-  expect(lines).toEqual([['payments are missing', { account: 'main', alarm: true }]]);
+  expect(lines).toEqual([
+    ['payments are missing', { account: 'main', alarm: true, alarmName: 'interest_missing' }],
+  ]);
 });

@@ -186,6 +186,15 @@ describe('signal', () => {
     expect(stdout).toContain(`  ${sentence}\n`);
   });
 
+  test('concludes nothing from a position that was read before the newest fill of its market', async () => {
+    const facts = createSqliteAccountFacts(file);
+    atMs += 60_000;
+    await storePlaced('younger', buySignal, 'buy', [{ amount: '0.01', price: '50000' }]);
+    await facts.write('main', 'positions', { readAtMs: atMs - 1000, positions: [] });
+
+    expect(await runForJson(here('signal', 'still-open'))).toMatchObject({ ending: { state: 'open' } });
+  });
+
   test('does not guess when the position is gone and no fill closed it', async () => {
     const facts = createSqliteAccountFacts(file);
     await facts.write('main', 'positions', { readAtMs: atMs + 60_000, positions: [] });

@@ -85,7 +85,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
   }
   describeStateMachine(name, openTwice);
-  describeRepeats(name, openTwice);
+  describeRepeats(name, openTwice, 'until the clock has caught up');
 
   describeDamage(name, async () => {
     const { ledger, tableName, close } = await open();

@@ -20,8 +20,16 @@ function namesOf(accepted: Accepted): readonly string[] {
   return accepted.signals.map(({ entry, isNew }) => (isNew ? entry.signalId : `(${entry.signalId})`));
 }
 
-/** What a ledger does with an alert that came before: it must tell a resend from another alert. */
-export function describeRepeats(name: string, openLedger: () => Promise<SharedLedger>): void {
+/**
+ * What a ledger does with an alert that came before: it must tell a resend from another alert.
+ *
+ * @param kept what keeps bytes out after a clock was set back: one window, or the clock until it has caught up
+ */
+export function describeRepeats(
+  name: string,
+  openLedger: () => Promise<SharedLedger>,
+  kept: 'for one window' | 'until the clock has caught up',
+): void {
   let shared: SharedLedger;
   let ledger: Ledger;
   let other: Ledger;
@@ -78,13 +86,22 @@ export function describeRepeats(name: string, openLedger: () => Promise<SharedLe
       expect(await accept(arrivalAt(noonMs + windowMs + 1))).toEqual([`(h-${noonMs + windowMs})`]);
     });
 
-    test('are kept out for one window at most after a clock was set back', async () => {
+    test(`are kept out ${kept} after a clock was set back`, async () => {
       await accept(arrivalAt(noonMs));
       const backMs = noonMs - hourMs;
       await accept(arrivalAt(backMs));
-      expect(await accept(arrivalAt(backMs + windowMs - 1))).toEqual([`(h-${noonMs})`]);
-      expect(await accept(arrivalAt(backMs + windowMs))).toEqual([`h-${backMs + windowMs}`]);
+      const freeMs = kept === 'for one window' ? backMs + windowMs : noonMs + windowMs;
+      expect(await accept(arrivalAt(freeMs - 1))).toEqual([`(h-${noonMs})`]);
+      expect(await accept(arrivalAt(freeMs))).toEqual([`h-${freeMs}`]);
     });
+
+    if (kept === 'until the clock has caught up')
+      test('are not dated back by a delivery that was frozen until a later alert was stored', async () => {
+        const laterMs = noonMs + windowMs + 20_000;
+        await accept(arrivalAt(laterMs), other);
+        expect(await accept(arrivalAt(noonMs))).toEqual([`(h-${laterMs})`]);
+        expect(await accept(arrivalAt(laterMs + 5000), other)).toEqual([`(h-${laterMs})`]);
+      });
 
     test('of another account, and other bytes, are another alert', async () => {
       await accept(arrivalAt(noonMs));

@@ -83,7 +83,7 @@ async function openTwice(): Promise<SharedLedger> {
 }
 
 describeStateMachine('a ledger on SQLite', openTwice);
-describeRepeats('a ledger on SQLite', openTwice);
+describeRepeats('a ledger on SQLite', openTwice, 'for one window');
 
 describeDamage('a ledger on SQLite', async () => {
   const file = openSqlite(':memory:');

@@ -105,6 +105,18 @@ describe('a close', () => {
   ])('is refused with %j', (members, path, message) => {
     expect(issueWith({ action: 'close', ...members })).toMatchObject({ path, message });
   });
+
+  // A price that only informs is taken out, and what is left closes the whole position.
+  test.each([
+    [{ action: 'exit_long', orderType: 'market', price: '60000' }],
+    [{ action: 'exit_long', price: '0' }],
+    [{ action: 'sell', sentiment: 'flat', price: '0' }],
+  ])('that %j asks for is refused with a volume, which could be its size', (members) => {
+    expect(issueWith({ ...members, volume: '0.5' })).toMatchObject({
+      path: 'volume',
+      message: 'without a size it could be the size of the order',
+    });
+  });
 });
 
 describe('a reverse', () => {

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { tellExecutions } from '../../../infra/local/tell-executions.ts';
+import type { Executions } from '../../../lib/ledger/executions.ts';
+import type { Execution } from '../../../lib/model/execution.ts';
 import { buyAlert } from '../../support/alerts.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -80,4 +83,22 @@ describe('a local run tells', () => {
 
     expect(told()).toEqual(['order of BTC_USDT cancelled, 0 filled']);
   });
+});
+
+test('an entry that cannot be read keeps no fill from being stored', async () => {
+  const recorded: unknown[] = [];
+  const executions = {
+    record: async (...given: unknown[]) => recorded.push(given) > 0,
+  } as unknown as Executions;
+  const read = async () => {
+    throw new Error('the disk is slow');
+  };
+  const silence = () => undefined;
+  const log = { info: silence, warn: silence, error: silence };
+  const execution = { orders: [] } as unknown as Execution;
+
+  const told = tellExecutions(executions, { ledger: { read }, log });
+
+  expect(await told.record({ account: 'main', signalId: 'buy-1' }, execution, [])).toBe(true);
+  expect(recorded).toHaveLength(1);
 });
