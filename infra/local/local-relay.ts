@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
@@ -108,7 +109,7 @@ export async function startLocalRelay(options: {
     webhookTokens: secrets.webhookTokens,
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
-    repeats: createRepeatWatch(),
+    repeats: createRepeatWatch(randomUUID()),
   };
   const webhook = createPlainWebhook(log, (request) => receiveSignal(receiving, request));
   const markets = createMarketCatalogue({

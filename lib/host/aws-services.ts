@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createLogAlarms } from '../base/alarms.ts';
 import { type AwsAccess, endpointOf } from '../base/aws-client.ts';
@@ -88,7 +89,7 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
     // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
-    repeats: createRepeatWatch(),
+    repeats: createRepeatWatch(randomUUID()),
   };
 }
 

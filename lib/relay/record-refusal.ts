@@ -3,7 +3,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Account } from '../model/account.ts';
 import { holdsSecret } from '../signals/find-secret.ts';
-import { arrivalFingerprintOf, fingerprintOf, refusalIdOf } from '../signals/identity.ts';
+import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../signals/refused-names.ts';
 import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
 import type { ReceiveServices } from './services.ts';
@@ -112,7 +112,9 @@ async function record(
   const named = names.filter(({ id }) => id !== null).slice(0, mostRecords);
   const atMs = services.clock.nowMs();
   const recorded =
-    error instanceof RepeatedAlert ? arrivalFingerprintOf(fingerprint, error.arrivedAtMs) : fingerprint;
+    error instanceof RepeatedAlert
+      ? repeatFingerprintOf(fingerprint, error.arrivedAtMs, services.repeats.nextName())
+      : fingerprint;
   await Promise.all(
     (named.length > 0 ? named : [first]).map(({ id, ticker }) =>
       services.ledger.refuse({

@@ -61,6 +61,8 @@ export const repeatAlarm: Alarm = {
 export interface RepeatWatch {
   /** @returns whether no alarm was raised within the last hour for this id, or these bytes, of the account */
   note(account: string, repeated: string, nowMs: number): boolean;
+  /** A name for the record of one repeat: two that arrive in one millisecond have two records. */
+  nextName(): string;
 }
 
 /** Repeats within this time of an alarm raise no other. */
@@ -68,10 +70,19 @@ const alarmPauseMs = 60 * 60_000;
 /** More are not remembered: a repeat that was forgotten raises an alarm too many. */
 const mostRemembered = 1000;
 
-/** In memory only: after a restart, and in another process, the first repeat raises an alarm again. */
-export function createRepeatWatch(): RepeatWatch {
+/**
+ * In memory only: after a restart, and in another process, the first repeat raises an alarm again.
+ *
+ * @param processName differs from process to process
+ */
+export function createRepeatWatch(processName: string): RepeatWatch {
   const alarmedAtMs = new Map<string, number>();
+  let named = 0;
   return {
+    nextName() {
+      named += 1;
+      return `${processName} ${named}`;
+    },
     note(account, repeated, nowMs) {
       const key = `${account} ${repeated}`;
       const lastMs = alarmedAtMs.get(key);

@@ -32,6 +32,11 @@ export function arrivalFingerprintOf(fingerprint: string, arrivedAtMs: number): 
   return hash('sha256', `${fingerprint}\n${arrivedAtMs}`, 'hex');
 }
 
+/** The fingerprint of one repeat of an alert: it differs from that of another repeat in the same millisecond. */
+export function repeatFingerprintOf(fingerprint: string, arrivedAtMs: number, name: string): string {
+  return hash('sha256', `${fingerprint}\n${arrivedAtMs}\n${name}`, 'hex');
+}
+
 const reduceSuffix = ':reduce';
 /** An alert that may need two orders needs room for the suffix in its id. */
 export const longestIdOfTwoLegs = 64 - reduceSuffix.length;

@@ -15,7 +15,7 @@ export const secretNames = new Set(
 
 /** Of TradingView's placeholders, and other relays' housekeeping. None of them can say what is bought, sold or protected. */
 export const plainNames = new Set(
-  'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname messagetype strategyid indicator indicatorname source version'.split(
+  'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname strategyid indicator indicatorname source version'.split(
     ' ',
   ),
 );
@@ -31,6 +31,7 @@ export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new 
   ['disclosedquantity', isZero],
   ['triggerprice', isZero],
   ['delayseconds', isZero],
+  ['messagetype', (text) => /^(?:bot|signal|alert)$/i.test(text)],
   ['product', (text) => /^(?:mis|cnc|nrml)$/i.test(text)],
 ]);
 
@@ -46,9 +47,9 @@ export const longestName = 48;
  */
 export function judgeInforming(key: string, node: JsonNode, isForBot: boolean): 'informs' | 'secret' | 'no' {
   const plain = withoutPrefix(plainWord(key.slice(0, longestName)));
-  if (isForBot && plain === 'triggerprice') return 'informs';
   if (secretNames.has(plain)) return 'secret';
   if (node.kind === 'object' || node.kind === 'array') return 'no';
+  if (isForBot && plain === 'triggerprice') return 'informs';
   if (plainNames.has(plain) || /^plot\d{1,2}$/.test(plain)) return 'informs';
   const check = checkedNames.get(plain);
   if (check === undefined || node.kind === 'boolean') return 'no';

@@ -57,7 +57,7 @@ function withInforming(fields: Fields, further: readonly Field[]): Fields {
 /** Whether the whole position is closed when the alert has no size. */
 function closesWhole(fields: Fields, action: Action): boolean {
   if (action.name === 'order') return closeOf(fields, action) !== null;
-  return action.name === 'close' || action.name === 'reverse';
+  return action.name === 'close' || action.name === 'reverse' || action.name === 'flat';
 }
 
 /**

@@ -97,8 +97,15 @@ describe('a script that uses one id for ever', () => {
     expect(alarms().map(({ firstSignalId }) => firstSignalId)).toEqual(['Long', 'Short', 'Long']);
   });
 
+  test('has a record for each of five repeats of one millisecond', async () => {
+    await receive(longAlert);
+    await receiveAfter(60, longAlert);
+    for (let count = 2; count <= 5; count += 1) await receive(longAlert);
+    expect(await functions.ledger.readRefusals('main', 'Long')).toHaveLength(5);
+  });
+
   test('raises an alarm in every process, and for every account', () => {
-    const [one, other] = [createRepeatWatch(), createRepeatWatch()];
+    const [one, other] = [createRepeatWatch('one'), createRepeatWatch('other')];
     const notes = [
       one.note('main', 'Long', startMs),
       one.note('main', 'Long', startMs + hourMs - 1),

@@ -118,7 +118,7 @@ export function composeHandlers(parts: HandlerParts): Handlers {
         webhookTokens: secrets.webhookTokens,
         heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
         overload: createOverloadWatch(),
-        repeats: createRepeatWatch(),
+        repeats: createRepeatWatch(parts.process.name),
       };
       const handler = createWebhook(shared.log, (request) => receiveSignal(services, request));
       return world.mutation.webhook?.(handler, tools) ?? handler;

@@ -71,7 +71,7 @@ export async function openServices(options: {
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, credentials.apiSecret],
     overload: createOverloadWatch(),
-    repeats: createRepeatWatch(),
+    repeats: createRepeatWatch('test'),
     markets: createMarketCatalogue({
       client,
       clock,
