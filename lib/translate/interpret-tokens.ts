@@ -3,12 +3,15 @@ import { hintForForeignField } from '../signals/foreign-words.ts';
 import type { OwnMessage } from './own-message.ts';
 import { tickerOf } from './symbols.ts';
 import { type Amount, amountOf, kindOfUnit, type Token, wordAmount } from './text-amounts.ts';
+import { exitDoubt, priceDoubt, stopDoubt } from './text-doubts.ts';
 import {
   actionOf,
   fieldNamed,
   flagOf,
   isBystander,
+  isExitWord,
   isLimitWord,
+  isOffWord,
   isTurningWord,
   kindOf,
   labelOf,
@@ -123,6 +126,7 @@ const readers: readonly TokenReader[] = [
   (tokens, at, { note, doubts }) => {
     const { value } = tokens[at] as Token;
     if (isTurningWord(value)) doubts.add('it has a condition or a negation');
+    if (isExitWord(value)) doubts.add(exitDoubt);
     note(value, [], value === '@');
     return 1;
   },
@@ -136,6 +140,7 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
   const theirs = `${name}=${value}`;
   const field = fieldNamed(name) ?? labelOf(name);
   if (field === undefined) {
+    if (isExitWord(name) && !isOffWord(value)) doubts.add(exitDoubt);
     const loss = isBystander(name) ? undefined : hintForForeignField(name);
     if (loss !== undefined) losses.add(loss);
     note(theirs, [], isBystander(name));
@@ -170,11 +175,6 @@ function plainWordOf(value: string): string | undefined {
   return /^[a-z][a-z_-]{1,23}$/i.test(value) ? value.toLowerCase() : undefined;
 }
 
-const stopDoubt =
-  'the number after "stop" may be a stop-loss ("stopLoss") or the price at which the order becomes active ("stopPrice")';
-const priceDoubt =
-  'the number after "@", "at" or "price" may be a limit ("orderType": "limit" with "limitPrice"), the size, or the last price';
-
 /** `sl 59000` */
 function readLabelled(tokens: readonly Token[], at: number, collector: Collector): number {
   const { value: label } = tokens[at] as Token;
@@ -204,6 +204,7 @@ function readLabelled(tokens: readonly Token[], at: number, collector: Collector
   } else {
     const loss = actionOf(label) === undefined ? hintForForeignField(label) : undefined;
     if (loss === undefined) return 0;
+    if (isExitWord(label)) doubts.add(exitDoubt);
     losses.add(loss);
     note(theirs, []);
   }

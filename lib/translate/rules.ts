@@ -2,7 +2,7 @@ import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
 import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
-import { actionOf, isBystander, isLimitWord, kindOf } from './text-words.ts';
+import { actionOf, isBystander, isLimitWord, isOffWord, isProtective, kindOf } from './text-words.ts';
 
 /** The values of a message by their names in lower case, without dashes and underscores: `order.amount`. */
 export type Values = ReadonlyMap<string, string>;
@@ -142,16 +142,13 @@ export const usualRules: Rules = {
   leverage: leave('LOST: leverage is a setting of the account at the exchange'),
 };
 
-/** Names of what protects a position. Without it, the message would not mean the same. */
-const protective = /^(?:sl|stoploss)|trail|breakeven|movestop|^be(?:trigger|offset)/;
 const planned = /^(?:dca|grid|safetyorder|averaging)/;
-const isOff = ({ value }: Word): boolean => /^(?:0(?:\.0+)?|false|no|off|none|)$/i.test(value);
 
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
 function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
-  if (isOff(word)) draft.leave(shown, 'is off');
-  else if (protective.test(plain)) {
+  if (isOffWord(word.value)) draft.leave(shown, 'is off');
+  else if (isProtective(plain)) {
     draft.leave(shown, 'does not exist in this form');
     draft.lack(
       'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',

@@ -9,6 +9,8 @@ const pairs: readonly (readonly [words: RegExp, word: string])[] = [
   [/\bcancel[ _-]?all\b/gi, 'cancel_all'],
   [/\bstop[ _-]loss\b/gi, 'stoploss'],
   [/\btake[ _-]profit\b/gi, 'takeprofit'],
+  [/\bs\/l\b/gi, 'sl'],
+  [/\bt\/p\b/gi, 'tp'],
   [/\bstop[ _-](limit|market)\b/gi, 'stop_$1'],
   [/\b(order|limit|stop)[ _-](type|price)\b/gi, '$1$2'],
   [/\b(reduce|post)[ _-]only\b/gi, '$1only'],
@@ -101,6 +103,24 @@ export function labelOf(word: string): FieldName | undefined {
 export function flagOf(word: string): FieldName | undefined {
   const field = fieldNamed(word);
   return field === 'reduceOnly' || field === 'postOnly' || field === 'ioc' ? field : undefined;
+}
+
+/** A word that begins with `slow`, `slippage` or `slope` is no stop-loss. */
+const protective = /(?:^|\.)sl(?!ow|ip|op)|stop|trail|breakeven|^be(?:trigger|offset)/;
+
+/** Whether a name or a word means what protects a position. Without it, a message would not mean the same. */
+export function isProtective(word: string): boolean {
+  return protective.test(plainWord(word));
+}
+
+/** Whether a name or a word of a text means what protects a position, or its take-profit. */
+export function isExitWord(word: string): boolean {
+  return isProtective(word) || /^(?:tp|takeprofit)/.test(plainWord(word));
+}
+
+/** Whether a value says that there is none. */
+export function isOffWord(value: string): boolean {
+  return /^(?:0(?:\.0+)?|false|no|off|none|)$/i.test(value);
 }
 
 /** Names of values that change nothing about an order: when it was, for whom, and the prices of a bar. */

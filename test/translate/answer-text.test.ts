@@ -76,6 +76,41 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
   });
 });
 
+describe('a text that asks for an exit which cannot be told is never answered with an order without it:', () => {
+  test.each([
+    'buy BTCUSDT 1 trailing stop',
+    'buy BTCUSDT 1 trailing 2%',
+    'buy BTCUSDT 1 stoploss',
+    'buy BTCUSDT 1 sl two percent',
+    'buy BTCUSDT 1 s/l at the low',
+    'buy BTCUSDT 1 stop: 59000',
+    'buy BTCUSDT 1 hard_stop 59000',
+    'buy BTCUSDT 1 breakeven',
+    'buy BTCUSDT 1 tp1 64000',
+    'buy BTCUSDT 1 take profit at resistance',
+    'buy BTCUSDT qty=1 trail=2%',
+    'buy BTCUSDT qty=1 stop=59000',
+    'ticker=BTCUSDT&action=buy&quantity=1&stop_loss_percent=2',
+    'ticker=BTCUSDT&action=buy&quantity=1&take_profit_percent=2',
+  ])('%j', (text) => {
+    const answer = answerTo(text);
+
+    expect(answer).toMatchObject({ message: null });
+    expect(answer.hint).toContain(
+      'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one',
+    );
+  });
+
+  test.each([
+    'buy BTCUSDT 1 slow average',
+    'buy BTCUSDT 1 slippage',
+    'buy SLPUSDT 1',
+    'buy BTCUSDT qty=1 trail=false',
+  ])('%j asks for none', (text) => {
+    expect(explainText(text, context)?.message).toMatchObject({ action: 'buy', quantity: '1' });
+  });
+});
+
 describe('a text that is known by its form is named:', () => {
   test("TradingView's default text of a strategy, with placeholders instead of this one order", () => {
     expect(

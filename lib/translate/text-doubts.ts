@@ -1,0 +1,11 @@
+/** Why the meaning of a text cannot be told. None contains a word of the text. */
+
+export const stopDoubt =
+  'the number after "stop" may be a stop-loss ("stopLoss") or the price at which the order becomes active ("stopPrice")';
+
+export const priceDoubt =
+  'the number after "@", "at" or "price" may be a limit ("orderType": "limit" with "limitPrice"), the size, or the last price';
+
+/** Without its exit the message would not mean the same. */
+export const exitDoubt =
+  'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one';
