@@ -1,6 +1,7 @@
+import { plainWord } from '../signals/foreign-words.ts';
 import type { MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, leave, type Rule, translateAction } from './rules.ts';
+import { applyRules, flag, leave, type Rule, translateAction } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
 const alertatronAmount: Rule = (word, draft) => {
@@ -36,6 +37,13 @@ const position: Rule = (word, draft) => {
   }
 };
 
+/** Only a plain "false" lets an order open a position. */
+const reduceOnlyOrNot: Rule = (word, draft, values) => {
+  if (/^(?:true|false)$/i.test(word.value)) return flag('reduceOnly')(word, draft, values);
+  draft.leave(word, 'is neither true nor false');
+  draft.lack('whether the order only reduces: "reduceOnly"');
+};
+
 /** Commands of Alertatron, and the kind of order that each one places. */
 const alertatronKinds: Readonly<Record<string, string>> = {
   market: 'market',
@@ -45,18 +53,30 @@ const alertatronKinds: Readonly<Record<string, string>> = {
   stoplimit: 'stop_limit',
 };
 
+/** There a stop order only reduces unless it says otherwise, and one with `limitOffset` is a stop-limit order. */
+function completeStop(draft: MessageDraft, orderType: string, names: ReadonlySet<string>): string {
+  if (!/^stop_/.test(orderType)) return orderType;
+  if (!names.has('reduceonly'))
+    draft.take({ name: '', value: 'reduceOnly' }, { reduceOnly: 'true' }, 'a stop order there only reduces');
+  if (names.has('limitoffset')) return 'stop_limit';
+  if (orderType === 'stop_limit') draft.lack('the "limitPrice": a price');
+  return orderType;
+}
+
 /** @see https://alertatron.com/docs/automated-trading/market-order, limit-order and stop-order, read 2026-11-23 */
 export function readAlertatron(text: string): readonly MessageDraft[] {
   return [...text.matchAll(/([\w-]+)\(([^()]*)\)\s*\{([^{}]*(?:\{\{[^{}]*\}\}[^{}]*)*)\}/g)].flatMap(
     ([, keys = '', symbol = '', block = '']) =>
       [...block.matchAll(/(\w+)\(([^()]*)\)/g)].map(([, command = '', given = '']) => {
         const plain = command.toLowerCase();
-        const draft = applyRules(pairsIn(given, /,/), {
+        const pairs = pairsIn(given, /,/);
+        const draft = applyRules(pairs, {
           side: translateAction,
           amount: alertatronAmount,
           position,
           offset: alertatronPrice(isLimitWord(plain) ? 'limitPrice' : 'stopPrice'),
           limitoffset: alertatronPrice('limitPrice'),
+          reduceonly: reduceOnlyOrNot,
           tag: leave('LOST: an order is named by the "id" of its alert'),
           which: leave('every open order of the market is cancelled'),
         });
@@ -71,7 +91,11 @@ export function readAlertatron(text: string): readonly MessageDraft[] {
           draft.lack(
             `what "${/^[a-z]{1,24}$/i.test(command) ? command : '…'}" does: orders here are market, limit and stop orders`,
           );
-        } else if (!isPosition) draft.take(word, { orderType, action: draft.message.action ?? 'buy' });
+        } else if (!isPosition)
+          draft.take(word, {
+            orderType: completeStop(draft, orderType, new Set(pairs.map(({ name }) => plainWord(name)))),
+            action: draft.message.action ?? 'buy',
+          });
         else if (isMarketWord(orderType)) draft.leave(word, 'a position is reached at market');
         else draft.lack('the size and the side: a position is reached at market here');
         return draft;

@@ -105,7 +105,16 @@ describe('a message is translated:', () => {
       [
         `{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}`,
         `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantityPercent": "50%", ${time}}`,
-        `{"ticker": "BTCUSDT", "action": "sell", "orderType": "stop_market", "quantityPercent": "100%", "of": "position", "stopPrice": "59000", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "sell", "orderType": "stop_market", "quantityPercent": "100%", "of": "position", "stopPrice": "59000", "reduceOnly": "true", ${time}}`,
+      ],
+    ],
+    [
+      'Alertatron',
+      'MyKeys(BTCUSDT) { stopMarket(side=buy, amount=1, offset=@61000, reduceOnly=false); stopOrder(side=sell, amount=1, offset=@59000, limitOffset=@58900); stopLimit(side=sell, amount=1, offset=@59000, limitOffset=@58900, reduceOnly=true); }',
+      [
+        `{"ticker": "BTCUSDT", "action": "buy", "orderType": "stop_market", "quantity": "1", "stopPrice": "61000", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "sell", "orderType": "stop_limit", "quantity": "1", "stopPrice": "59000", "limitPrice": "58900", "reduceOnly": "true", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "sell", "orderType": "stop_limit", "quantity": "1", "stopPrice": "59000", "limitPrice": "58900", "reduceOnly": "true", ${time}}`,
       ],
     ],
     [
@@ -173,6 +182,15 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
     ['s=BTCUSDT b=buy q=0.01 p=-1%', 'the price of the order: "limitPrice"'],
     ['s=BTCUSDT b=buy q=0.01 t=market ts=2%', 'a fixed "stopLoss": a price, or a distance such as "2%"'],
     ['MyKeys(BTCUSDT) { limit(side=buy, amount=1, offset=100); }', 'the "limitPrice": a price'],
+    [
+      'MyKeys(BTCUSDT) { stopOrder(side=sell, amount=1, offset=@59000, limitOffset=10); }',
+      'the "limitPrice": a price',
+    ],
+    ['MyKeys(BTCUSDT) { stopLimit(side=sell, amount=1, offset=@59000); }', 'the "limitPrice": a price'],
+    [
+      'MyKeys(BTCUSDT) { stopOrder(side=buy, amount=1, offset=@61000, reduceOnly=maybe); }',
+      'whether the order only reduces: "reduceOnly"',
+    ],
     [
       'MyKeys(BTCUSDT) { market(side=buy, amount=1); trailingStop(side=sell, amount=1, offset=1%); }',
       'what "trailingStop" does: orders here are market, limit and stop orders',
