@@ -4,6 +4,7 @@ import type { AlertContext } from '../signals/parse-alert.ts';
 import { knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
 import { readPlainText, type TextReading } from './read-text.ts';
+import { shareDoubt } from './text-doubts.ts';
 
 /** What a text is, and what to send instead of it. */
 export interface TextAnswer {
@@ -70,6 +71,7 @@ function answerReading(
   // A ticker that the configuration lacks is no fault of the message: its hint says which line to add.
   const reasons = [
     ...doubts,
+    ...(mayBeShareOfPosition(message, context) ? [shareDoubt] : []),
     ...missing.map(({ path, message: what, hint }) => `${path}: ${what} (${hint})`),
     ...refused.filter(({ path }) => path !== 'ticker').map((issue) => complain(issue, message)),
   ];
@@ -94,6 +96,15 @@ function answerReading(
       ...notes,
     ].join('; '),
   };
+}
+
+/** Whether a sell of so many per cent may mean the balance or the position: only spot has no positions. */
+function mayBeShareOfPosition(
+  { action = '', quantityPercent, of, ticker = '' }: OwnMessage,
+  { account, tickers }: AlertContext,
+): boolean {
+  if (!/^(?:sell|\{\{.*)$/.test(action) || quantityPercent === undefined || of !== undefined) return false;
+  return account.markets[tickers[ticker] ?? '']?.tradesOn !== 'spot';
 }
 
 /** Only a number is certain to be no secret: the complaint about it may repeat it. */

@@ -77,7 +77,7 @@ export function interpretTokens(
   if (ticker !== undefined) message.ticker = ticker;
   const collector: Collector = {
     ticker,
-    isLimit: tokens.some(({ name, value }) => name === null && isLimitWord(value)),
+    isLimit: tokens.some(isLimitToken),
     doubts,
     losses: new Set(),
     sizes: [],
@@ -98,6 +98,12 @@ export function interpretTokens(
   function symbolIn({ name, value }: Token, known: Readonly<Record<string, string>>): string | undefined {
     return name === null || fieldNamed(name) === 'ticker' ? tickerWord(value, known) : undefined;
   }
+}
+
+/** `limit`, `type=limit`, `type=stop_limit` */
+function isLimitToken({ name, value }: Token): boolean {
+  if (name === null) return isLimitWord(value);
+  return fieldNamed(name) === 'orderType' && /limit$/.test(kindOf(value) ?? '');
 }
 
 function tickerWord(value: string, tickers: Readonly<Record<string, string>>): string | undefined {
@@ -136,7 +142,7 @@ const readers: readonly TokenReader[] = [
 function readNamed(tokens: readonly Token[], at: number, collector: Collector): number {
   const { name, value } = tokens[at] as Token;
   if (name === null) return 0;
-  const { set, note, losses, doubts, ticker } = collector;
+  const { set, note, losses, doubts, ticker, isLimit } = collector;
   const theirs = `${name}=${value}`;
   const field = fieldNamed(name) ?? labelOf(name);
   if (field === undefined) {
@@ -153,6 +159,11 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
   if (field === 'ticker') {
     if (ticker === undefined) doubts.add('its ticker is no symbol of a market');
     note(theirs, ticker === undefined ? [] : [field]);
+    return 1;
+  }
+  if (/^price$/i.test(name) && !isLimit) {
+    doubts.add(priceDoubt);
+    note(theirs, []);
     return 1;
   }
   const amount = amountOf(tokens[at]);

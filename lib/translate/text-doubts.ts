@@ -9,3 +9,7 @@ export const priceDoubt =
 /** Without its exit the message would not mean the same. */
 export const exitDoubt =
   'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one';
+
+/** On a market with positions a share of a sell may be one of the position. */
+export const shareDoubt =
+  'the per cent of a sell may be a share of the balance, which can open a short position, or of the position: for the position write "quantityPercent" with "of": "position", or "action": "exit_long"';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { parseJson } from '../../lib/signals/parse-json.ts';
 import { answerText, explainText } from '../../lib/translate/answer-text.ts';
-import { bytesOf, context as usual } from '../signals/reading.ts';
+import { accountOn, bytesOf, context as usual } from '../signals/reading.ts';
 
 const context = { ...usual, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' } };
 
@@ -43,6 +43,24 @@ describe('a text is answered with the message of the same meaning:', () => {
     expect(answerTo(text).hint).toBe(`${start}${message}`);
   });
 
+  test.each(['type=limit&', 'type=stop_limit&stopPrice=61000&'])(
+    'price is the limit of a form that says %j',
+    (kind) => {
+      expect(
+        explainText(`${kind}action=buy&ticker=BTCUSDT&qty=1&price=61500`, context)?.message,
+      ).toMatchObject({ limitPrice: '61500' });
+    },
+  );
+
+  test('a sell of so many per cent, on a spot market, is a share of the balance', () => {
+    const onSpot = { ...context, account: accountOn('BTC_USDT', 'spot') };
+
+    expect(explainText('sell 100% BTCUSDT', onSpot)?.message).toMatchObject({
+      action: 'sell',
+      quantityPercent: '100%',
+    });
+  });
+
   test('and with what is not in it', () => {
     expect(answerTo('buy BTCUSDT 0.001 leverage 10').hint).toBe(
       `${start}${bought}; not in it: it is a setting of the exchange account: set it at the exchange; 1 of its 4 words or values are not in it`,
@@ -62,6 +80,10 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
     ['buy 0.001', /missing: ticker: the alert names no ticker/],
     ['buy BTCUSDT 0.001 60000', /it has 2 numbers, and does not say which of them is the size/],
     ['buy BTCUSDT 0.001 @ 60000', /the number after "@", "at" or "price" may be a limit/],
+    ['Buy signal BTCUSDT price=60000 qty=1', /the number after "@", "at" or "price" may be a limit/],
+    ['action=buy&ticker=BTCUSDT&qty=1&price=60000', /the number after "@", "at" or "price" may be a limit/],
+    ['sell 100% BTCUSDT', /the per cent of a sell may be a share of the balance.*, or of the position/],
+    ['{{strategy.order.action}} {{ticker}} 100%', /the per cent of a sell may be a share of the balance/],
     ['buy BTCUSDT 0.001 stop 59000', /the number after "stop" may be a stop-loss/],
     ['do not buy BTCUSDT 0.001', /it has a condition or a negation/],
     ['buy or sell BTCUSDT 0.001', /it gives "action" twice/],
