@@ -1,9 +1,11 @@
 import { type Issue, RelayError } from '../base/errors.ts';
 import type { FieldName } from '../signals/fields.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
-import { knownTextOf } from './known-texts.ts';
+import { type KnownText, knownTextOf, pineConnectorForm } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
+import { readPineConnector } from './pineconnector.ts';
 import { readPlainText, type TextReading } from './read-text.ts';
+import { tickerOf } from './symbols.ts';
 import { shareDoubt } from './text-doubts.ts';
 
 /** What a text is, and what to send instead of it. */
@@ -44,6 +46,7 @@ export function answerText(error: unknown, body: Uint8Array, context: AlertConte
 export function explainText(text: string, context: AlertContext): TextAnswer | null {
   const known = knownTextOf(text.slice(0, lookedAt));
   if (known !== undefined) {
+    if (known.form === pineConnectorForm) return answerPineConnector(text.slice(0, lookedAt), known, context);
     const { form, advice } = known;
     const message = known.message && completeOrder(known.message, context.account);
     return {
@@ -55,6 +58,21 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
   }
   const reading = readPlainText(text, context.tickers);
   return reading === null ? null : answerReading(reading, context);
+}
+
+/** A command that closes says all; of any other the answer says what is missing. */
+function answerPineConnector(text: string, { form, advice }: KnownText, context: AlertContext): TextAnswer {
+  const [{ message, missing, words }] = readPineConnector(text);
+  const ticker = tickerOf(message.ticker ?? '', context.tickers);
+  const reasons = missing.length > 0 || ticker !== undefined ? missing : ['a "ticker": a symbol of a market'];
+  if (reasons.length > 0 || ticker === undefined)
+    return { form, message: null, notes: [advice], hint: `missing: ${reasons.join('; ')}; ${advice}` };
+  const parts = words.map(({ note }) => ({
+    theirs: '',
+    fields: [],
+    isUnderstood: !note.startsWith('LOST'),
+  }));
+  return answerReading({ form, message: { ...message, ticker }, doubts: [], losses: [], parts }, context);
 }
 
 function offer(message: OwnMessage): string {

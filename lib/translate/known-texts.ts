@@ -22,6 +22,8 @@ export const strategyOrder: OwnMessage = {
 const rewriting =
   'save the message to a file: `npx relay translate FILE` says what each part of it becomes here';
 
+export const pineConnectorForm = 'a command for PineConnector';
+
 const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
   [
     /order (?:buy|sell|\{\{strategy\.order\.action\}\}) @ \S+ filled on \S+ New strategy position is \S+/i,
@@ -44,9 +46,9 @@ const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
   [
     /^\s*\d{6,}\s*,\s*[a-z]+\s*(?:,|$)/i,
     {
-      form: 'a command for PineConnector',
+      form: pineConnectorForm,
       message: null,
-      advice: `its size is in lots or a share at risk, which depends on settings there: give "quantity" in the base currency; ${rewriting}`,
+      advice: rewriting,
     },
   ],
   [/^\s*[\w-]+\([\w.:/-]*\)\s*\{/, { form: 'a command for Alertatron', message: null, advice: rewriting }],

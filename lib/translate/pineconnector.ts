@@ -1,11 +1,13 @@
 import type { MessageDraft } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, become, type Rule, type Rules, wholePosition } from './rules.ts';
+import { applyRules, become, leave, type Rule, type Rules, wholePosition } from './rules.ts';
 
 const inLots: Rule = (word, draft) => {
   draft.leave(word, 'is in lots, in money or a share at risk, by the settings there');
+  draft.lack(sizeInLots);
 };
+const sizeInLots = 'the size: "quantity" in the base currency; lots and risk depend on settings there';
 
 const pineActions: ReadonlyMap<string, OwnMessage> = new Map<string, OwnMessage>([
   ...['buy', 'long', 'bull', 'bullish'].map(
@@ -21,9 +23,22 @@ const pineActions: ReadonlyMap<string, OwnMessage> = new Map<string, OwnMessage>
   ['closelong', { action: 'exit_long', orderType: 'market', ...wholePosition }],
   ['closeshort', { action: 'exit_short', orderType: 'market', ...wholePosition }],
   ['closelongshort', { action: 'close' }],
-  ['cancellong', { action: 'cancel_all', scope: 'market' }],
-  ['cancelshort', { action: 'cancel_all', scope: 'market' }],
 ]);
+
+/** Commands that place and close nothing, and what to send or to do instead. */
+const untold: readonly (readonly [commands: RegExp, instead: string])[] = [
+  [
+    /^cancel(?:long|short)$/,
+    'which order to cancel: "cancel" names one by the "id" of its alert, "cancel_all" cancels the orders of both sides, not of one',
+  ],
+  [
+    /^newsltp(?:long|short)$/,
+    'an order: the exits of an open position are not moved here; keep those of the entry, or send a new "stop_market" order with "reduceOnly": "true"',
+  ],
+  [/^ea(?:on|off)$/, 'an order: no alert pauses the relay; `npx relay pause` and `npx relay resume` do'],
+  [/^close(?:all|alllong|allshort)$/, 'a market: write "action": "close" with the ticker of each market'],
+  [/^(?:close|exit)/, 'how much to close: "quantity", or "quantityPercent" with "of": "position"'],
+];
 
 /** A distance in an unknown unit would be another stop-loss. */
 const pineDistance: Rule = (word, draft) => {
@@ -50,19 +65,27 @@ const pineRules: Rules = {
   },
 };
 
+/** What the values beside a command that is not known mean, only the command would tell. */
+const unknownRules: Rules = Object.fromEntries(
+  Object.keys(pineRules).map((name) => [name, leave('belongs to the command')]),
+);
+
 /** @see https://docs.pineconnector.com/syntax read 2026-11-23 */
-export function readPineConnector(text: string): readonly MessageDraft[] {
-  const [license = '', command = '', symbol = '', ...others] = text.trim().split(/\s*,\s*/);
-  const draft = applyRules(pairsIn(others.join(','), /,/), pineRules);
+export function readPineConnector(text: string): readonly [MessageDraft] {
+  const [license = '', given = '', symbol = '', ...others] = text.trim().split(/\s*,\s*/);
+  const command = given.toLowerCase();
+  const own = pineActions.get(command);
+  const draft = applyRules(pairsIn(others.join(','), /,/), own === undefined ? unknownRules : pineRules);
   draft.hide({ name: 'license id', value: license });
-  const own = pineActions.get(command.toLowerCase());
-  const word = { name: '', value: command };
+  const word = { name: '', value: given };
   if (own === undefined) {
     draft.leave(word, 'has no counterpart');
-    draft.lack('an "action": "buy", "sell", "exit_long", "exit_short", "close" or "cancel_all"');
-  } else draft.take(word, own, command.startsWith('cancel') ? 'cancels the orders of both sides' : '');
+    draft.lack(
+      untold.find(([commands]) => commands.test(command))?.[1] ??
+        'an "action": "buy", "sell", "exit_long", "exit_short", "close" or "cancel_all"',
+    );
+  } else draft.take(word, own);
   draft.take({ name: '', value: symbol }, { ticker: symbol });
-  if (own?.action === 'buy' || own?.action === 'sell')
-    draft.lack('the size: "quantity" in the base currency; lots and risk depend on settings there');
+  if (own?.action === 'buy' || own?.action === 'sell') draft.lack(sizeInLots);
   return [draft];
 }

@@ -125,7 +125,7 @@ describe('the messages of the field', () => {
       octobot: '12: 12 refused with a reason',
       openalgo: '12: 4 accepted, 8 refused with a reason',
       pickmytrade: '1: 1 refused with a reason',
-      pineconnector: '9: 9 refused with a reason',
+      pineconnector: '9: 2 refused with a message to paste, 7 refused with a reason',
       'public-bots': '35: 1 accepted, 1 refused with a message to paste, 33 refused with a reason',
       signalstack: '6: 3 accepted, 3 refused with a reason',
       solidlinq: '1: 1 refused with a reason',
@@ -136,7 +136,7 @@ describe('the messages of the field', () => {
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 32 accepted, 2 accepted with a difference, 6 refused with a message to paste, 175 refused with a reason',
+      all: '215: 32 accepted, 2 accepted with a difference, 8 refused with a message to paste, 173 refused with a reason',
     });
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { parseJson } from '../../lib/signals/parse-json.ts';
-import { answerText, explainText } from '../../lib/translate/answer-text.ts';
+import { answerText, explainText, type TextAnswer } from '../../lib/translate/answer-text.ts';
 import { accountOn, bytesOf, context as usual } from '../signals/reading.ts';
 
 const context = { ...usual, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' } };
 
-function answerTo(text: string): { readonly form: string; readonly hint: string } {
+function answerTo(text: string): TextAnswer {
   const answer = explainText(text, context);
   if (answer === null) throw new Error(`expected an answer to ${text}`);
   return answer;
@@ -154,6 +154,46 @@ describe('a text that is known by its form is named:', () => {
     ['key=abc; command=FLATTEN; instrument=BTCUSDT;', 'a command for CrossTrade'],
   ])('%j is %s', (text, form) => {
     expect(explainText(text, context)).toMatchObject({ form, message: null });
+  });
+});
+
+describe('a command for PineConnector', () => {
+  test.each([
+    ['closelong', 'exit_long'],
+    ['CLOSESHORT', 'exit_short'],
+  ])('%s says all, and becomes %s of the whole position', (command, action) => {
+    const answer = answerTo(`60123456789,${command},BTCUSDT`);
+
+    expect(answer).toEqual({
+      form: 'a command for PineConnector',
+      message: expect.objectContaining({ action }),
+      notes: [],
+      hint: `${start}{"ticker": "BTCUSDT", "action": "${action}", "orderType": "market", "quantityPercent": "100%", "of": "position", "time": "{{timenow}}"}`,
+    });
+  });
+
+  test.each([
+    [
+      'buy,BTCUSDT,risk=1',
+      'the size: "quantity" in the base currency; lots and risk depend on settings there',
+    ],
+    ['closelong,BTCUSDT,risk=1', 'the size: "quantity" in the base currency; lots and risk depend on'],
+    ['closelong,hunter2', 'a "ticker": a symbol of a market'],
+    ['closelongpct,BTCUSDT,risk=50', 'how much to close: "quantity", or "quantityPercent" with'],
+    ['closeall,BTCUSDT', 'a market: write "action": "close" with the ticker of each market'],
+    ['cancellong,BTCUSDT', 'which order to cancel: "cancel" names one by the "id" of its alert'],
+    ['cancelshort,BTCUSDT', 'which order to cancel: "cancel" names one by the "id" of its alert'],
+    ['newsltplong,BTCUSDT,sl=25,tp=50', 'an order: the exits of an open position are not moved here'],
+    ['newsltpshort,BTCUSDT,sl=25', 'an order: the exits of an open position are not moved here'],
+    ['eaoff,eaoff', 'an order: no alert pauses the relay; `npx relay pause`'],
+  ])('%s is answered with what is missing', (command, reason) => {
+    const { message, hint } = answerTo(`60123456789,${command}`);
+
+    expect(message).toBeNull();
+    expect(hint.startsWith(`missing: ${reason}`)).toBe(true);
+    expect(hint).toContain('relay translate');
+    expect(hint).not.toMatch(/60123456789|hunter2/);
+    expect(/lots/.test(hint)).toBe(/risk=1$/.test(command));
   });
 });
 
