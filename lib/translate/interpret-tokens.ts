@@ -16,6 +16,7 @@ import {
   kindOf,
   labelOf,
 } from './text-words.ts';
+import { isLimitToken, isPlainMarketOrder } from './token-kinds.ts';
 
 /** What the tokens of a text mean. */
 export interface Interpretation {
@@ -100,12 +101,6 @@ export function interpretTokens(
   }
 }
 
-/** `limit`, `type=limit`, `type=stop_limit` */
-function isLimitToken({ name, value }: Token): boolean {
-  if (name === null) return isLimitWord(value);
-  return fieldNamed(name) === 'orderType' && /limit$/.test(kindOf(value) ?? '');
-}
-
 function tickerWord(value: string, tickers: Readonly<Record<string, string>>): string | undefined {
   return /^(?:\{\{exchange\}\}:)?\{\{ticker\}\}$/.test(value) ? value : tickerOf(value, tickers);
 }
@@ -150,6 +145,11 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
     const loss = isBystander(name) ? undefined : hintForForeignField(name);
     if (loss !== undefined) losses.add(loss);
     note(theirs, [], isBystander(name));
+    return 1;
+  }
+  if (field === 'timeInForce' && /^day$/i.test(value) && isPlainMarketOrder(tokens)) {
+    losses.add('the end of the day, before which a market order is long filled');
+    note(theirs, [], true);
     return 1;
   }
   if (freeTexts.has(field)) {

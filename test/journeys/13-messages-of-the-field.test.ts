@@ -116,7 +116,7 @@ describe('the messages of the field', () => {
       capitalise: '1: 1 refused with a reason',
       coinrule: '1: 1 refused with a reason',
       cornix: '1: 1 refused with a reason',
-      crosstrade: '9: 2 refused with a message to paste, 7 refused with a reason',
+      crosstrade: '9: 4 refused with a message to paste, 5 refused with a reason',
       finandy: '2: 2 refused with a reason',
       gunbot: '4: 4 refused with a reason',
       katoshi: '2: 2 refused with a reason',
@@ -136,7 +136,7 @@ describe('the messages of the field', () => {
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 32 accepted, 2 accepted with a difference, 8 refused with a message to paste, 173 refused with a reason',
+      all: '215: 32 accepted, 2 accepted with a difference, 10 refused with a message to paste, 171 refused with a reason',
     });
   });
 });

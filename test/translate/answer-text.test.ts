@@ -62,6 +62,9 @@ describe('a text is answered with the message of the same meaning:', () => {
   });
 
   test('and with what is not in it', () => {
+    expect(answerTo('action=buy;ticker=BTCUSDT;qty=0.001;order_type=MARKET;tif=DAY').hint).toBe(
+      `${start}${bought}; not in it: the end of the day, before which a market order is long filled`,
+    );
     expect(answerTo('buy BTCUSDT 0.001 leverage 10').hint).toBe(
       `${start}${bought}; not in it: it is a setting of the exchange account: set it at the exchange; 1 of its 4 words or values are not in it`,
     );
@@ -88,6 +91,14 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
     ['do not buy BTCUSDT 0.001', /it has a condition or a negation/],
     ['buy or sell BTCUSDT 0.001', /it gives "action" twice/],
     ['buy BTCUSDT ETHUSDT 0.001', /it names 2 tickers/],
+    [
+      'action=buy;ticker=BTCUSDT;quantity=0.1;order_type=limit;limit_price=60000;tif=DAY',
+      /the relay has no such "timeInForce"/,
+    ],
+    [
+      'action=buy;ticker=BTCUSDT;quantity=0.1;order_type=market;sl=59000;tif=DAY',
+      /the relay has no such "timeInForce"/,
+    ],
     ['action=buy;ticker=BTCUSDT;quantity=0.1;tif=DAY', /the relay has no such "timeInForce"/],
   ])('%j', (text, missing) => {
     const answer = explainText(text, context);

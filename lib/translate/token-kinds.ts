@@ -1,0 +1,15 @@
+import type { Token } from './text-amounts.ts';
+import { fieldNamed, isExitWord, isLimitWord, kindOf } from './text-words.ts';
+
+/** `limit`, `type=limit`, `type=stop_limit` */
+export function isLimitToken({ name, value }: Token): boolean {
+  if (name === null) return isLimitWord(value);
+  return fieldNamed(name) === 'orderType' && /limit$/.test(kindOf(value) ?? '');
+}
+
+/** Whether the text says `market`, and has no exits, which would last until the end of the day, too. */
+export function isPlainMarketOrder(tokens: readonly Token[]): boolean {
+  const isMarket = ({ name, value }: Token) =>
+    (name === null || fieldNamed(name) === 'orderType') && kindOf(value) === 'market';
+  return tokens.some(isMarket) && !tokens.some(({ name, value }) => isExitWord(name ?? value));
+}
