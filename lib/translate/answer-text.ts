@@ -86,18 +86,23 @@ function answerReading(
   const message = completeOrder(read, context.account);
   const issues = issuesOf([message], context);
   const [refused, missing] = split(issues, message);
+  // A word that is left out could be the stop, the unit or the condition of the order.
+  const unread = parts.filter(({ isUnderstood }) => !isUnderstood).length;
   // A ticker that the configuration lacks is no fault of the message: its hint says which line to add.
   const reasons = [
     ...doubts,
+    ...(unread > 0
+      ? [
+          `${unread} of its ${parts.length} words or values mean nothing to the relay, and could change the order`,
+        ]
+      : []),
     ...(mayBeShareOfPosition(message, context) ? [shareDoubt] : []),
     ...missing.map(({ path, message: what, hint }) => `${path}: ${what} (${hint})`),
     ...refused.filter(({ path }) => path !== 'ticker').map((issue) => complain(issue, message)),
   ];
-  const unread = parts.filter(({ isUnderstood }) => !isUnderstood).length;
   const notes = [
     ...refused.filter(({ path }) => path === 'ticker').map(({ hint }) => hint),
     ...losses.map((loss) => `not in it: ${loss}`),
-    ...(unread > 0 ? [`${unread} of its ${parts.length} words or values are not in it`] : []),
   ];
   if (reasons.length === 0) return { form, message, notes, hint: [offer(message), ...notes].join('; ') };
   const understood = membersOf(message)

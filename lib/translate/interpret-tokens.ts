@@ -10,8 +10,10 @@ import {
   flagOf,
   isBystander,
   isExitWord,
+  isFiller,
   isLimitWord,
   isOffWord,
+  isSetting,
   isTurningWord,
   kindOf,
   labelOf,
@@ -128,7 +130,7 @@ const readers: readonly TokenReader[] = [
     const { value } = tokens[at] as Token;
     if (isTurningWord(value)) doubts.add('it has a condition or a negation');
     if (isExitWord(value)) doubts.add(exitDoubt);
-    note(value, [], value === '@');
+    note(value, [], isFiller(value));
     return 1;
   },
 ];
@@ -144,7 +146,7 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
     if (isExitWord(name) && !isOffWord(value)) doubts.add(exitDoubt);
     const loss = isBystander(name) ? undefined : hintForForeignField(name);
     if (loss !== undefined) losses.add(loss);
-    note(theirs, [], isBystander(name));
+    note(theirs, [], isBystander(name) || isSetting(name) || isOffWord(value));
     return 1;
   }
   if (field === 'timeInForce' && /^day$/i.test(value) && isPlainMarketOrder(tokens)) {
@@ -152,10 +154,8 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
     note(theirs, [], true);
     return 1;
   }
-  if (freeTexts.has(field)) {
-    note(theirs, [], true);
-    return 1;
-  }
+  if (freeTexts.has(field)) note(theirs, [], true);
+  if (freeTexts.has(field)) return 1;
   if (field === 'ticker') {
     if (ticker === undefined) doubts.add('its ticker is no symbol of a market');
     note(theirs, ticker === undefined ? [] : [field]);
@@ -217,7 +217,7 @@ function readLabelled(tokens: readonly Token[], at: number, collector: Collector
     if (loss === undefined) return 0;
     if (isExitWord(label)) doubts.add(exitDoubt);
     losses.add(loss);
-    note(theirs, []);
+    note(theirs, [], isSetting(label));
   }
   return used;
 }

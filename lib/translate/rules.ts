@@ -1,8 +1,17 @@
 import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
+import { judgeInforming } from '../signals/informing-fields.ts';
 import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
-import { actionOf, isBystander, isLimitWord, isOffWord, isProtective, kindOf } from './text-words.ts';
+import {
+  actionOf,
+  isBystander,
+  isLimitWord,
+  isOffWord,
+  isProtective,
+  isSetting,
+  kindOf,
+} from './text-words.ts';
 
 /** The values of a message by their names in lower case, without dashes and underscores: `order.amount`. */
 export type Values = ReadonlyMap<string, string>;
@@ -156,7 +165,21 @@ function refuse(word: Word, plain: string, draft: MessageDraft): void {
   } else if (planned.test(plain)) {
     draft.leave(shown, 'does not exist here');
     draft.lack('each order as an alert of its own: DCA and grids do not exist here');
-  } else draft.leave(shown, lossOf(plain));
+  } else {
+    draft.leave(shown, lossOf(plain));
+    // A misspelt stop or flag must not be left out of the message.
+    if (!isHarmless(plain, word.value))
+      draft.lack(
+        `a message without "${word.name}", which could change the order and has no counterpart here`,
+      );
+  }
+}
+
+/** Whether nothing about the order is lost without it. Further targets are told, and the first one is taken. */
+function isHarmless(plain: string, value: string): boolean {
+  const name = plain.slice(plain.lastIndexOf('.') + 1);
+  if (/^takeprofits?\.\d/.test(plain) || isBystander(name) || isSetting(name)) return true;
+  return judgeInforming(name, { kind: 'string', text: value }, true) !== 'no';
 }
 
 function lossOf(plain: string): string {

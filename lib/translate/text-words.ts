@@ -132,6 +132,21 @@ export function isBystander(name: string): boolean {
   return bystander.test(name);
 }
 
+const setting = /lever(?:age)?|margin|isolated|hedgemode/i;
+
+/** Whether a name is a setting of the account at the exchange, which no message changes. */
+export function isSetting(name: string): boolean {
+  return setting.test(name);
+}
+
+const filler =
+  /^(?:signals?|alerts?|entry|now|please|at|on|the|an?|of|for|in|to|is|was|new|triggered|fired|hit|orders?|position|strategy|binance|bybit|okx|kraken|coinbase|kucoin|bitget|whitebit|tradingview)[:!.,]*$/i;
+
+/** Whether a word says nothing about an order, or has neither a letter nor a digit. */
+export function isFiller(word: string): boolean {
+  return filler.test(word) || !/[\p{L}\p{N}]/u.test(word);
+}
+
 /** What turns the meaning of the words around it, so that they mean no order as they stand. */
 export function isTurningWord(word: string): boolean {
   return /^(?:not?|don'?t|never|without|unless|if|when|or|instead|half|double|rest|test)$/i.test(word);

@@ -126,7 +126,7 @@ describe('the messages of the field', () => {
       openalgo: '12: 4 accepted, 8 refused with a reason',
       pickmytrade: '1: 1 refused with a reason',
       pineconnector: '9: 2 refused with a message to paste, 7 refused with a reason',
-      'public-bots': '35: 1 accepted, 1 refused with a message to paste, 33 refused with a reason',
+      'public-bots': '35: 1 accepted, 34 refused with a reason',
       signalstack: '6: 3 accepted, 3 refused with a reason',
       solidlinq: '1: 1 refused with a reason',
       tickerly: '6: 6 refused with a reason',
@@ -136,7 +136,7 @@ describe('the messages of the field', () => {
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 32 accepted, 2 accepted with a difference, 10 refused with a message to paste, 171 refused with a reason',
+      all: '215: 32 accepted, 2 accepted with a difference, 9 refused with a message to paste, 172 refused with a reason',
     });
   });
 });

@@ -342,3 +342,15 @@ describe('any message', () => {
     );
   });
 });
+
+test.each([
+  '{"ticker": "BTCUSDT", "action": "buy", "quantity": 0.001, "stopLos": "2%"}',
+  '{"ticker": "BTCUSDT", "action": "sell", "quantity": 0.001, "redceOnly": true}',
+  '{"ticker": "BTCUSDT", "action": "buy", "quantity": 0.001, "limitprise": 59000}',
+  '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "quantitty": 0.001}',
+  '{"ticker": "BTCUSDT", "action": "buy", "quantity": 0.001, "close_position": true}',
+  '{"tv_instrument": "BTCUSDT", "action": "buy", "order": {"amount": "0.01", "currency_type": "base", "stop_loss": {"price": 1}}}',
+  'key=x; command=PLACE; account=sim; instrument=BTCUSDT; action=BUY; qty=1; order_type=MARKET; tif=GTC; stop_los=59000;',
+])('a name that nothing knows keeps a message from being translated: %s', (text) => {
+  expect(translate(text)).toMatchObject({ messages: [], missing: [expect.anything()] });
+});
