@@ -59,7 +59,7 @@ function completeStop(draft: MessageDraft, orderType: string, names: ReadonlySet
   if (!names.has('reduceonly'))
     draft.take({ name: '', value: 'reduceOnly' }, { reduceOnly: 'true' }, 'a stop order there only reduces');
   if (names.has('limitoffset')) return 'stop_limit';
-  if (orderType === 'stop_limit') draft.lack('the "limitPrice": a price');
+  if (/_limit$/.test(orderType)) draft.lack('the "limitPrice": a price');
   return orderType;
 }
 

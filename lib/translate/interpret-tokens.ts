@@ -3,7 +3,7 @@ import { hintForForeignField } from '../signals/foreign-words.ts';
 import type { OwnMessage } from './own-message.ts';
 import { tickerOf } from './symbols.ts';
 import { type Amount, amountOf, kindOfUnit, type Token, wordAmount } from './text-amounts.ts';
-import { exitDoubt, priceDoubt, stopDoubt } from './text-doubts.ts';
+import { exitDoubt, priceDoubt, stopDoubt, unitDoubt } from './text-doubts.ts';
 import {
   actionOf,
   fieldNamed,
@@ -11,6 +11,7 @@ import {
   isBystander,
   isExitWord,
   isFiller,
+  isForeignUnit,
   isLimitWord,
   isOffWord,
   isSetting,
@@ -18,7 +19,7 @@ import {
   kindOf,
   labelOf,
 } from './text-words.ts';
-import { isLimitToken, isPlainMarketOrder } from './token-kinds.ts';
+import { freeTexts, isLimitToken, isPlainMarketOrder } from './token-kinds.ts';
 
 /** What the tokens of a text mean. */
 export interface Interpretation {
@@ -38,20 +39,6 @@ export interface TextPart {
   /** Whether it was understood, although it may change nothing about the order. */
   readonly isUnderstood: boolean;
 }
-
-/** These hold free text: it is not repeated, because it may be anything. */
-const freeTexts: ReadonlySet<FieldName> = new Set<FieldName>([
-  'time',
-  'maxLag',
-  'id',
-  'signalId',
-  'orderId',
-  'clientOrderId',
-  'comment',
-  'strategy',
-  'interval',
-  'extras',
-]);
 
 interface Collector {
   readonly ticker: string | undefined;
@@ -126,11 +113,12 @@ const readers: readonly TokenReader[] = [
   readLabelled,
   readVocabulary,
   readBareSize,
-  (tokens, at, { note, doubts }) => {
+  (tokens, at, { note, doubts, ticker }) => {
     const { value } = tokens[at] as Token;
     if (isTurningWord(value)) doubts.add('it has a condition or a negation');
     if (isExitWord(value)) doubts.add(exitDoubt);
-    note(value, [], isFiller(value));
+    if (isForeignUnit(value) && kindOfUnit(ticker, value) !== 'base') doubts.add(unitDoubt);
+    note(value, [], isFiller(value) || kindOfUnit(ticker, value) === 'base');
     return 1;
   },
 ];
@@ -175,6 +163,7 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
     return 1 + used;
   }
   const taken = word ?? amount?.value;
+  if (word === undefined && isForeignUnit(amount?.unit ?? '')) doubts.add(unitDoubt);
   if (taken === undefined) doubts.add(`its "${field}" is neither a plain number nor a word of the relay`);
   else set(field, taken);
   note(theirs, taken === undefined ? [] : [field]);
@@ -202,6 +191,7 @@ function readLabelled(tokens: readonly Token[], at: number, collector: Collector
     note(theirs, size.fields);
     return used + size.used;
   }
+  if (isForeignUnit(amount.unit ?? '')) doubts.add(unitDoubt);
   if (field !== undefined) {
     set(field, amount.value);
     note(theirs, [field]);

@@ -13,3 +13,7 @@ export const exitDoubt =
 /** On a market with positions a share of a sell may be one of the position. */
 export const shareDoubt =
   'the per cent of a sell may be a share of the balance, which can open a short position, or of the position: for the position write "quantityPercent" with "of": "position", or "action": "exit_long"';
+
+/** In its own unit the number would be another size or another distance. */
+export const unitDoubt =
+  'a number is in a unit that the relay has not, or that is no currency of the ticker: give a size in a currency of the ticker or in per cent, and an exit as a price or in per cent';

@@ -9,6 +9,7 @@ const pairs: readonly (readonly [words: RegExp, word: string])[] = [
   [/\bcancel[ _-]?all\b/gi, 'cancel_all'],
   [/\bstop[ _-]loss\b/gi, 'stoploss'],
   [/\btake[ _-]profit\b/gi, 'takeprofit'],
+  [/(\d)\s*(?:%|per ?cent\b|pct\b)/gi, '$1%'],
   [/\bs\/l\b/gi, 'sl'],
   [/\bt\/p\b/gi, 'tp'],
   [/\bstop[ _-](limit|market)\b/gi, 'stop_$1'],
@@ -121,6 +122,13 @@ export function isExitWord(word: string): boolean {
 /** Whether a value says that there is none. */
 export function isOffWord(value: string): boolean {
   return /^(?:0(?:\.0+)?|false|no|off|none|)$/i.test(value);
+}
+
+/** Whether a word is a unit that no number of the relay has; a currency of the ticker is read with its size. */
+export function isForeignUnit(word: string): boolean {
+  return /^(?:lots?|shares?|dollars?|bucks|euros?|sats?|satoshis?|pips?|points?|pts|ticks?|bps|percent|pct|usd[tc]?|eur|gbp|btc|eth|x)$/i.test(
+    word,
+  );
 }
 
 /** Names of values that change nothing about an order: when it was, for whom, and the prices of a bar. */

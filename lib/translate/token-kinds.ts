@@ -1,5 +1,20 @@
+import type { FieldName } from '../signals/fields.ts';
 import type { Token } from './text-amounts.ts';
-import { fieldNamed, isExitWord, isLimitWord, kindOf } from './text-words.ts';
+import { fieldNamed, isExitWord, isLimitWord, isMarketWord, kindOf } from './text-words.ts';
+
+/** These hold free text: it is not repeated, because it may be anything. */
+export const freeTexts: ReadonlySet<FieldName> = new Set<FieldName>([
+  'time',
+  'maxLag',
+  'id',
+  'signalId',
+  'orderId',
+  'clientOrderId',
+  'comment',
+  'strategy',
+  'interval',
+  'extras',
+]);
 
 /** `limit`, `type=limit`, `type=stop_limit` */
 export function isLimitToken({ name, value }: Token): boolean {
@@ -10,6 +25,6 @@ export function isLimitToken({ name, value }: Token): boolean {
 /** Whether the text says `market`, and has no exits, which would last until the end of the day, too. */
 export function isPlainMarketOrder(tokens: readonly Token[]): boolean {
   const isMarket = ({ name, value }: Token) =>
-    (name === null || fieldNamed(name) === 'orderType') && kindOf(value) === 'market';
+    (name === null || fieldNamed(name) === 'orderType') && isMarketWord(value);
   return tokens.some(isMarket) && !tokens.some(({ name, value }) => isExitWord(name ?? value));
 }

@@ -115,6 +115,38 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
   });
 });
 
+describe('a number in a unit of others is not taken for one of the relay:', () => {
+  test.each([
+    'buy BTCUSDT 100 dollars',
+    'buy BTCUSDT 100 USD',
+    'buy BTCUSDT 1 lot',
+    'buy BTCUSDT 1 sl 50 pips',
+    'buy BTCUSDT 1 sl 50pips',
+    'buy BTCUSDT qty=1 sl=50pips',
+    'buy BTCUSDT 1 tp 2 points',
+  ])('%j', (text) => {
+    const answer = answerTo(text);
+
+    expect(answer.message).toBeNull();
+    expect(answer.hint).toContain('a number is in a unit that the relay has not');
+  });
+
+  test.each(['sl 2 %', 'sl 2 percent', 'sl 2pct', 'sl=2 per cent'])(
+    '%s is a distance in per cent',
+    (exit) => {
+      expect(explainText(`buy BTCUSDT 1 ${exit}`, context)?.message).toMatchObject({ stopLoss: '2%' });
+    },
+  );
+
+  test('the base currency as a word of its own changes nothing', () => {
+    expect(explainText('BTC: buy BTC now, BTCUSDT 0.5', context)?.message).toMatchObject({ quantity: '0.5' });
+  });
+
+  test('a blank before the sign of per cent makes no other size', () => {
+    expect(explainText('buy BTCUSDT 5 %', context)?.message).toMatchObject({ quantityPercent: '5%' });
+  });
+});
+
 describe('a text that asks for an exit which cannot be told is never answered with an order without it:', () => {
   test.each([
     'buy BTCUSDT 1 trailing stop',
