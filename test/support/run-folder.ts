@@ -24,7 +24,9 @@ export interface RunFolder {
 /** From now on, this process and those that it starts have a temporary folder of their own. */
 export function openRunFolder(): RunFolder {
   const before = temporaryFolderNames.map((name) => [name, process.env[name]] as const);
-  const path = mkdtempSync(join(isMemoryUsable() ? memoryFolder : tmpdir(), 'relay-tests-'));
+  const parent = isMemoryUsable() ? memoryFolder : tmpdir();
+  removeAbandoned(parent);
+  const path = mkdtempSync(join(parent, `relay-tests-${process.pid}-`));
   for (const name of temporaryFolderNames) process.env[name] = path;
   return {
     path,
@@ -54,5 +56,23 @@ function isMemoryUsable(): boolean {
     return bavail * bsize >= neededBytes && mount !== null && !mount[1]?.split(',').includes('noexec');
   } catch {
     return false;
+  }
+}
+
+/** A run that was killed could not remove its folder, which may lie in memory. */
+function removeAbandoned(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = /^relay-tests-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It belongs to someone else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
