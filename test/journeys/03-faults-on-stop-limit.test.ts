@@ -91,7 +91,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.logged).toContainEqual({
       level: 'error',
       message: alarm,
-      facts: { account: 'main', signalId: 'buy-1', alarm: true },
+      facts: { account: 'main', signalId: 'buy-1', alarm: true, alarmName: 'order_contradicted' },
     });
   });
 

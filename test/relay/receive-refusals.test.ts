@@ -280,7 +280,7 @@ describe('a refused alert', () => {
   });
 });
 
-test('A text is answered with the message to paste, stays refused, and nothing else of it is written', async () => {
+test('A text with a word that means nothing is answered with what is understood, stays refused, and nothing else of it is written', async () => {
   const { receive, written } = await openWebhook();
 
   expect(await receive('buy BTCUSDT 0.001 hunter2Secret')).toBe('400 invalid_json');
@@ -292,7 +292,7 @@ test('A text is answered with the message to paste, stays refused, and nothing e
         evidence: {
           issues: [
             {
-              hint: 'text is never an order; the message of the same meaning is {"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", "maxSlippage": "0.5%", "time": "{{timenow}}"}; 1 of its 4 words or values are not in it',
+              hint: 'text is never an order; understood: "ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", "maxSlippage": "0.5%"; missing: 1 of its 4 words or values mean nothing to the relay, and could change the order',
             },
           ],
         },
