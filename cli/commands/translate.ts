@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { AlertContext } from '../../lib/signals/parse-alert.ts';
@@ -7,9 +6,9 @@ import { type Translation, translateMessage } from '../../lib/translate/translat
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { chooseAccount } from '../session.ts';
-import { isSystemError } from '../system-error.ts';
 import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
+import { readAlertFile } from './webhook.ts';
 
 /** A message has at most 16 KiB; a file of more is another file. */
 const largestFile = 64 * 1024;
@@ -36,7 +35,7 @@ async function translate(
   name: string | undefined,
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const bytes = file === '-' ? await buffer(terminal.stdin) : await readMessageFile(file);
+  const bytes = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
   if (bytes.byteLength > largestFile)
     throw new CommandFailure(
       'too_large',
@@ -103,17 +102,4 @@ function createFailure({ product, missing, words }: Translation): CommandFailure
       ],
     },
   );
-}
-
-async function readMessageFile(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const reason = isSystemError(error) ? ` (${error.code})` : '';
-    throw new CommandFailure(
-      'file_unreadable',
-      `"${path}" cannot be read${reason}`,
-      'Check the path of the file.',
-    );
-  }
 }

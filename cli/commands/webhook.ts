@@ -178,7 +178,8 @@ function fillInTime(body: Buffer, nowMs: number): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll('{{timenow}}', now), 'latin1');
 }
 
-async function readAlertFile(path: string): Promise<Buffer> {
+/** @throws CommandFailure `file_unreadable` when there is no such file, or it may not be read */
+export async function readAlertFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {

@@ -142,8 +142,10 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
     note(theirs, [], true);
     return 1;
   }
-  if (freeTexts.has(field)) note(theirs, [], true);
-  if (freeTexts.has(field)) return 1;
+  if (freeTexts.has(field)) {
+    note(theirs, [], true);
+    return 1;
+  }
   if (field === 'ticker') {
     if (ticker === undefined) doubts.add('its ticker is no symbol of a market');
     note(theirs, ticker === undefined ? [] : [field]);
