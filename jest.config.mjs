@@ -8,6 +8,15 @@ export const proofFiles = [
   'test/infra/rules.test.ts',
 ];
 
+/** These try some of their cases here, and all of them in `npm run proof` (`test/support/runs.ts`). */
+export const sampledFiles = [
+  'test/**/*.property.test.ts',
+  'test/base/http-request.test.ts',
+  'test/journeys/06-kill.test.ts',
+  'test/signals/size-from-account.test.ts',
+  'test/translate/translate-message.test.ts',
+];
+
 /** Node strips the types itself; jest loads the sources as they are. */
 export default {
   testEnvironment: 'node',

@@ -9,6 +9,7 @@ import {
   parseDecimal,
   zero,
 } from '../../lib/base/decimal.ts';
+import { runs } from '../support/runs.ts';
 
 /** A number of the oracle: a whole count of the smallest unit, 10^-20. */
 const scale = 20;
@@ -23,7 +24,7 @@ const StepArb = fc.oneof(
   fc.bigInt({ min: 1n, max: 10n ** 30n }),
   fc.integer({ min: 0, max: 25 }).map((zeros) => 10n ** BigInt(zeros)),
 );
-const settings = { seed: 20_260_101, numRuns: 2000 };
+const settings = { seed: 20_260_101, numRuns: runs(2000) };
 
 function plainText(units: bigint): string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { composeRequest } from '../../lib/base/http-request.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
+import { runs } from '../support/runs.ts';
 
 const request: WireRequest = {
   baseUrl: 'https://exchange.example',
@@ -121,7 +122,7 @@ describe('a request', () => {
         expect(lines).toHaveLength(Object.keys(headers).length + 5);
         expect(lines.slice(-2)).toEqual(['', '']);
       }),
-      { seed: 20_260_101, numRuns: 3000 },
+      { seed: 20_260_101, numRuns: runs(3000) },
     );
   });
 });

@@ -2,9 +2,10 @@ import { request as issueRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { runs } from '../support/runs.ts';
 import { cutAt, DamageArb, eachByte, readPieces, WrittenResponseArb } from './response-bytes.ts';
 
-const settings = { seed: 20_260_101, numRuns: 1000 };
+const settings = { seed: 20_260_101, numRuns: runs(1000) };
 const CutsArb = fc.array(fc.nat(), { maxLength: 12 });
 
 /** How Node's own client, with another parser, reads the bytes of a response. Null: it refuses them. */

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
+import { runs } from '../support/runs.ts';
 
 const leaf = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -31,7 +32,7 @@ test('a value is the same as JSON, to the byte, as after writing and parsing it'
       expect(JSON.stringify(direct)).toBe(JSON.stringify(plain));
       expect(isDeepStrictEqual(direct, plain)).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -3,8 +3,9 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { formatCsvRow } from '../../cli/csv.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { runs } from '../support/runs.ts';
 
-const options = { seed: 20_261_121, numRuns: 500 };
+const options = { seed: 20_261_121, numRuns: runs(500) };
 
 describe('CSV', () => {
   test('reads back as what was written, whatever the texts contain', () => {

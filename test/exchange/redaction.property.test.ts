@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseRedacted } from '../../lib/exchange/redaction.ts';
+import { runs } from '../support/runs.ts';
 
 const hexDigits = fc.constantFrom(...'0123456789abcdefABCDEF');
 const hexRun = fc
@@ -18,6 +19,6 @@ test('every signature and payload in a response is replaced, wherever it stands'
       const expected = text.replaceAll(/[0-9a-f]{128}|eyJ[\w+/-]{24,}={0,2}/giu, '[redacted]');
       expect(parseRedacted(JSON.stringify(text), ['another-secret'])).toBe(expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

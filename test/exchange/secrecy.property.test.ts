@@ -7,6 +7,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { runs } from '../support/runs.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 
 const order = {
@@ -113,7 +114,7 @@ describe('secrets', () => {
           expect(inspect(client, { depth: 9 })).not.toContain(apiSecret);
         },
       ),
-      { seed: 20_260_422, numRuns: 500 },
+      { seed: 20_260_422, numRuns: runs(500) },
     );
   });
 });

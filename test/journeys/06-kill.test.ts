@@ -10,6 +10,7 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import { locateDataFolder, readRun } from '../../lib/host/data-folder.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { buyAlert } from '../support/alerts.ts';
+import { runs } from '../support/runs.ts';
 
 /** `npm start` as a separate process. */
 interface Relay {
@@ -87,7 +88,7 @@ describe('kill -9 of the relay, then a new start', () => {
     for await (const line of lines) if (line.includes(id) && line.includes('rejected')) break;
   }
 
-  test.each([1, 2, 3])(
+  test.each(Array.from({ length: runs(3) }, (_, index) => index + 1))(
     'accepted signals are executed or unknown, never sent twice, never lost (round %i)',
     async (round) => {
       const random = createRandom(round);

@@ -14,6 +14,7 @@ import {
 import { marketNamed } from '../../lib/paper/markets.ts';
 import { positionKeyOf } from '../../lib/paper/positions.ts';
 import { describeState } from '../../lib/paper/state.ts';
+import { runs } from '../support/runs.ts';
 import { accounts, commandOf, randomSteps, type Step } from './random-commands.ts';
 
 /** Sums by key, without those that are zero, as text. */
@@ -210,7 +211,7 @@ describe.each([
         checkState(state);
         for (const [, , { reserved }] of balancesOf(state)) expect(formatDecimal(reserved)).toBe('0');
       }),
-      { seed: 20_261, numRuns: 40 },
+      { seed: 20_261, numRuns: runs(40) },
     );
   });
 
@@ -223,7 +224,7 @@ describe.each([
         checkProfits(state);
         checkReduceOnly(state);
       }),
-      { seed: 20_263, numRuns: 250 },
+      { seed: 20_263, numRuns: runs(250) },
     );
   });
 
@@ -236,7 +237,7 @@ describe.each([
         expect(describeState(second)).toEqual(describeState(first));
         expect(second).toEqual(first);
       }),
-      { seed: 20_262, numRuns: 25 },
+      { seed: 20_262, numRuns: runs(25) },
     );
   });
 });

@@ -19,6 +19,7 @@ import { collateralAccountOf, type ExchangeState, tradingAccountOf } from '../..
 import { paperMarkets } from '../../lib/paper/markets.ts';
 import { openTrading, type Trading } from '../../lib/paper/trading.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { runs } from '../support/runs.ts';
 import { accounts, commandOf, randomSteps, type Step } from './random-commands.ts';
 
 const startMs = 1_790_000_000_000;
@@ -163,7 +164,7 @@ describe.each([
           await checkMarkets(client);
         }
       }),
-      { seed: 20_263, numRuns: 25 },
+      { seed: 20_263, numRuns: runs(25) },
     );
   });
 });

@@ -10,10 +10,10 @@ afterEach(() => relay.close());
 const cancelPath = '/api/v4/order/cancel';
 const openPath = '/api/v4/orders';
 const cancelAll = JSON.stringify({ id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' });
-const count = 1500;
+const manyOrders = 1500;
 
 /** Stores orders that filled at the exchange long ago and still count as open in the ledger. */
-async function storeOldOrders(): Promise<void> {
+async function storeOldOrders(count: number): Promise<void> {
   const { ledger } = relay.services;
   const { signal } = await relay.entry('buy-1');
   if (signal === null) throw new Error('there is no signal to copy');
@@ -37,7 +37,7 @@ describe('in the live dialect, with many ended orders that the ledger counts as 
   beforeEach(async () => {
     relay = await openAftermath();
     await relay.send(buyAlert());
-    await storeOldOrders();
+    await storeOldOrders(manyOrders);
   });
 
   test('a cancel_all reads the open orders, cancels only those, and closes the other entries', async () => {
@@ -48,7 +48,7 @@ describe('in the live dialect, with many ended orders that the ledger counts as 
     // Once to find the open orders, and once to read back what is left.
     expect(requestsTo(openPath)).toBe(2);
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
-    expect((await believedOpen()).length).toBeLessThan(count);
+    expect((await believedOpen()).length).toBeLessThan(manyOrders);
     expect(relay.alarms).toEqual([]);
   });
 
@@ -97,23 +97,6 @@ describe('in the live dialect, with many ended orders that the ledger counts as 
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('are followed to an end that no list shows, a few in each run', async () => {
-    await relay.follow();
-    expect(await believedOpen()).toHaveLength(count + 1);
-
-    for (let run = 0; run < 400; run += 1) {
-      relay.clock.advance(6_000);
-      await relay.follow();
-    }
-
-    expect(await believedOpen()).toMatchObject([{ signalId: 'buy-1' }]);
-    expect(await relay.entry('old-7')).toMatchObject({
-      status: 'placed',
-      orderOpen: false,
-      execution: { isFollowed: false, orders: [{ status: 'gone' }] },
-    });
-  });
-
   test('a cancel_all cancels the newest open orders of the ledger while the list cannot be read', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
 
@@ -153,13 +136,33 @@ describe('in the documented dialect, which lists no open orders', () => {
   test('a cancel_all cancels the newest hundred, and raises an alarm that it left older ones out', async () => {
     relay = await openAftermath('documented');
     await relay.send(buyAlert());
-    await storeOldOrders();
+    await storeOldOrders(manyOrders);
 
     await relay.send(cancelAll);
 
     expect(await relay.entry('all')).toMatchObject({ status: 'not_sent' });
     expect(requestsTo(cancelPath)).toBe(100);
     expect(relay.alarms).toMatchObject([{ signalId: 'all' }]);
-    expect(await believedOpen()).toHaveLength(count + 1 - 100);
+    expect(await believedOpen()).toHaveLength(manyOrders + 1 - 100);
+  });
+});
+
+test('ended orders that the ledger counts as open are followed to an end that no list shows, a few in each run', async () => {
+  relay = await openAftermath();
+  await relay.send(buyAlert());
+  await storeOldOrders(150);
+  await relay.follow();
+  expect(await believedOpen()).toHaveLength(151);
+
+  for (let run = 0; run < 60; run += 1) {
+    relay.clock.advance(6_000);
+    await relay.follow();
+  }
+
+  expect(await believedOpen()).toMatchObject([{ signalId: 'buy-1' }]);
+  expect(await relay.entry('old-7')).toMatchObject({
+    status: 'placed',
+    orderOpen: false,
+    execution: { isFollowed: false, orders: [{ status: 'gone' }] },
   });
 });

@@ -8,6 +8,7 @@ import { marketNamed } from '../../lib/paper/markets.ts';
 import { type BookedDeal, createDealBooks } from '../../lib/reports/book-deals.ts';
 import { createLotBooks } from '../../lib/reports/entry-lots.ts';
 import { accounts, commandOf, randomSteps, type Step } from '../paper/random-commands.ts';
+import { runs } from '../support/runs.ts';
 import { paperFills } from './paper-fills.ts';
 
 const seed = 20_261_122;
@@ -77,7 +78,7 @@ describe('against the own books of the paper exchange, whatever was traded:', ()
         const charged = [...state.fees].map(([asset, fee]) => [asset, formatDecimal(fee)]);
         expect(Object.fromEntries(totals)).toEqual(Object.fromEntries(charged));
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: runs(300) },
     );
   });
 
@@ -115,9 +116,9 @@ describe('against the own books of the paper exchange, whatever was traded:', ()
             expect(gross.minus(booked).abs().lte(rounding)).toBe(true);
           }
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: runs(300) },
     );
-    expect(traded).toBeGreaterThan(300);
+    expect(traded).toBeGreaterThan(runs(300));
   });
 
   test('on the spot account, the profit less fees is the cash that came in, to the last digit', () => {
@@ -144,9 +145,9 @@ describe('against the own books of the paper exchange, whatever was traded:', ()
           );
         }
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: runs(300) },
     );
-    expect(traded).toBeGreaterThan(300);
+    expect(traded).toBeGreaterThan(runs(300));
   });
 
   test('on the collateral account, what the entries made when all is closed is the cash that came in', () => {
@@ -177,7 +178,7 @@ describe('against the own books of the paper exchange, whatever was traded:', ()
             expect(lots.filter(({ left }) => !left.eq(zero))).toEqual([]);
           }
       }),
-      { seed, numRuns: 200 },
+      { seed, numRuns: runs(200) },
     );
   });
 });

@@ -7,6 +7,7 @@ import type { OrderRequest } from '../../lib/model/order.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { checkOrder } from '../../lib/risk/check-order.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
+import { runs } from '../support/runs.ts';
 
 const seed = 20_261_122;
 
@@ -65,9 +66,9 @@ test('an order is allowed exactly when its limit price is at the bound or nearer
       expect(denial?.rule ?? null).toBe(isWithin ? null : 'max_limit_distance');
       if (denial !== null) expect(denial.limit).toBe(decimalOf(bound, 12).toFixed());
     }),
-    { seed, numRuns: 2_000 },
+    { seed, numRuns: runs(2_000) },
   );
-  expect(Math.min(verdicts.passed, verdicts.denied)).toBeGreaterThan(500);
+  expect(Math.min(verdicts.passed, verdicts.denied)).toBeGreaterThan(runs(500));
 });
 
 test('an offset that is no larger than the distance is never denied, however prices are rounded', () => {
@@ -89,9 +90,9 @@ test('an offset that is no larger than the distance is never denied, however pri
 
       expect(checkOrder(result, account)).toBeNull();
     }),
-    { seed, numRuns: 2_000 },
+    { seed, numRuns: runs(2_000) },
   );
-  expect(sized).toBeGreaterThan(1_000);
+  expect(sized).toBeGreaterThan(runs(1_000));
 });
 
 function signalOf(which: 'buy' | 'sell', stop: bigint): StopLimitSignal {

@@ -5,6 +5,7 @@ import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
 import { checkedNames, plainNames, secretNames } from '../../lib/signals/informing-fields.ts';
 import { parseAlert } from '../../lib/signals/parse-alert.ts';
+import { runs } from '../support/runs.ts';
 import { accountOn, bytesOf, context, readAlert, readSignal, refusalOf } from './reading.ts';
 
 const seed = 20_261_123;
@@ -80,7 +81,7 @@ describe('what only informs is taken and recorded; what carries risk is understo
           expect(info?.[key]?.length).toBeLessThanOrEqual(6 * 257);
         },
       ),
-      { seed, numRuns: 4_000 },
+      { seed, numRuns: runs(4_000) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('what only informs is taken and recorded; what carries risk is understo
       fc.property(fc.constantFrom(...secretNames), spelling, fc.jsonValue(), (name, spell, value) => {
         expect(read({ ...alerts[0], [spell(name)]: value }).info).toEqual({ [spell(name)]: '(removed)' });
       }),
-      { seed, numRuns: 1_000 },
+      { seed, numRuns: runs(1_000) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('what only informs is taken and recorded; what carries risk is understo
         for (const value of ['1', 3000, 'long', true])
           expect(isRefused({ ...alert, [key]: value })).toBe(true);
       }),
-      { seed, numRuns: 2_000 },
+      { seed, numRuns: runs(2_000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { RelayError } from '../../lib/base/errors.ts';
 import { type FieldName, otherNames } from '../../lib/signals/fields.ts';
 import { checkedNames, plainNames, secretNames } from '../../lib/signals/informing-fields.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { runs } from '../support/runs.ts';
 import { accountOn, bytesOf, context } from './reading.ts';
 
 const seed = 20_261_122;
@@ -223,10 +224,10 @@ describe('no field of an alert is dropped in silence:', () => {
           expect([name, readOrRefuse(others)]).not.toEqual([name, alert]);
         }
       }),
-      { seed, numRuns: 10_000 },
+      { seed, numRuns: runs(10_000) },
     );
 
-    expect(compared).toBeGreaterThan(2_000);
+    expect(compared).toBeGreaterThan(runs(2_000));
   });
 
   test('without any of its fields, an accepted alert is refused or means something else', () => {
@@ -242,11 +243,11 @@ describe('no field of an alert is dropped in silence:', () => {
           expect([name, readOrRefuse(others, ground)]).not.toEqual([name, alert]);
         }
       }),
-      { seed, numRuns: 10_000 },
+      { seed, numRuns: runs(10_000) },
     );
 
     // Otherwise the comparison above would have had nothing to compare.
-    expect(compared).toBeGreaterThan(2_000);
+    expect(compared).toBeGreaterThan(runs(2_000));
   });
 
   test('a key that is no name of a field refuses the alert', () => {
@@ -273,7 +274,7 @@ describe('no field of an alert is dropped in silence:', () => {
         if (names.has(plain(key)) || /^plot\d\d?$/.test(plain(key))) return;
         expect(readOrRefuse({ ...usual, [key]: 'x' })).toBeNull();
       }),
-      { seed, numRuns: 3_000 },
+      { seed, numRuns: runs(3_000) },
     );
   });
 
@@ -310,7 +311,7 @@ describe('no field of an alert is dropped in silence:', () => {
         if (plain(one) !== plain(other) && isTimenow) return;
         if (one !== other) expect(readOrRefuse({ ...others, [one]: value, [other]: value })).toBeNull();
       }),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 
@@ -331,9 +332,9 @@ describe('no field of an alert is dropped in silence:', () => {
         expect(signal).toMatchObject({ reduceOnly: true });
         expect([signal.stopLoss, signal.takeProfit]).toEqual([undefined, undefined]);
       }),
-      { seed, numRuns: 4_000 },
+      { seed, numRuns: runs(4_000) },
     );
 
-    expect(reducing).toBeGreaterThan(100);
+    expect(reducing).toBeGreaterThan(runs(100));
   });
 });

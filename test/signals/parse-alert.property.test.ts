@@ -5,6 +5,7 @@ import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
 import { escapeText } from '../../lib/signals/issues.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { runs } from '../support/runs.ts';
 import { bytesOf, context } from './reading.ts';
 
 const seed = 20_261_102;
@@ -40,7 +41,7 @@ describe('parseAlert accepts or refuses, and never throws anything else,', () =>
       fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
         readOrRefuse(body);
       }),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 
@@ -49,7 +50,7 @@ describe('parseAlert accepts or refuses, and never throws anything else,', () =>
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         readOrRefuse(bytesOf(text));
       }),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('parseAlert accepts or refuses, and never throws anything else,', () =>
       fc.property(fc.json(), (text) => {
         readOrRefuse(bytesOf(text));
       }),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 
@@ -70,7 +71,7 @@ describe('parseAlert accepts or refuses, and never throws anything else,', () =>
       fc.property(fc.oneof(object, fc.array(object, { maxLength: 12 })), (alert) => {
         readOrRefuse(bytesOf(JSON.stringify(alert)));
       }),
-      { seed, numRuns: 2_500 },
+      { seed, numRuns: runs(2_500) },
     );
   });
 
@@ -201,7 +202,7 @@ describe('a valid order alert', () => {
           { explicitId: null, signal: signalByPlatform(text) },
         ]);
       }),
-      { seed, numRuns: 1_000 },
+      { seed, numRuns: runs(1_000) },
     );
   });
 
@@ -218,11 +219,11 @@ describe('a valid order alert', () => {
         accepted += 1;
         expect(items.map(({ signal }) => plainSignal(signal))).toEqual([plainSignal(signalByPlatform(text))]);
       }),
-      { seed, numRuns: 6_000 },
+      { seed, numRuns: runs(6_000) },
     );
 
     // Otherwise the comparison above would have had nothing to compare.
-    expect(accepted).toBeGreaterThan(200);
+    expect(accepted).toBeGreaterThan(runs(200));
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import { type JsonNode, parseJson } from '../../lib/signals/parse-json.ts';
+import { runs } from '../support/runs.ts';
 import { bytesOf } from './reading.ts';
 
 const seed = 20_261_101;
@@ -118,7 +119,7 @@ describe('parseJson', () => {
       fc.property(text, (body) => {
         expect(parseByRelay(body)).toEqual(parseByPlatform(body));
       }),
-      { seed, numRuns: 6_000 },
+      { seed, numRuns: runs(6_000) },
     );
   });
 

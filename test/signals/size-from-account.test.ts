@@ -4,6 +4,7 @@ import { one, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Market } from '../../lib/model/market.ts';
 import type { LimitSignal, OrderSize } from '../../lib/model/signal.ts';
 import { type FreeCollateral, type Holding, sizeFromAccount } from '../../lib/signals/size-from-account.ts';
+import { runs } from '../support/runs.ts';
 import { account, size, buy as stopBuy } from './sized.ts';
 
 const { stopPrice: _, ...common } = stopBuy;
@@ -114,9 +115,9 @@ describe('a share of the free collateral', () => {
           expect(costOf(asked.asked.times(one.plus(parseDecimal('1e-10')))).gt(budget)).toBe(true);
         },
       ),
-      { seed: 20_261_122, numRuns: 1_000 },
+      { seed: 20_261_122, numRuns: runs(1_000) },
     );
-    expect(sized).toBe(1_000);
+    expect(sized).toBe(runs(1_000));
   });
 });
 

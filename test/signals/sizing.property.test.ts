@@ -6,6 +6,7 @@ import type { Market } from '../../lib/model/market.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
+import { runs } from '../support/runs.ts';
 import { account as plainAccount } from './reading.ts';
 
 const seed = 20_261_103;
@@ -120,9 +121,9 @@ function forEveryOrder(
       sized += 1;
       check(asked, result.order, rules);
     }),
-    { seed, numRuns: 2_000 },
+    { seed, numRuns: runs(2_000) },
   );
-  expect(sized).toBeGreaterThan(1_000);
+  expect(sized).toBeGreaterThan(runs(1_000));
 }
 
 describe('whatever is asked of whatever market, sizeOrder', () => {

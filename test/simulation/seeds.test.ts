@@ -11,11 +11,11 @@ function rangeOf(fromSeed: number, toSeed: number): Range {
 }
 
 test('in a few seeds of both dialects the relay breaks no invariant', async () => {
-  const { findings, runs, orders } = await tallyRange(rangeOf(1, 16));
+  const { findings, runs, orders } = await tallyRange(rangeOf(1, 8));
 
   expect(findings).toEqual([]);
-  expect(runs).toBe(32);
-  expect(orders).toBeGreaterThan(20);
+  expect(runs).toBe(16);
+  expect(orders).toBeGreaterThan(10);
 });
 
 describe('a seed', () => {
@@ -102,10 +102,10 @@ describe('the command', () => {
   });
 
   test('counts the same however the seeds are split', async () => {
-    const whole = await tallyRange(rangeOf(1, 6));
+    const whole = await tallyRange(rangeOf(1, 3));
     const parts = await runJobs([
       { range: rangeOf(1, 1), endsAtFinding: false },
-      { range: rangeOf(2, 6), endsAtFinding: false },
+      { range: rangeOf(2, 3), endsAtFinding: false },
     ]);
 
     const total = createTally();

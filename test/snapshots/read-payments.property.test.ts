@@ -1,9 +1,10 @@
 import { describe, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { readPayments } from '../../lib/snapshots/read-payments.ts';
+import { runs } from '../support/runs.ts';
 import { alike, countPayments, createHistory, listed } from './listed-history.ts';
 
-const settings = { seed: 20_260_102, numRuns: 300 };
+const settings = { seed: 20_260_102, numRuns: runs(300) };
 
 /** Seconds with few and with many payments, many of them alike. */
 const GroupArb = fc.record({

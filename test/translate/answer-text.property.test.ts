@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { explainText } from '../../lib/translate/answer-text.ts';
 import { issuesOf, writeMessage } from '../../lib/translate/own-message.ts';
 import { readSignal, context as usual } from '../signals/reading.ts';
+import { runs } from '../support/runs.ts';
 
 const seed = 20_261_123;
 const context = { ...usual, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' } };
@@ -78,7 +79,7 @@ describe('an answer to a text', () => {
           });
         },
       ),
-      { seed, numRuns: 400 },
+      { seed, numRuns: runs(400) },
     );
   });
 
@@ -100,7 +101,7 @@ describe('an answer to a text', () => {
           expect(issues.filter(({ path }) => path !== 'ticker')).toEqual([]);
         },
       ),
-      { seed, numRuns: 3_000 },
+      { seed, numRuns: runs(3_000) },
     );
   });
 });

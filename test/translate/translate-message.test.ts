@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { issuesOf, writeMessage } from '../../lib/translate/own-message.ts';
 import { type Translation, translateMessage } from '../../lib/translate/translate-message.ts';
 import { account, context as usual } from '../signals/reading.ts';
+import { runs } from '../support/runs.ts';
 
 const ground = { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } as const;
 const context = {
@@ -315,7 +316,7 @@ describe('any message', () => {
             ).toEqual([]);
         },
       ),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 
@@ -338,7 +339,7 @@ describe('any message', () => {
             issuesOf(translation.messages, context).filter(({ path }) => !path.endsWith('ticker')),
           ).toEqual([]);
       }),
-      { seed, numRuns: 1_500 },
+      { seed, numRuns: runs(1_500) },
     );
   });
 });

@@ -1,0 +1,10 @@
+/** Set by `jest.proof.config.mjs` alone. */
+const isProof = (globalThis as { isProof?: boolean }).isProof === true;
+
+/**
+ * How many generated cases of `all` a test tries: all of them in `npm run proof`, one in five in `npm test`, which
+ * has to be quick. A test that counts what its cases reach takes `all` itself.
+ */
+export function runs(all: number): number {
+  return isProof ? all : Math.ceil(all / 5);
+}
