@@ -154,7 +154,7 @@ test('ended orders that the ledger counts as open are followed to an end that no
   await relay.follow();
   expect(await believedOpen()).toHaveLength(151);
 
-  for (let run = 0; run < 60; run += 1) {
+  for (let run = 0; run < 400; run += 1) {
     relay.clock.advance(6_000);
     await relay.follow();
   }
