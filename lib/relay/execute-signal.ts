@@ -18,7 +18,7 @@ import { planCancelAll } from './plan-cancel-all.ts';
 import { planPosition } from './plan-position.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
-import { denialOutcome, logOutcome, lostResponseOutcome, settleEntry } from './settle-entry.ts';
+import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from './settle-entry.ts';
 import { mayPlanAgain } from './signal-time.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 
@@ -147,10 +147,10 @@ function outdatedOutcome(plans: number): Outcome {
   };
 }
 
-/** The worker that wrote `unknown` may have died before it raised the alarm. */
+/** The machine of the worker that wrote `unknown` may have lost its log. */
 function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {
   if (entry.status === 'unknown')
-    logOutcome(services, entry, {
+    raiseAlarms(services, entry, {
       status: 'unknown',
       note: 'delivered again; still unknown',
       evidence: null,

@@ -10,13 +10,7 @@ import type { Outcome } from './action.ts';
 import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import type { LookupResult } from './lookup-result.ts';
-import {
-  logOutcome,
-  lostResponseOutcome,
-  type SettleServices,
-  settleEntry,
-  unlessMoved,
-} from './settle-entry.ts';
+import { lostResponseOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
 
 /** The services that the reconciler needs. */
@@ -161,15 +155,8 @@ function alarmDamaged({ alarms }: ReconcileServices, { account, signalId, client
   return false;
 }
 
-async function settle(services: ReconcileServices, entry: Entry, outcome: Outcome): Promise<boolean> {
-  try {
-    return await unlessMoved(() => settleEntry(services, entry, outcome, reconciler));
-  } catch (error) {
-    // The write may have succeeded although its response was lost; then the next run would not raise the
-    // alarm.
-    if (outcome.status === 'unknown') logOutcome(services, entry, outcome);
-    throw error;
-  }
+function settle(services: ReconcileServices, entry: Entry, outcome: Outcome): Promise<boolean> {
+  return unlessMoved(() => settleEntry(services, entry, outcome, reconciler));
 }
 
 /**

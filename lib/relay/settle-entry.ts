@@ -17,12 +17,41 @@ export interface SettleServices {
 }
 
 /**
- * Stores the outcome of an entry, if it still has the status that the caller read, and logs it.
+ * Raises the alarms of an outcome and stores it, if the entry still has the status that the caller read.
  *
  * @param by who settles it, if it is not the worker that executes the signal
  * @throws RelayError `entry_conflict` when the entry has another status by now; `store_unavailable`
  */
 export async function settleEntry(
+  services: SettleServices,
+  entry: Entry,
+  outcome: Outcome,
+  by?: string,
+): Promise<Status> {
+  raiseAlarms(services, entry, outcome);
+  return await storeOutcome(services, entry, outcome, by);
+}
+
+/**
+ * Called before the outcome is stored: an alarm too many is better than one that is lost with a crash or with the
+ * response of the store.
+ */
+export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Outcome): void {
+  const { account, signalId } = entry;
+  if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, { account, signalId });
+  if (outcome.status === 'unknown')
+    services.alarms.raise(
+      { name: 'outcome_unknown', message: 'signal outcome unknown' },
+      describeOutcome(services, entry, outcome),
+    );
+}
+
+/**
+ * Stores an outcome whose alarms were raised.
+ *
+ * @throws RelayError as {@link settleEntry}
+ */
+export async function storeOutcome(
   services: SettleServices,
   entry: Entry,
   outcome: Outcome,
@@ -37,21 +66,29 @@ export async function settleEntry(
     ...(orderId === undefined ? {} : { orderId }),
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
-  // Logged before the outcome is stored: an alarm too many is better than one that is lost in a crash.
-  if (outcome.alarm !== undefined)
-    services.alarms.raise(outcome.alarm, { account: entry.account, signalId: entry.signalId });
   await services.ledger.move(entry, move);
   return logOutcome(services, entry, outcome);
 }
 
 /**
- * Logs an outcome: `unknown` as an alarm, an order or cancellation without effect as a warning.
+ * Logs an outcome that was stored: an order or cancellation without effect, or of which that is not known, as a warning.
  *
  * @see DECISIONS 144
  */
 export function logOutcome(services: SettleServices, entry: Entry, outcome: Outcome): Status {
-  const { status, note, orderId } = outcome;
-  const facts: Record<string, Json> = {
+  const { status } = outcome;
+  const facts = describeOutcome(services, entry, outcome);
+  if (troubling.has(status)) services.log.warn(`signal ${status}`, facts);
+  else services.log.info(`signal ${status}`, facts);
+  return status;
+}
+
+function describeOutcome(
+  services: SettleServices,
+  entry: Entry,
+  { status, note, orderId }: Outcome,
+): Readonly<Record<string, Json>> {
+  return {
     account: entry.account,
     signalId: entry.signalId,
     market: entry.signal?.market ?? null,
@@ -61,14 +98,9 @@ export function logOutcome(services: SettleServices, entry: Entry, outcome: Outc
     clientOrderId: entry.clientOrderId,
     tookMs: services.clock.nowMs() - entry.createdAtMs,
   };
-  if (status === 'unknown')
-    services.alarms.raise({ name: 'outcome_unknown', message: 'signal outcome unknown' }, facts);
-  else if (troubling.has(status)) services.log.warn(`signal ${status}`, facts);
-  else services.log.info(`signal ${status}`, facts);
-  return status;
 }
 
-const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
+const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed', 'unknown']);
 
 /**
  * The worker that wrote `sending` died before it stored an outcome: it is not known whether the order exists.

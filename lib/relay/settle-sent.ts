@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
-import { isConflict, logOutcome, type SettleServices, settleEntry } from './settle-entry.ts';
+import { isConflict, logOutcome, raiseAlarms, type SettleServices, storeOutcome } from './settle-entry.ts';
 
 /**
  * Outlasts another process's lock or a throttled table; if it does not, the next delivery finds `sending`.
@@ -11,6 +11,7 @@ const settlePausesMs = [100, 300, 1000];
 
 /** Stores the outcome of a sent signal, with retries: a short failure of the ledger must not lose it. */
 export async function settleSent(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
+  raiseAlarms(services, sent, outcome);
   for (const pauseMs of settlePausesMs) {
     try {
       return await settleOver(services, sent, outcome);
@@ -37,14 +38,14 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
  */
 async function settleOver(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   try {
-    return await settleEntry(services, sent, outcome);
+    return await storeOutcome(services, sent, outcome);
   } catch (error) {
     const found = isConflict(error) ? await services.ledger.read(sent) : null;
     if (found === null) throw error;
     // This worker's own write succeeded and its response was lost: only the log line is missing.
     if (found.status === outcome.status) return logOutcome(services, found, outcome);
     if (statusTransitions[found.status].includes(outcome.status))
-      return await settleEntry(services, found, outcome);
+      return await storeOutcome(services, found, outcome);
     // A worker that was frozen, and does not know what became of its request, contradicts nobody.
     if (outcome.status === 'unknown' && outcome.orderId === undefined) return found.status;
     alarmContradiction(services, found, outcome);

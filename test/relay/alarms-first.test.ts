@@ -36,6 +36,26 @@ describe('an alarm is logged before the ledger write that it reports', () => {
     expect(alarmsBefore).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'buy-1' }]);
   });
 
+  test('when the outcome of a signal is unknown', async () => {
+    relay = await openAftermath();
+    const key = await relay.receive(buyAlert());
+    const sending = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;
+    await relay.services.ledger.start(key, sending, null);
+    const entry = await relay.entry(key.signalId);
+    const ledger = override(relay.services.ledger, {
+      move: async (...args) => {
+        await relay.services.ledger.move(...args);
+        throw died;
+      },
+    });
+    const outcome = { status: 'unknown', note: 'lost', evidence: null } as const;
+
+    await expect(settleEntry({ ...relay.services, ledger }, entry, outcome)).rejects.toBe(died);
+
+    expect(await relay.entry(key.signalId)).toMatchObject({ status: 'unknown' });
+    expect(relay.alarms).toMatchObject([{ name: 'outcome_unknown', signalId: 'buy-1', status: 'unknown' }]);
+  });
+
   test('when the reconciler takes over an entry of a dead worker, and the response to its write is lost', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert());
