@@ -65,21 +65,17 @@ function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Viol
   return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
 }
 
-/** An alarm that was lost with its process comes again at the next start, and at the latest with the reconciler's reminder. */
-const longestSilenceMs = 20 * 60_000;
-
+/** The alarm comes before the write: of a write whose response was lost nobody knows that it succeeded. */
 function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
   if (!history.timeline.some(({ actor }) => actor.startsWith('relay#'))) return [];
   const seen = history.statuses.get(keyText(entry)) ?? [];
   return seen.flatMap(({ status, atMs }, index) => {
-    const settledAtMs = seen[index + 1]?.atMs ?? Number.POSITIVE_INFINITY;
-    const isQuiet = status === 'unknown' && settledAtMs - atMs > longestSilenceMs;
+    if (status !== 'unknown') return [];
+    const sinceMs = seen[index - 1]?.atMs ?? atMs;
     const isTold = history.alarms.some(
-      (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= atMs && alarm.atMs <= atMs + longestSilenceMs,
+      (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= sinceMs && alarm.atMs <= atMs,
     );
-    return isQuiet && !isTold
-      ? [silent('I2', `${keyText(entry)} was unknown for twenty minutes, and no alarm was raised`)]
-      : [];
+    return isTold ? [] : [silent('I2', `${keyText(entry)} became unknown before an alarm was raised`)];
   });
 }
 
