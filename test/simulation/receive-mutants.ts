@@ -110,6 +110,19 @@ export const webhookMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'late-alarm',
+    breaks: 'an outcome becomes unknown in silence, and only the reminder of the reconciler tells it',
+    seeds: 100,
+    dialect: 'documented',
+    mutation: {
+      alarms: (alarms) => ({
+        raise(alarm, facts) {
+          if (alarm.message !== 'signal outcome unknown') alarms.raise(alarm, facts);
+        },
+      }),
+    },
+  },
+  {
     name: 'forgotten-alarm',
     breaks: 'an alarm is not raised',
     seeds: 100,
