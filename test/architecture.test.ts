@@ -57,6 +57,11 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
     'async function a(): Promise<boolean> {\n  return true;\n}\nif (a()) throw new Error();',
     'lint/nursery/noMisusedPromises',
   ],
+  [
+    'lib/relay/reads-evidence.ts',
+    "import { fieldsOf } from '../base/json.ts';\nexport const a = ({ evidence }: B) => fieldsOf(evidence);",
+    'plugin',
+  ],
   ['cli/too-long.ts', 'export {};\n'.repeat(251), 'lint/style/noExcessiveLinesPerFile'],
 ];
 
@@ -104,7 +109,7 @@ describe('Biome reports', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'relay-lint-'));
     for (const [path, text] of [
-      ['biome.json', readProjectFile('biome.json')],
+      ...['biome.json', 'test/evidence.grit'].map((path) => [path, readProjectFile(path)] as const),
       ...breaches,
       ...soundFiles,
     ] as const) {

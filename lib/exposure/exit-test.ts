@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn } from '../ledger/reported-order.ts';
+import { exitPricesIn } from '../ledger/order-facts.ts';
 import { exitIdsOf } from '../model/execution.ts';
 import { exitPriceOf, type Order, oppositeOf, type Side } from '../model/order.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
@@ -23,7 +23,7 @@ function plannedExits(entry: Entry): readonly string[] {
   if (signal === null || side === undefined || entry.status !== 'placed') return [];
   const { stopLoss, takeProfit } = exitPricesIn(steps);
   return [stopLoss, takeProfit].flatMap((price) =>
-    price === null ? [] : [nameExit(signal.market, oppositeOf(side), parseDecimal(price))],
+    price === undefined ? [] : [nameExit(signal.market, oppositeOf(side), parseDecimal(price))],
   );
 }
 

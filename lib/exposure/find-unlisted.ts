@@ -1,9 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { statusIn } from '../ledger/reported-order.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -88,17 +86,12 @@ function mayBeOpen({ entry, followed, reported }: OwnEntry, nowMs: number): bool
   if (status !== 'placed') return false;
   // Of an order that has left the list, the follower has not said yet how it ended.
   if (followed !== null) return orderOpen && isStillOpen(followed.status);
-  if (hasEndedAtOnce(reported)) return false;
+  if (reported !== null && isOrderEnd(reported.status)) return false;
   // A negative age means that the clock was set back: how old the order is is not known.
   const ageMs = nowMs - updatedAtMs;
   if (orderOpen) return ageMs < longestOrderLagMs;
   // A cancellation has ended it. One that nobody reported may have been filled.
-  return !('orderId' in reported) && ageMs < longestPositionLagMs;
-}
-
-function hasEndedAtOnce(reported: OwnEntry['reported']): boolean {
-  const known = statusIn(reported);
-  return known !== undefined && isOrderEnd(known);
+  return reported === null && ageMs < longestPositionLagMs;
 }
 
 /**
@@ -118,9 +111,9 @@ function findReportedFill(
   const sightings = [
     inList === null ? null : sight(inList.filled, inList.updatedAtMs ?? null, inList.updatedAtMs ?? null),
     sight(
-      decimalIn(reported['filled']),
+      reported === null ? null : parseDecimal(reported.filled),
       atMs,
-      numberIn(reported['endedAtMs']) ?? numberIn(reported['createdAtMs']),
+      reported?.endedAtMs ?? reported?.createdAtMs ?? null,
     ),
     followed?.status === 'filled'
       ? sight(amount, followed.endedAtMs ?? entry.execution?.readAtMs ?? null, followed.endedAtMs)

@@ -1,11 +1,11 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
-import { type Entry, evidenceOf } from '../ledger/entry.ts';
-import { finalReportIn } from '../ledger/reported-order.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { finalReport, stepFacts } from '../ledger/order-facts.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { type OrderExecution, orderOf } from '../model/execution.ts';
-import { isMarkedReducing, type PositionSide, type Side, sides } from '../model/order.ts';
+import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import type { OrderReport } from '../model/step-facts.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import { limitsOf } from '../risk/check-order.ts';
@@ -38,8 +38,8 @@ export interface OwnEntry {
   readonly market: string;
   readonly side: Side;
   readonly asked: OrderSignal | null;
-  /** As the response to its creation reported it, or the one that ended what must not rest; empty when nothing did. */
-  readonly reported: Readonly<Record<string, Json>>;
+  /** As the response to its creation reported it, or the one that ended what must not rest; null when nothing did. */
+  readonly reported: OrderReport | null;
   readonly followed: OrderExecution | null;
   readonly amount: Decimal | null;
   readonly notional: Decimal | null;
@@ -52,12 +52,14 @@ export interface OwnEntry {
 export function describeOwn(account: Account, entry: Entry): OwnEntry | null {
   const { signal, execution } = entry;
   if (signal === null) return null;
-  const sending = fieldsOf(evidenceOf(entry, 'sending'));
-  const counted = fieldsOf(sending['counted']);
+  const sent = stepFacts(entry, 'sending');
+  const { counted } = sent;
   const asked = orderSignalOf(entry);
-  const side = sides.find((one) => one === counted['side']) ?? asked?.side;
+  const side = counted?.side ?? asked?.side;
   if (side === undefined) return null;
-  const reported = finalReportIn(evidenceOf(entry, 'placed'));
+  const reported = finalReport(stepFacts(entry, 'placed'));
+  const askedAmount = asked?.size.unit === 'base' ? asked.size.quantity : null;
+  const amount = counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount;
   const mayRest = asked === null || !mustNotRest(asked);
   const tradesOn = limitsOf(account, signal.market)?.tradesOn ?? 'margin';
   return {
@@ -67,16 +69,12 @@ export function describeOwn(account: Account, entry: Entry): OwnEntry | null {
     asked,
     reported,
     followed: orderOf(execution, 'order'),
-    amount:
-      decimalIn(counted['amount']) ??
-      decimalIn(reported['amount']) ??
-      decimalIn(sending['amount']) ??
-      (asked?.size.unit === 'base' ? parseDecimal(asked.size.quantity) : null),
-    notional: decimalIn(counted['notional']),
+    amount: amount === null ? null : parseDecimal(amount),
+    notional: typeof counted?.notional === 'string' ? parseDecimal(counted.notional) : null,
     isSpot: tradesOn === 'spot',
     mayRest,
     onlyReduces:
-      (asked !== null && saysItReduces(asked, tradesOn)) || (counted['onlyReduces'] === true && !mayRest),
+      (asked !== null && saysItReduces(asked, tradesOn)) || (counted?.onlyReduces === true && !mayRest),
   };
 }
 
@@ -90,7 +88,7 @@ export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround): boo
 /** All that is left of it. */
 export function remainderOf(own: OwnEntry): OwnOrder {
   const { entry, followed, reported, amount } = own;
-  const filled = followed === null ? (decimalIn(reported['filled']) ?? zero) : parseDecimal(followed.filled);
+  const filled = followed === null ? parseDecimal(reported?.filled ?? '0') : parseDecimal(followed.filled);
   const left = amount === null ? null : atLeastZero(amount.minus(filled));
   // Once followed it was in the list; one that has left the list may have been filled.
   return takePart(own, left, own.mayRest && entry.status === 'placed' && followed === null);

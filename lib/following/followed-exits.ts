@@ -1,10 +1,10 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
+import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn, reportedOrderIn } from '../ledger/reported-order.ts';
+import { exitPricesIn } from '../ledger/order-facts.ts';
 import type { OrderExecution } from '../model/execution.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
+import type { DecimalText, OrderSignal } from '../model/signal.ts';
 
 /**
  * An order of the exchange's lists that carries no client order id: the exchange, or a person, made it.
@@ -40,21 +40,20 @@ export interface PlacedFacts {
 
 /** The exits that a signal asked for, with the prices that the exchange reported for them. */
 export function placedFactsOf({ steps }: Pick<Entry, 'steps'>, signal: OrderSignal): PlacedFacts {
-  const order =
-    steps.map(({ evidence }) => reportedOrderIn(evidence)).findLast((found) => found !== null) ?? {};
-  const oto = fieldsOf(order['oto']);
+  const report = steps.findLast(({ facts }) => facts?.report !== undefined)?.facts?.report;
   const { stopLoss, takeProfit } = exitPricesIn(steps);
   const wanted = [
-    wantedExit('stop_loss', stopLoss ?? signal.stopLoss, oto['stopLoss']),
-    wantedExit('take_profit', takeProfit ?? signal.takeProfit, oto['takeProfit']),
+    wantedExit('stop_loss', stopLoss ?? signal.stopLoss, report?.exits?.stopLoss),
+    wantedExit('take_profit', takeProfit ?? signal.takeProfit, report?.exits?.takeProfit),
   ];
-  return { amount: decimalIn(order['amount']), exits: wanted.filter((exit) => exit !== null) };
+  const amount = report === undefined ? null : parseDecimal(report.amount);
+  return { amount, exits: wanted.filter((exit) => exit !== null) };
 }
 
 function wantedExit(
   role: WantedExit['role'],
   asked: string | undefined,
-  reported: Json | undefined,
+  reported: DecimalText | undefined,
 ): WantedExit | null {
   if (asked === undefined) return null;
   const price = decimalIn(reported);

@@ -1,9 +1,8 @@
-import type { Decimal } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { Entry } from './entry.ts';
-import { allPlacedByOf } from './placed-by.ts';
+import { placedByIn } from './order-facts.ts';
 
 /** What cancellations found out about the orders that they were for. */
 export interface CancelReports {
@@ -19,14 +18,11 @@ export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
   const gone = new Map<string, number>();
   for (const { signal, steps } of entries) {
     const last = steps.at(-1);
-    if (signal === null || placesOrder(signal) || last === undefined) continue;
-    const objects = listObjects(last.evidence);
-    for (const { orderId, filled } of objects) {
-      const [id, amount] = [numberIn(orderId), decimalIn(filled)];
-      if (id !== null && amount !== null) ended.set(id, { filled: amount, atMs: last.atMs });
-    }
-    if (!objects.some(({ wasGone }) => wasGone === true)) continue;
-    for (const id of allPlacedByOf(steps)) gone.set(id, last.atMs);
+    if (signal === null || placesOrder(signal) || last?.facts === undefined) continue;
+    const { cancelled = [], wasGone } = last.facts;
+    for (const { orderId, filled } of cancelled)
+      ended.set(orderId, { filled: parseDecimal(filled), atMs: last.atMs });
+    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
   }
   return { ended, gone };
 }
@@ -49,14 +45,4 @@ export function findCancelledFill(
   const own = orderOf(execution, 'order');
   const atMs = gone.get(signalId);
   return atMs === undefined || (own !== null && !isStillOpen(own.status)) ? null : { filled: null, atMs };
-}
-
-/** Every object in it, at whatever depth. */
-function listObjects(json: Json | undefined): readonly Readonly<Record<string, Json>>[] {
-  if (Array.isArray(json)) return json.flatMap(listObjects);
-  const fields = fieldsOf(json);
-  return [
-    fields,
-    ...Object.values(fields).flatMap((value) => (typeof value === 'object' ? listObjects(value) : [])),
-  ];
 }

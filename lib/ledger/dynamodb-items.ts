@@ -7,7 +7,7 @@ import type { FactName } from './account-facts.ts';
 import { formatStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, EntryKey, Step } from './entry.ts';
-import { readLookup, readSignal } from './stored-entry.ts';
+import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
@@ -167,7 +167,7 @@ function readItem(item: Item): Entry {
     ...readAttributes(item),
     status: readStatus(textAttribute(item, 'status')),
     signal: item['signal'] === undefined ? null : readSignal(textAttribute(item, 'signal')),
-    steps: (item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S)),
+    steps: readSteps((item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S))),
     lookup: item['look'] === undefined ? null : readLookup(textAttribute(item, 'look')),
     execution:
       item['execution'] === undefined ? null : parseOwnJson<Execution>(textAttribute(item, 'execution')),

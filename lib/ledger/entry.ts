@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts';
 import type { Execution } from '../model/execution.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
+import type { StepFacts } from '../model/step-facts.ts';
 
 /** The key of an entry: the account and the signal's id within it. */
 export interface EntryKey {
@@ -69,13 +70,8 @@ export interface Step {
   readonly by?: string;
   /** One sentence for the operator; never contains a secret or a raw body. */
   readonly note: string;
-  /**
-   * Facts for programs, such as the rule and both values, the exchange's code, or the request of a dry run.
-   */
+  /** What explains it to people, such as the rule and both values, or the request of a dry run. Nothing decides by it. */
   readonly evidence?: Json;
-}
-
-/** The evidence of the last step with this status; undefined when it has none. */
-export function evidenceOf({ steps }: Pick<Entry, 'steps'>, status: Status): Json | undefined {
-  return steps.findLast((step) => step.status === status)?.evidence;
+  /** What decides. Absent: the step says nothing of an order. */
+  readonly facts?: StepFacts;
 }

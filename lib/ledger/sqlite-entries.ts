@@ -5,7 +5,7 @@ import type { Execution } from '../model/execution.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
-import { readLookup, readSignal } from './stored-entry.ts';
+import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
   created_at_ms, updated_at_ms, steps, accepted_at_ms`;
@@ -175,7 +175,7 @@ function readRow(row: EntryRow): Entry {
     ...readColumns(row),
     status: readStatus(row.status),
     signal: row.signal === null ? null : readSignal(row.signal),
-    steps: parseOwnJson<Step[]>(row.steps),
+    steps: readSteps(parseOwnJson<Step[]>(row.steps)),
     lookup: row.look === null ? null : readLookup(row.look),
     execution: row.execution === null ? null : parseOwnJson<Execution>(row.execution),
   };

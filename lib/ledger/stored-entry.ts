@@ -1,6 +1,7 @@
 import { parseOwnJson } from '../base/json.ts';
 import type { OrderSize, Signal } from '../model/signal.ts';
-import type { LookupProgress } from './entry.ts';
+import { carryFacts } from './carried-facts.ts';
+import type { LookupProgress, Step } from './entry.ts';
 
 /** The lookup progress with the field names that stores have used since the first release. */
 interface StoredLookup extends Omit<LookupProgress, 'notFound' | 'firstNotFoundAtMs'> {
@@ -17,6 +18,15 @@ export function readLookup(text: string): LookupProgress {
 export function formatLookup({ notFound, firstNotFoundAtMs, ...lookup }: LookupProgress): string {
   const stored: StoredLookup = { ...lookup, misses: notFound, firstMissAtMs: firstNotFoundAtMs };
   return JSON.stringify(stored);
+}
+
+/** Steps as they were stored, with the facts that an older release left in their evidence. */
+export function readSteps(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => {
+    if (step.facts !== undefined || step.evidence === undefined) return step;
+    const facts = carryFacts(step);
+    return facts === undefined ? step : { ...step, facts };
+  });
 }
 
 /** The names of size units in older releases. */

@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Denial } from '../model/outcome.ts';
+import type { StepFacts } from '../model/step-facts.ts';
 
 /** What the leg that reduces the position means for the one that opens after it. */
 export type ReduceLeg =
@@ -17,10 +17,6 @@ export type ReduceLeg =
       /** The position that it read before its order; null when it placed none. */
       readonly before: Decimal | null;
     };
-
-const Seen = z.object({ position: z.object({ amount: z.string() }) });
-const Rehearsed = z.object({ prepared: Seen });
-const Refused = z.object({ failure: z.object({ exchangeCode: z.literal(116) }) });
 
 /**
  * @param leg its entry; null when the ledger has none
@@ -49,7 +45,7 @@ export function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceL
     case 'not_placed':
       return done(leg, { hasReduced: false, isRehearsed: false });
     case 'rejected':
-      if (saysNothingToReduce(last?.evidence)) return done(leg, { hasReduced: false, isRehearsed: false });
+      if (saysNothingToReduce(last?.facts)) return done(leg, { hasReduced: false, isRehearsed: false });
       break;
     default:
   }
@@ -59,9 +55,11 @@ export function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceL
   );
 }
 
-/** Whether the exchange refused an order that only reduces because there is no position of that side. */
-export function saysNothingToReduce(evidence: unknown): boolean {
-  return z.safeParse(Refused, evidence).success;
+/** The code with which the exchange refuses an order that only reduces when there is no position of that side. */
+const nothingToReduce = 116;
+
+export function saysNothingToReduce(facts: StepFacts | undefined): boolean {
+  return facts?.refusedCode === nothingToReduce;
 }
 
 function done(
@@ -72,13 +70,8 @@ function done(
 }
 
 function positionBefore({ steps }: Entry): Decimal | null {
-  for (const { evidence } of steps) {
-    const seen = z.safeParse(Seen, evidence);
-    if (seen.success) return parseDecimal(seen.data.position.amount);
-    const rehearsed = z.safeParse(Rehearsed, evidence);
-    if (rehearsed.success) return parseDecimal(rehearsed.data.prepared.position.amount);
-  }
-  return null;
+  const seen = steps.find(({ facts }) => facts?.position !== undefined)?.facts?.position;
+  return seen === undefined ? null : parseDecimal(seen.amount);
 }
 
 function deny(actual: string, message: string): ReduceLeg {

@@ -3,8 +3,8 @@ import type { Market } from '../model/market.ts';
 import type { Side } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { CloseSignal, OrderSize, ReverseSignal } from '../model/signal.ts';
+import type { PositionOrder } from '../model/step-facts.ts';
 import { describeAmount, type SeenPosition, stateOfAmount } from './seen-position.ts';
-import type { PositionOrder } from './sent-order.ts';
 
 /** What one leg has to do about the position that was read. */
 export type LegPlan =

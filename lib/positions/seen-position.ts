@@ -1,9 +1,9 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { PositionState } from '../model/signal.ts';
+import type { PositionFact } from '../model/step-facts.ts';
 
 /** The position of a market as it was read. */
 export interface SeenPosition {
@@ -77,7 +77,7 @@ export function describeAmount(amount: Decimal): string {
   return state === 'flat' ? state : `${state} ${formatDecimal(amount.abs())}`;
 }
 
-/** The position as evidence of `sending`: the next reading of the market is compared with it. */
-export function describeSeen({ amount, side }: SeenPosition): Json {
+/** The position as a fact of `sending`: the next reading of the market is compared with it. */
+export function describeSeen({ amount, side }: SeenPosition): PositionFact {
   return { amount: formatDecimal(amount), ...(side === null ? {} : { side }) };
 }

@@ -1,12 +1,12 @@
-import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { type CancelReports, cancelReportsIn, findCancelledFill } from '../ledger/cancel-reports.ts';
-import { type Entry, evidenceOf } from '../ledger/entry.ts';
-import { finalReportIn } from '../ledger/reported-order.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { finalReport, stepFacts } from '../ledger/order-facts.ts';
 import { orderOf } from '../model/execution.ts';
+import { isOrderEnd } from '../model/order.ts';
 import { placesOrder } from '../model/signal.ts';
+import type { StepFacts } from '../model/step-facts.ts';
 import type { SeenPosition } from './seen-position.ts';
 
 /**
@@ -23,10 +23,6 @@ export interface LastOrder {
   /** What the position must be after it; null when nobody read the position before it, or when it may still fill. */
   readonly expected: SeenPosition | null;
 }
-
-const SeenBefore = z.object({
-  position: z.object({ amount: z.string(), side: z.optional(z.enum(['LONG', 'SHORT'])) }),
-});
 
 /**
  * The last order of this relay in a market, and what is known of fills after its answer: of orders that had rested, and of
@@ -53,14 +49,13 @@ function wasCancelledUnfilled({ orderId }: Entry, { ended }: CancelReports): boo
 
 function describeSent(entry: Entry): LastOrder {
   const { signalId, updatedAtMs, steps } = entry;
-  const evidence = evidenceOf(entry, 'placed');
-  const order = signedFill(evidence) === null ? {} : finalReportIn(evidence);
+  const facts = stepFacts(entry, 'placed');
+  const order = signedFill(facts) === null ? null : finalReport(facts);
   return {
     signalId,
     answeredAtMs: steps.at(-1)?.atMs ?? updatedAtMs,
     // What had to be cancelled may have filled after it was created.
-    endedAtMs:
-      numberIn(order['endedAtMs']) ?? ('ended' in fieldsOf(evidence) ? null : numberIn(order['createdAtMs'])),
+    endedAtMs: order?.endedAtMs ?? (facts.ended === undefined ? (order?.createdAtMs ?? null) : null),
     expected: expectedAfter(entry),
   };
 }
@@ -68,7 +63,7 @@ function describeSent(entry: Entry): LastOrder {
 /** A fill of an order that had rested, or of an exit, which the follower has stored. */
 function findFollowedFill(entry: Entry): readonly LastOrder[] {
   const { execution, signalId } = entry;
-  const isReported = signedFill(evidenceOf(entry, 'placed')) !== null;
+  const isReported = signedFill(stepFacts(entry, 'placed')) !== null;
   const filled = (execution?.orders ?? []).filter(
     (order) => !(order.role === 'order' && isReported) && parseDecimal(order.filled).gt(zero),
   );
@@ -86,7 +81,7 @@ function findFillInCancel(entry: Entry, reports: CancelReports): readonly LastOr
   if (found === null) return [];
   const own = orderOf(entry.execution, 'order');
   const followed = own === null ? zero : parseDecimal(own.filled);
-  const reported = decimalIn(finalReportIn(evidenceOf(entry, 'placed'))['filled']) ?? zero;
+  const reported = parseDecimal(finalReport(stepFacts(entry, 'placed'))?.filled ?? '0');
   if (found.filled?.lte(followed) || found.filled?.lte(reported)) return [];
   return [{ signalId: entry.signalId, answeredAtMs: found.atMs, endedAtMs: null, expected: null }];
 }
@@ -102,19 +97,18 @@ function sentOrCreatedAtMs({ steps, createdAtMs }: Entry): number {
 }
 
 function expectedAfter(entry: Entry): SeenPosition | null {
-  const before = z.safeParse(SeenBefore, evidenceOf(entry, 'sending'));
-  const filled = before.success ? signedFill(evidenceOf(entry, 'placed')) : null;
-  if (!before.success || filled === null) return null;
-  const { amount, side } = before.data.position;
-  return { amount: parseDecimal(amount).plus(filled), side: side ?? null };
+  const before = stepFacts(entry, 'sending').position;
+  const filled = before === undefined ? null : signedFill(stepFacts(entry, 'placed'));
+  if (before === undefined || filled === null) return null;
+  return { amount: parseDecimal(before.amount).plus(filled), side: before.side ?? null };
 }
 
-/** Above zero for a buy, in base units; null while the order may still fill, or when its report cannot be read. */
-function signedFill(evidence: Json | undefined): Decimal | null {
-  const { filled, status, side } = finalReportIn(evidence);
-  const amount = decimalIn(filled);
-  if (amount === null || (status !== 'filled' && status !== 'cancelled')) return null;
-  return side === 'buy' ? amount : amount.times('-1');
+/** Above zero for a buy, in base units; null while the order may still fill, or when nobody reported it. */
+function signedFill(facts: StepFacts): Decimal | null {
+  const order = finalReport(facts);
+  if (order === null || !isOrderEnd(order.status)) return null;
+  const amount = parseDecimal(order.filled);
+  return order.side === 'buy' ? amount : amount.times('-1');
 }
 
 /** A reading of the positions, and when it began. */

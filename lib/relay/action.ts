@@ -2,6 +2,7 @@ import type { Alarm } from '../base/alarms.ts';
 import type { Json } from '../base/json.ts';
 import type { SendOptions } from '../exchange/client.ts';
 import type { Denial, Status } from '../model/outcome.ts';
+import type { CountedFact, StepFacts } from '../model/step-facts.ts';
 
 /** What the limits of growing risk say of an order. */
 export interface LimitVerdict {
@@ -9,7 +10,7 @@ export interface LimitVerdict {
   /** Whether the order can only reduce a position, so that no limit of growing risk holds for it. */
   readonly reduces: boolean;
   /** Stored with the `sending` step, so that later orders count this one; null when the account has no such limits. */
-  readonly counted: Json;
+  readonly counted: CountedFact | null;
   /** What time alone can change: checked again right before the order is sent. */
   checkTime(nowMs: number): Denial | null;
   /**
@@ -45,8 +46,10 @@ export interface PreparedAction {
   readonly requests: readonly Json[];
   /** Added to the note of the `sending` step: what the operator should know of the order. */
   readonly note?: string;
-  /** Stored with the `sending` step, for the reconciler's lookups and the operator. */
+  /** Stored with the `sending` step, for the operator. */
   readonly evidence?: Json;
+  /** Stored with the `sending` step, for all that decides by it later. */
+  readonly facts?: StepFacts;
   /** When the reading of what it was sized on began. The request is not sent when that is too long ago. */
   readonly readAtMs?: number;
   /** What the account's limits of growing risk say of the order; absent for a cancellation. */
@@ -59,7 +62,9 @@ export interface PreparedAction {
 export interface Outcome {
   readonly status: Status;
   readonly note: string;
+  /** For people: nothing decides by it. */
   readonly evidence: Json;
+  readonly facts?: StepFacts;
   readonly orderId?: number;
   readonly orderOpen?: boolean;
   /** An alarm that the operator must look into, whatever the status. */

@@ -3,6 +3,7 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeError } from '../exchange/errors.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
+import type { CancelledOrder, StepFacts } from '../model/step-facts.ts';
 import type { Outcome } from './action.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface TargetOutcome {
   readonly wasGone: boolean;
   /** The ids of the orders that the exchange has confirmed as cancelled: one, or both legs of a pair. */
   readonly confirmedIds?: readonly number[];
+  /** The orders that the exchange reported as ended. Absent: none. */
+  readonly cancelled?: readonly CancelledOrder[];
   readonly note: string;
   readonly evidence: Json;
   readonly alarm?: Alarm;
@@ -56,7 +59,12 @@ export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: CancelR
     ...outcomes.map((outcome) => outcome.alarm),
     mayLeaveOpen ? leftOpenAlarm : undefined,
   ]);
-  return { ...joinStatuses(outcomes, beside), ...(alarm === undefined ? {} : { alarm }) };
+  const cancelled = outcomes.flatMap((outcome) => outcome.cancelled ?? []);
+  const facts: StepFacts = {
+    ...(cancelled.length === 0 ? {} : { cancelled }),
+    ...(outcomes.some(({ wasGone }) => wasGone) ? { wasGone: true } : {}),
+  };
+  return { ...joinStatuses(outcomes, beside), facts, ...(alarm === undefined ? {} : { alarm }) };
 }
 
 export const leftOpenAlarm: Alarm = {
@@ -80,11 +88,17 @@ function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }
   return {
     status: worstFirst.find((status) => found.has(status)) ?? 'cancelled',
     note: summarise(outcomes, { leftOut, withdrawn }),
-    evidence: { orders: outcomes.map(evidenceOf), leftOut, withdrawn },
+    evidence: { orders: outcomes.map(describeTarget), leftOut, withdrawn },
   };
 }
 
-function evidenceOf({ alarm, confirmedIds: _ids, orderCount: _count, ...outcome }: TargetOutcome): Json {
+function describeTarget({
+  alarm,
+  confirmedIds: _ids,
+  orderCount: _count,
+  cancelled: _cancelled,
+  ...outcome
+}: TargetOutcome): Json {
   return { ...outcome, ...(alarm === undefined ? {} : { alarm: alarm.message }) };
 }
 

@@ -46,10 +46,16 @@ export async function carryOut(
     });
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
-  const { evidence } = action;
+  const { evidence, facts = {} } = action;
   const told = action.note === undefined ? '' : `; ${action.note}`;
   const note = `on its way to the exchange${told}`;
-  const step: Step = { status: 'sending', atMs, note, ...(evidence === undefined ? {} : { evidence }) };
+  const step: Step = {
+    status: 'sending',
+    atMs,
+    note,
+    ...(evidence === undefined ? {} : { evidence }),
+    facts,
+  };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
@@ -132,5 +138,6 @@ function dryRunOutcome(reason: string, action: PreparedAction): Outcome {
       requests: action.requests,
       ...(action.evidence === undefined ? {} : { prepared: action.evidence }),
     },
+    ...(action.facts === undefined ? {} : { facts: action.facts }),
   };
 }

@@ -4,6 +4,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import { listEndedOrders } from '../exchange/list-account.ts';
+import type { StepFacts } from '../model/step-facts.ts';
 import { describeAmount } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
 import {
@@ -146,8 +147,11 @@ function describe(
     ...Object(outcome.evidence),
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
-    ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
   });
+  const facts: StepFacts = {
+    ...outcome.facts,
+    ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
+  };
   const contradicted = exits.map(({ alarm }) => alarm);
   const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
   const names = ended.map(({ name }) => name).join(', ');
@@ -160,7 +164,7 @@ function describe(
     ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
     ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
   ];
-  return { ...outcome, evidence, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
+  return { ...outcome, evidence, facts, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
 }
 
 const leftAlarm: Alarm = {

@@ -1,6 +1,5 @@
-import type { Decimal } from '../base/decimal.ts';
-import { decimalIn, fieldsOf } from '../base/json.ts';
-import { finalReportIn } from '../ledger/reported-order.ts';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { finalReport } from '../ledger/order-facts.ts';
 import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome } from './action.ts';
@@ -23,16 +22,16 @@ export interface ReducedPosition {
  * ended before it was cancelled, so it may have filled.
  */
 export function closesWhole(
-  { status, evidence }: Outcome,
+  { status, facts = {} }: Outcome,
   { position, amount }: ReducedPosition,
 ): 'yes' | 'no' | 'perhaps' {
-  if (status === 'rejected') return saysNothingToReduce(evidence) ? 'yes' : 'no';
+  if (status === 'rejected') return saysNothingToReduce(facts) ? 'yes' : 'no';
   if (status !== 'placed') return 'no';
-  const order = finalReportIn(evidence);
-  const [sent, filled] = [decimalIn(order['amount']), decimalIn(order['filled'])];
-  if (sent === null || filled === null) return 'no';
+  const order = finalReport(facts);
+  if (order === null) return 'no';
+  const [sent, filled] = [parseDecimal(order.amount), parseDecimal(order.filled)];
   const held = position.amount.abs();
   const isForAll = sent.lt(amount) || amount.gte(held);
   if (filled.gte(held) || (filled.gte(sent) && isForAll)) return 'yes';
-  return fieldsOf(evidence)['ended'] === null && isForAll ? 'perhaps' : 'no';
+  return facts.ended === null && isForAll ? 'perhaps' : 'no';
 }

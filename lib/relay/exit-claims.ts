@@ -1,12 +1,11 @@
-import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn, finalReportIn, reportedOrderIn, statusIn } from '../ledger/reported-order.ts';
+import { exitPricesIn, finalReport, stepFacts } from '../ledger/order-facts.ts';
 import { exitIdsOf, isStillOpen, orderOf } from '../model/execution.ts';
 import { isOrderEnd, type Side } from '../model/order.ts';
+import type { OrderReport } from '../model/step-facts.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import type { ReducedPosition } from './closes-whole.ts';
 
@@ -36,12 +35,9 @@ export interface Closed extends ReducedPosition {
   readonly atMs: number;
 }
 
-const Ended = z.object({ exitsEndedFor: z.array(z.string()) });
-
 /** The signals whose exits an earlier close has ended. */
 export function endedExitsIn({ steps }: Entry): readonly string[] {
-  const read = z.safeParse(Ended, steps.at(-1)?.evidence);
-  return read.success ? read.data.exitsEndedFor : [];
+  return steps.at(-1)?.facts?.exitsEndedFor ?? [];
 }
 
 /** What was read beside the entries. */
@@ -55,20 +51,17 @@ export interface Findings {
 /** Null when the entry has no exits, or those of another position. */
 export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim | null {
   const { signalId, orderId: entryOrderId, steps, execution, status } = entry;
-  const report = steps.findLast(({ evidence }) => reportedOrderIn(evidence) !== null);
-  // An order that its fills alone have proved was never reported.
-  const placed =
-    report ?? (status === 'placed' ? steps.findLast((step) => step.status === 'placed') : undefined);
-  if (placed === undefined) return null;
-  const order = report === undefined ? fieldsOf(placed.evidence) : finalReportIn(report.evidence);
+  const reporting = steps.findLast(({ facts }) => facts?.report !== undefined)?.facts;
+  if (reporting === undefined && status !== 'placed') return null;
+  const report = reporting === undefined ? null : finalReport(reporting);
   const asked = orderSignalOf(entry);
   const { position, closingSide } = closed;
-  if ((textIn(order['side']) ?? asked?.side) === closingSide) return null;
+  if ((report?.side ?? asked?.side) === closingSide) return null;
   if (position.side !== null && (asked?.positionSide ?? 'BOTH') !== position.side) return null;
   const exitIds = exitIdsOf(execution);
   const prices = unfollowedPrices(entry);
   if (exitIds.length + prices.length === 0) return null;
-  const end = entryEndOf(entry, order, findings);
+  const end = entryEndOf(entry, report, findings);
   if (exitIds.length === 0 && end.isUnfilled) return null;
   const hasEnded = findings.endedBefore.has(signalId);
   const isAwaited = exitIds.length === 0 && !hasEnded;
@@ -83,7 +76,7 @@ function unfollowedPrices({ execution, steps }: Entry): readonly Decimal[] {
   return [
     ...(orderOf(execution, 'stop_loss') === null ? [stopLoss] : []),
     ...(orderOf(execution, 'take_profit') === null ? [takeProfit] : []),
-  ].flatMap((price) => (price === null ? [] : [parseDecimal(price)]));
+  ].flatMap((price) => (price === undefined ? [] : [parseDecimal(price)]));
 }
 
 /** How the order of an entry ended, as far as the ledger knows. */
@@ -99,11 +92,12 @@ interface EntryEnd {
   readonly cancelledAtMs: number | null;
 }
 
-function entryEndOf(entry: Entry, order: Readonly<Record<string, Json>>, { reports }: Findings): EntryEnd {
+function entryEndOf(entry: Entry, report: OrderReport | null, { reports }: Findings): EntryEnd {
   const own = orderOf(entry.execution, 'order');
-  const hasReportedFill = decimalIn(order['filled'])?.gt(zero) === true;
-  const reported = statusIn(order);
-  const hasEndedAtOnce = hasReportedFill && (reported === undefined || isOrderEnd(reported));
+  // An order that its fills alone have proved was never reported; it is not known to have ended.
+  const { proved } = stepFacts(entry, 'placed');
+  const hasReportedFill = parseDecimal(report?.filled ?? proved?.filled ?? '0').gt(zero);
+  const hasEndedAtOnce = hasReportedFill && (report === null || isOrderEnd(report.status));
   const hasFollowedFill = own !== null && parseDecimal(own.filled).gt(zero);
   const hasFollowedEnd = own !== null && !isStillOpen(own.status);
   const cancelled = findCancelledFill(entry, reports);
@@ -113,9 +107,7 @@ function entryEndOf(entry: Entry, order: Readonly<Record<string, Json>>, { repor
     isFilled: hasEndedAtOnce || own?.status === 'filled',
     isUnfilled: !hasFill && (hasFollowedEnd || isCancelledUnfilled),
     isPartial: hasFill && !hasEndedAtOnce && !hasFollowedEnd,
-    endedAtMs: hasEndedAtOnce
-      ? (numberIn(order['endedAtMs']) ?? numberIn(order['createdAtMs']))
-      : (own?.endedAtMs ?? null),
+    endedAtMs: hasEndedAtOnce ? (report?.endedAtMs ?? report?.createdAtMs ?? null) : (own?.endedAtMs ?? null),
     cancelledAtMs: cancelled === null || isCancelledUnfilled ? null : cancelled.atMs,
   };
 }

@@ -1,8 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import { fieldsOf, numberIn } from '../base/json.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import { cancelReportsIn } from '../ledger/cancel-reports.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import type { Outcome } from './action.ts';
 import { mostBelieved } from './close-ended.ts';
@@ -20,16 +18,16 @@ import type { ExecuteServices } from './services.ts';
 export async function expectExits(
   services: ExecuteServices,
   position: ReducedPosition,
-  { evidence }: Outcome,
+  { facts }: Outcome,
 ): Promise<ExpectedExits> {
   const { account, market } = position;
   const nowMs = services.clock.nowMs();
-  const order = fieldsOf(reportedOrderIn(evidence));
+  const order = facts?.report;
   const closed: Closed = {
     ...position,
     closingSide: position.position.amount.gt(zero) ? 'sell' : 'buy',
-    orderId: numberIn(order['orderId']),
-    atMs: numberIn(order['createdAtMs']) ?? nowMs,
+    orderId: order?.orderId ?? null,
+    atMs: order?.createdAtMs ?? nowMs,
   };
   const own = await services.ledger.openOrders(account, market, mostBelieved);
   const recent = await listRecent(services, account, market);

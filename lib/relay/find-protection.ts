@@ -1,8 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn } from '../base/json.ts';
 import { protectionBoundMs } from '../following/follow-protection.ts';
-import { type Entry, evidenceOf } from '../ledger/entry.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { stepFacts } from '../ledger/order-facts.ts';
 import { isStillOpen, type OrderRole, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
@@ -113,17 +112,16 @@ function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: S
   if (!('stopPrice' in signal)) return [];
   const own = orderOf(execution, 'order');
   if (own === null || !isStillOpen(own.status)) return [];
-  const order = reportedOrderIn(evidenceOf({ steps }, 'placed'));
-  const amount = decimalIn(order?.['amount']);
+  const { report } = stepFacts({ steps }, 'placed');
   const condition = entrySide === 'buy' ? 'lte' : 'gte';
   // The exchange decides when it takes a stop order whether it waits for the price to rise or to fall.
-  if ((order?.['activationCondition'] ?? condition) !== condition) return [];
+  if ((report?.activationCondition ?? condition) !== condition) return [];
   return [
     {
       signalId,
       orderId: own.orderId,
       price: parseDecimal(signal.stopPrice),
-      amount: amount?.minus(parseDecimal(own.filled)) ?? null,
+      amount: report === undefined ? null : parseDecimal(report.amount).minus(parseDecimal(own.filled)),
       readAtMs: execution.readAtMs,
     },
   ];

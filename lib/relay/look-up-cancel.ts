@@ -6,8 +6,9 @@ import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { allPlacedByOf, placedByOf } from '../ledger/placed-by.ts';
+import { placedByIn } from '../ledger/order-facts.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import { cancelledOf, type StepFacts } from '../model/step-facts.ts';
 import type { Outcome } from './action.ts';
 import { sentAtMs } from './cancel-target.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';
@@ -78,14 +79,19 @@ export async function lookUpCancel(
     };
   const target = await lookUpTarget(services, client, signal.market, named, options);
   const evidence = toJson({ target });
+  const facts = factsOfTargets([target]);
   const gone: Outcome = {
     status: 'cancelled',
     note: 'the order is no longer open; no list shows how it ended',
     evidence,
+    facts,
   };
   switch (target.state) {
     case 'cancelled':
-      return { kind: 'found', outcome: { status: 'cancelled', note: 'the order is cancelled', evidence } };
+      return {
+        kind: 'found',
+        outcome: { status: 'cancelled', note: 'the order is cancelled', evidence, facts },
+      };
     case 'gone':
       return { kind: 'found', outcome: gone };
     case 'filled':
@@ -108,7 +114,7 @@ export async function lookUpCancel(
   }
 
   function refused(note: string): Outcome {
-    return { status: 'rejected', note, evidence };
+    return { status: 'rejected', note, evidence, facts };
   }
 
   function missing(finding: string, note: string): LookupResult {
@@ -124,7 +130,7 @@ async function nameTarget(
 ): Promise<NamedTarget | null> {
   if (target.by === 'clientOrderId') return { clientOrderId: target.clientOrderId, placedBy: null };
   // For an order named by the exchange's id, the `sending` step holds the id of the signal that placed it.
-  const signalId = target.by === 'signalId' ? target.signalId : placedByOf(steps);
+  const signalId = target.by === 'signalId' ? target.signalId : (placedByIn({ steps })[0] ?? null);
   let placedBy: Entry | null = null;
   if (signalId !== null) placedBy = await ledger.read({ account, signalId });
   else if (target.by === 'orderId') placedBy = await ledger.findOrder(account, market, target.orderId);
@@ -156,7 +162,7 @@ export async function lookUpCancelAll(
   const foreign = scope !== 'own' ? await lookUpForeign(services, client, market, entry, options) : null;
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostRead);
-  const named = allPlacedByOf(entry.steps);
+  const named = new Set(placedByIn(entry));
   // Times alone do not decide it: the clock may have been set back in between.
   const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
   const believed = open.flatMap((placedBy) =>
@@ -208,12 +214,21 @@ async function lookUpForeign(
   };
 }
 
+/** What the lists say of the targets that have ended. */
+function factsOfTargets(targets: readonly LookedUpTarget[]): StepFacts {
+  const cancelled = targets.flatMap(({ state, order }) =>
+    order !== null && endStates.has(state) ? [cancelledOf(order)] : [],
+  );
+  return cancelled.length === 0 ? {} : { cancelled };
+}
+
 /** @param unchecked how many orders were not looked up yet */
 function judgeTargets(targets: readonly LookedUpTarget[], unchecked: number): LookupResult {
   const left = targets.filter(({ state }) => !endStates.has(state));
   const open = left.filter(({ state }) => state === 'open').length;
   const evidence = toJson({ targets });
-  const done: Outcome = { status: 'cancelled', note: 'none of its orders is still open', evidence };
+  const facts = factsOfTargets(targets);
+  const done: Outcome = { status: 'cancelled', note: 'none of its orders is still open', evidence, facts };
   if (left.some(({ state }) => state === 'not_listed')) return { kind: 'inconclusive', finding: notListed };
   if (open === 0 && unchecked > 0)
     return {
@@ -231,6 +246,7 @@ function judgeTargets(targets: readonly LookedUpTarget[], unchecked: number): Lo
             status: 'rejected',
             note: `${open} of its orders are still open: send another cancellation`,
             evidence,
+            facts,
           },
   };
 }

@@ -6,6 +6,7 @@ import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../model/signal.ts';
+import { reportOf } from '../model/step-facts.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
 import { orderSignalOf, reducesWhole } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
@@ -180,6 +181,7 @@ function filledOutcome({ orderId, filled, filledNotional }: FilledOrder, mayRest
     status: 'placed',
     note: `found at the exchange as order ${orderId}, ${state}; ${formatDecimal(filled)} of it filled`,
     evidence: toJson({ orderId, filled, filledNotional }),
+    facts: { proved: { orderId, filled: formatDecimal(filled) } },
     orderId,
     orderOpen: mayRest,
   };
@@ -192,6 +194,7 @@ function cancelledRestOutcome(order: Order): Outcome {
     status: 'placed',
     note: `found at the exchange as order ${orderId}; what did not fill at once was cancelled (${formatDecimal(filled)} filled)`,
     evidence: toJson({ order }),
+    facts: { report: reportOf(order) },
     orderId,
     orderOpen: false,
   };
@@ -213,6 +216,7 @@ export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: Orde
     status: 'placed',
     note: [found, double?.message, trigger.note].filter((text) => typeof text === 'string').join('; '),
     evidence: toJson({ order, others }),
+    facts: { report: reportOf(order) },
     orderId: order.orderId,
     orderOpen: isOpen,
     ...(alarm === undefined ? {} : { alarm }),

@@ -7,6 +7,7 @@ import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { reportOf, type StepFacts } from '../model/step-facts.ts';
 import { describeOrder, mustNotRest } from '../orders/order-kinds.ts';
 import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
@@ -124,6 +125,7 @@ async function endRest(
     ...outcome,
     note: `${outcome.note}; what did not fill at once was cancelled${filled}`,
     evidence: toJson({ placed: outcome.evidence, ended: ended.order }),
+    facts: { ...outcome.facts, ended: ended.order === null ? null : reportOf(ended.order) },
     orderOpen: false,
   };
 }
@@ -155,6 +157,7 @@ function placed(order: Order, asked: Asked): Outcome {
       .filter((text) => typeof text === 'string')
       .join('; '),
     evidence: toJson({ order, alarm: alarm?.message }),
+    facts: { report: reportOf(order) },
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
     ...(alarm === undefined ? {} : { alarm }),
@@ -229,9 +232,16 @@ function failedOrder(error: ExchangeError): Outcome {
     status,
     note: error.message,
     evidence: describeAttempts(error),
+    facts: refusalFacts(error),
     // An order that may exist counts as open, so that a cancellation includes it.
     orderOpen: status === 'unknown',
   };
+}
+
+function refusalFacts({ failure }: ExchangeError): StepFacts {
+  return failure.kind === 'rejected' && failure.exchangeCode !== null
+    ? { refusedCode: failure.exchangeCode }
+    : {};
 }
 
 /** Every attempt with its failure, the action of the error catalogue, and the given findings. */

@@ -4,12 +4,12 @@ import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/c
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { placedByEvidence } from '../ledger/placed-by.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
-import { deny, type Outcome, type Plan } from './action.ts';
+import { cancelledOf, reportOf } from '../model/step-facts.ts';
+import { deny, type Outcome, type Plan, type PreparedAction } from './action.ts';
 import { cancelGroup, type GroupTarget } from './cancel-group.ts';
 import {
   type CancelRemainder,
@@ -145,7 +145,7 @@ export function ready(
     verdict: 'ready',
     action: {
       isOrder: false,
-      ...(placedBy.length === 0 ? {} : { evidence: placedByEvidence(placedBy) }),
+      ...(placedBy.length === 0 ? {} : namePlacers(placedBy)),
       requests: [...targets, ...groups].map(({ request }) => describeRequest(request)),
       async send(options) {
         // Half a timeout is left to read back what is still open. With no time left, the client does not send the
@@ -159,6 +159,12 @@ export function ready(
       },
     },
   };
+}
+
+/** It may be the only record of which signals placed the orders. */
+function namePlacers(placers: readonly Entry[]): Pick<PreparedAction, 'evidence' | 'facts'> {
+  const placedBy = placers.map(({ signalId }) => signalId);
+  return { evidence: { placedBy }, facts: { placedBy } };
 }
 
 /** From the responses: of an order whose own response was lost, only the client order id was known before. */
@@ -183,6 +189,7 @@ async function cancelTarget(
       confirmedIds: [order.orderId],
       note: `order ${order.orderId} is cancelled`,
       evidence: { order: toJson(order) },
+      cancelled: [cancelledOf(order)],
     };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
@@ -216,7 +223,8 @@ async function closePlacedBy(services: ExecuteServices, placedBy: Entry, order: 
     const { orderId } = order;
     const note = `a cancellation found its order ${orderId}: it existed, and is cancelled`;
     const evidence = toJson({ order });
-    const outcome: Outcome = { status: 'placed', note, evidence, orderId, orderOpen: false };
+    const facts = { report: reportOf(order) };
+    const outcome: Outcome = { status: 'placed', note, evidence, facts, orderId, orderOpen: false };
     await unlessMoved(() => settleEntry(services, placedBy, outcome));
   }
   await services.ledger.closeOrder(placedBy);

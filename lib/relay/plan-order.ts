@@ -4,6 +4,7 @@ import type { Dialect } from '../exchange/dialect.ts';
 import type { Account } from '../model/account.ts';
 import type { SizedOrder } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { exitPricesOf, type StepFacts } from '../model/step-facts.ts';
 import { prepareOrder } from '../orders/order-types.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../risk/check-order.ts';
 import { checkRegion } from '../risk/check-region.ts';
@@ -95,18 +96,22 @@ function evidenceFor(
   readings: DatedReadings,
   sized: SizedOrder | null,
   { counted }: Pick<LimitVerdict, 'counted'> = { counted: null },
-): { readonly evidence?: Json } {
-  const facts = {
+): { readonly evidence?: Json; readonly facts: StepFacts } {
+  const evidence = {
     ...(readings.readAtMs === null
       ? {}
       : {
           sizedOn: describeReadings(readings, clock.nowMs()),
           ...(sized === null ? {} : describeSized(sized)),
         }),
-    ...(sized === null ? {} : describeExits(sized)),
+    ...(sized === null || !hasExits(sized) ? {} : { exits: exitPricesOf(sized.order) }),
     ...(counted === null ? {} : { counted }),
   };
-  return Object.keys(facts).length === 0 ? {} : { evidence: toJson(facts) };
+  const facts: StepFacts = {
+    ...(sized === null ? {} : { amount: formatDecimal(sized.baseAmount), exits: exitPricesOf(sized.order) }),
+    ...(counted === null ? {} : { counted }),
+  };
+  return { ...(Object.keys(evidence).length === 0 ? {} : { evidence: toJson(evidence) }), facts };
 }
 
 function describeSized({ order: { amount, price } }: SizedOrder) {
@@ -116,13 +121,6 @@ function describeSized({ order: { amount, price } }: SizedOrder) {
   };
 }
 
-/** When the response to the order is lost, nothing else tells the prices that a distance led to. */
-function describeExits({ order: { stopLoss, takeProfit } }: SizedOrder) {
-  if (stopLoss === undefined && takeProfit === undefined) return {};
-  return {
-    exits: {
-      ...(stopLoss === undefined ? {} : { stopLoss: formatDecimal(stopLoss) }),
-      ...(takeProfit === undefined ? {} : { takeProfit: formatDecimal(takeProfit) }),
-    },
-  };
+function hasExits({ order: { stopLoss, takeProfit } }: SizedOrder): boolean {
+  return stopLoss !== undefined || takeProfit !== undefined;
 }

@@ -1,10 +1,10 @@
 import { hasPassed } from '../base/clock.ts';
 import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import { toJson } from '../base/json.ts';
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { PositionSignal } from '../model/signal.ts';
+import type { PositionOrder } from '../model/step-facts.ts';
 import type { ReduceLeg } from '../positions/judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -16,7 +16,7 @@ import {
   planTargetReduce,
 } from '../positions/plan-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
-import { orderSignalFor, type PositionOrder } from '../positions/sent-order.ts';
+import { orderSignalFor } from '../positions/sent-order.ts';
 import { checkMarket } from '../risk/check-order.ts';
 import type { Plan } from './action.ts';
 import { checkPositions } from './check-positions.ts';
@@ -73,7 +73,7 @@ export async function planPosition(
   const plan = await planLegOrder(services, account, entry, leg.order);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
-  const ready = withPosition(plan, { position, readAtMs, order: toJson(leg.order) });
+  const ready = withPosition(plan, { position, readAtMs, order: leg.order });
   const { reduceOnly, size } = leg.order;
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
@@ -148,6 +148,9 @@ function satisfiedPlan(
       reason: 'the reading of the position is too old to decide on',
       mayPassSoon: true,
     };
-  const evidence = { position: { amount: formatDecimal(amount) }, readAtMs };
-  return { verdict: 'ended', outcome: { status: 'satisfied', note, evidence } };
+  const position = { amount: formatDecimal(amount) };
+  return {
+    verdict: 'ended',
+    outcome: { status: 'satisfied', note, evidence: { position, readAtMs }, facts: { position } },
+  };
 }

@@ -1,10 +1,8 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import { numberIn } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import { reportedOrderIn } from '../ledger/reported-order.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Outcome } from './action.ts';
 import type { ReducedPosition } from './closes-whole.ts';
@@ -56,7 +54,7 @@ export async function readRemains(
 
 function judgeRemains(
   { market, position, modifiedAtMs }: ReducedPosition,
-  { evidence }: Outcome,
+  { facts }: Outcome,
   positions: readonly OpenPosition[],
 ): Remains {
   const held = positions.find(
@@ -64,7 +62,7 @@ function judgeRemains(
   );
   if (held === undefined || held.amount.eq(zero)) return { kind: 'nothing' };
   const { amount, modifiedAtMs: changedAtMs } = held;
-  const closedAtMs = numberIn(reportedOrderIn(evidence)?.['createdAtMs']);
+  const closedAtMs = facts?.report?.createdAtMs ?? null;
   // Without an order there was nothing to close: a change since the reading is another one.
   const sinceMs = closedAtMs ?? (modifiedAtMs === null ? null : modifiedAtMs + 1);
   if (changedAtMs === null || sinceMs === null || changedAtMs < sinceMs) return { kind: 'unknown' };

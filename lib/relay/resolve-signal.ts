@@ -6,6 +6,7 @@ import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/erro
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
+import { reportOf } from '../model/step-facts.ts';
 import type { Outcome } from './action.ts';
 import { otherOrderAlarm } from './cancel-outcomes.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
@@ -167,6 +168,7 @@ async function settleCancelled(
     status: 'cancelled',
     note: `order ${order.orderId} existed and is cancelled; ${filled}`,
     evidence: toJson({ order }),
+    facts: { report: reportOf(order) },
     orderId: order.orderId,
     orderOpen: false,
   };

@@ -57,9 +57,9 @@ export async function storeOutcome(
   outcome: Outcome,
   by?: string,
 ): Promise<Status> {
-  const { status, note, evidence, orderId, orderOpen } = outcome;
+  const { status, note, evidence, facts = {}, orderId, orderOpen } = outcome;
   const atMs = services.clock.nowMs();
-  const step: Step = { status, atMs, ...(by === undefined ? {} : { by }), note, evidence };
+  const step: Step = { status, atMs, ...(by === undefined ? {} : { by }), note, evidence, facts };
   const move: Move = {
     from: entry.status,
     step,

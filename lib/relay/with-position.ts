@@ -1,4 +1,5 @@
 import { type Json, toJson } from '../base/json.ts';
+import type { PositionOrder } from '../model/step-facts.ts';
 import { describeSeen, type SeenPosition } from '../positions/seen-position.ts';
 import type { Plan } from './action.ts';
 
@@ -7,7 +8,7 @@ export interface PositionBasis {
   readonly position: SeenPosition;
   readonly readAtMs: number;
   /** The order of a position signal: lookups compare with it. */
-  readonly order?: Json;
+  readonly order?: PositionOrder;
 }
 
 /** Adds the position to the evidence, and its age to that of what the order was sized on. */
@@ -26,6 +27,7 @@ export function withPosition(plan: Plan, { position, readAtMs, order }: Position
       // With what the limits of the account say of the order.
       ...action,
       evidence: join(action.evidence),
+      facts: { ...action.facts, ...added },
       readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
     },
   };

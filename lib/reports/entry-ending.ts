@@ -1,7 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { fieldsOf } from '../base/json.ts';
-import { type Entry, evidenceOf } from '../ledger/entry.ts';
-import { finalReportIn, statusIn } from '../ledger/reported-order.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { finalReport, stepFacts } from '../ledger/order-facts.ts';
 import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import type { Side } from '../model/order.ts';
@@ -84,7 +83,7 @@ export function endingOf(entry: Entry, lot: EntryLot | null = null): Ending | nu
 function endUnfilled(entry: Entry, own: OrderExecution): Partial<Ending> {
   if (isStillOpen(own.status)) return { state: 'waiting' };
   if (own.status === 'gone') return { state: 'gone' };
-  const placed = statusIn(finalReportIn(evidenceOf(entry, 'placed')));
+  const placed = finalReport(stepFacts(entry, 'placed'))?.status;
   const { endReason = null } = own;
   return {
     state: endReason === null && placed === 'cancelled' ? 'unfilled' : 'cancelled',
@@ -138,8 +137,7 @@ function endByFills(lot: EntryLot): Partial<Ending> {
 function sideOf(entry: Entry): Side | null {
   const { signal } = entry;
   if (signal?.action === 'order') return signal.side;
-  const { side } = fieldsOf(fieldsOf(evidenceOf(entry, 'sending'))['positionOrder']);
-  return side === 'buy' || side === 'sell' ? side : null;
+  return stepFacts(entry, 'sending').positionOrder?.side ?? null;
 }
 
 function sumOf(values: readonly Decimal[]): Decimal {

@@ -2,7 +2,7 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { allPlacedByOf } from '../ledger/placed-by.ts';
+import { placedByIn } from '../ledger/order-facts.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -156,6 +156,6 @@ function mayCancel({ signal, status }: Entry, entry: Entry): boolean {
 const mayHaveCancelled: ReadonlySet<Status> = new Set(['sending', 'cancelled', 'unknown']);
 
 function namesOrder({ signal, steps }: Entry, { signalId }: Entry, orderId: number): boolean {
-  if (allPlacedByOf(steps).has(signalId)) return true;
+  if (placedByIn({ steps }).includes(signalId)) return true;
   return signal?.action === 'cancel' && signal.target.by === 'orderId' && signal.target.orderId === orderId;
 }

@@ -683,6 +683,36 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
+    test('is cut in an outcome, and its facts stay whole', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const cancelled = Array.from({ length: 300 }, (_, index) => ({ orderId: index, filled: '0.5' }));
+      const evidence = { orders: cancelled.map((order) => ({ ...order, text: 'x'.repeat(2000) })) };
+      const step = { status: 'cancelled', atMs: noonMs, note: '', evidence, facts: { cancelled } } as const;
+
+      await ledger.move(keyOf('a'), { from: 'sending', step });
+
+      const last = (await ledger.read(keyOf('a')))?.steps.at(-1);
+      expect(last?.evidence).toMatchObject({
+        orders: expect.arrayContaining([{ leftOut: '290 more of 300' }]),
+      });
+      expect(last?.facts).toEqual({ cancelled });
+    });
+
+    test('of an older release gives its facts, as far as it says them', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const evidence = {
+        orders: [{ evidence: { order: { orderId: 7, filled: '0.5' } } }, { wasGone: true }],
+      };
+      const step = { status: 'cancelled', atMs: noonMs, note: '', evidence } as const;
+
+      await ledger.move(keyOf('a'), { from: 'sending', step });
+
+      expect((await ledger.read(keyOf('a')))?.steps.at(-1)?.facts).toEqual({
+        cancelled: [{ orderId: 7, filled: '0.5' }],
+        wasGone: true,
+      });
+    });
+
     test('is cut in the step before an order is sent, too', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       const evidence = { requests: Array(100_000).fill('request') };

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import type { Execution } from '../../lib/model/execution.ts';
+import type { OrderStatus } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import type { OrderReport, PositionFact, StepFacts } from '../../lib/model/step-facts.ts';
 import { findLastMoves, isTrusted } from '../../lib/positions/trust-reading.ts';
 
 const sentAtMs = 1_000_000;
@@ -16,8 +17,8 @@ interface Sent {
   readonly id?: string;
   readonly status?: Status;
   readonly market?: string;
-  readonly seen?: Json;
-  readonly placed?: Json;
+  readonly seen?: PositionFact;
+  readonly placed?: StepFacts;
   readonly atMs?: number;
 }
 
@@ -33,13 +34,13 @@ function entryOf({
     status: 'sending',
     atMs,
     note: '',
-    ...(seen === undefined ? {} : { evidence: { position: seen } }),
+    ...(seen === undefined ? {} : { facts: { position: seen } }),
   };
   const last: Step = {
     status,
     atMs: atMs + 100,
     note: '',
-    ...(placed === undefined ? {} : { evidence: placed }),
+    ...(placed === undefined ? {} : { facts: placed }),
   };
   return {
     account: 'main',
@@ -58,8 +59,17 @@ function entryOf({
   };
 }
 
-const bought = (filled: string, status = 'filled') => ({
-  order: { orderId: 1, side: 'buy', status, filled },
+const report = (side: 'buy' | 'sell', filled: string, status: OrderStatus): OrderReport => ({
+  orderId: 1,
+  side,
+  status,
+  amount: '1',
+  filled,
+  createdAtMs: null,
+  endedAtMs: null,
+});
+const bought = (filled: string, status: OrderStatus = 'filled'): StepFacts => ({
+  report: report('buy', filled, status),
 });
 
 describe('the last order of a market', () => {
@@ -76,13 +86,13 @@ describe('the last order of a market', () => {
     expect(
       last({
         seen: { amount: '0.5' },
-        placed: { order: { orderId: 1, side: 'sell', status: 'cancelled', filled: '0.5' } },
+        placed: { report: report('sell', '0.5', 'cancelled') },
       }),
     ).toEqual({ amount: parseDecimal('0'), side: null });
     expect(
       last({
         seen: { amount: '0' },
-        placed: { placed: bought('0', 'open'), ended: bought('0.2', 'cancelled').order },
+        placed: { ...bought('0', 'open'), ended: report('buy', '0.2', 'cancelled') },
       }),
     ).toEqual({ amount: parseDecimal('0.2'), side: null });
   });
@@ -90,7 +100,7 @@ describe('the last order of a market', () => {
   test.each<[string, Sent]>([
     ['nobody read the position before it', { placed: bought('0.5') }],
     ['it may still fill', { seen: { amount: '1' }, placed: bought('0.5', 'partially_filled') }],
-    ['nothing says how much of it filled', { seen: { amount: '1' }, placed: null }],
+    ['nothing says how much of it filled', { seen: { amount: '1' }, placed: {} }],
   ])('says nothing when %s', (_, entry) => {
     expect(findLastOrder([entryOf(entry)], 'BTC_PERP')).toEqual({
       signalId: 'a',
@@ -111,12 +121,12 @@ describe('the last order of a market', () => {
     orders: [{ role, orderId: 1, status: 'filled', endedAtMs, filled, filledNotional: '1', fees: {} }],
   });
 
-  test.each<[string, Execution, unknown, number | null]>([
+  test.each<[string, Execution, StepFacts, number | null]>([
     ['that had rested', executed('0.1', 'order'), bought('0', 'open'), sentAtMs + 5_000],
     ['that is filled in part', executed('0.1', 'order', null), bought('0', 'open'), null],
     ['that was an exit', executed('0.1', 'take_profit'), bought('0.1'), sentAtMs + 5_000],
   ])('is a later fill of an order %s, as soon as it is stored', (_, execution, placed, endedAtMs) => {
-    const entry = { ...entryOf({ placed: placed as Json }), execution };
+    const entry = { ...entryOf({ placed }), execution };
 
     expect(findLastOrder([entry, entryOf({ id: 'next', atMs: sentAtMs + 9 })], 'BTC_PERP')).toEqual({
       signalId: 'a',
@@ -132,19 +142,19 @@ describe('the last order of a market', () => {
     expect(findLastOrder([entry], 'BTC_PERP')?.answeredAtMs).toBe(sentAtMs + 100);
   });
 
-  const part = (filled: string) => ({ orders: [{ evidence: { order: { orderId: 1, filled } } }] });
-  const cancelWith = (evidence: Json): Entry => {
+  const part = (filled: string): StepFacts => ({ cancelled: [{ orderId: 1, filled }] });
+  const cancelWith = (facts: StepFacts): Entry => {
     const { steps, ...entry } = entryOf({
       id: 'c',
       status: 'cancelled',
-      placed: evidence,
+      placed: facts,
       atMs: sentAtMs + 9,
     });
     const [sending, last] = steps as readonly [Step, Step];
     return {
       ...entry,
       orderId: null,
-      steps: [{ ...sending, evidence: { placedBy: 'a' } }, last],
+      steps: [{ ...sending, facts: { placedBy: ['a'] } }, last],
       signal: {
         ticker: 'X',
         market: 'BTC_PERP',
@@ -156,15 +166,15 @@ describe('the last order of a market', () => {
     };
   };
 
-  test.each<[string, Json, string, boolean]>([
+  test.each<[string, StepFacts, string, boolean]>([
     ['is filled in part', part('0.1'), '0', true],
-    ['is gone, and perhaps filled', { wasGone: true, code: 2 }, '0', true],
+    ['is gone, and perhaps filled', { wasGone: true }, '0', true],
     ['is filled as far as was known', part('0.1'), '0.1', false],
     ['is not filled', part('0'), '0', false],
-  ])('is a fill that a cancellation found when the order %s', (_, evidence, known, isFound) => {
+  ])('is a fill that a cancellation found when the order %s', (_, facts, known, isFound) => {
     const order = entryOf({ placed: bought(known, 'open') });
 
-    const moves = findLastMoves([order, cancelWith(evidence)], 'BTC_PERP');
+    const moves = findLastMoves([order, cancelWith(facts)], 'BTC_PERP');
 
     expect(moves.some(({ answeredAtMs }) => answeredAtMs === sentAtMs + 109)).toBe(isFound);
   });

@@ -157,8 +157,7 @@ describe('maxOpenNotional', () => {
   test('denies what is worth nobody knows how much, and lets the position be closed', async () => {
     const settings = settingsWith({ maxOpenNotional: '1500' });
     await send(settings, { action: 'buy', quantity: '0.01' });
-    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
-    await send(settingsWith({}), { action: 'buy', quoteQuantity: '100', ...resting });
+    await relay.beginAsBefore({ action: 'buy', quoteQuantity: '100', limitPrice: '40000' });
 
     expect(await send(settings, { action: 'buy', quantity: '0.001' })).toMatchObject({
       rule: 'limit_not_known',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
 import type { Signal } from '../../lib/model/signal.ts';
+import type { StepFacts } from '../../lib/model/step-facts.ts';
 import { endingOf } from '../../lib/reports/entry-ending.ts';
 import { createLotBooks, type LotBooks } from '../../lib/reports/entry-lots.ts';
 
@@ -43,11 +43,20 @@ const stop: OrderExecution = {
 const target: OrderExecution = { ...ownOrder, role: 'take_profit', orderId: 3, filledNotional: '525' };
 const nothing = { filled: '0', filledNotional: '0', fees: {} } as const;
 
-function entryOf(orders: readonly OrderExecution[], signal: Signal = buy, evidence: Json = null): Entry {
+const report = {
+  orderId: 1,
+  side: 'buy',
+  amount: '0.01',
+  filled: '0',
+  createdAtMs: 2,
+  endedAtMs: null,
+} as const;
+
+function entryOf(orders: readonly OrderExecution[], signal: Signal = buy, facts: StepFacts = {}): Entry {
   const steps = [
     { status: 'accepted', atMs: 0, note: 'stored' },
-    { status: 'sending', atMs: 1, note: 'on its way', evidence },
-    { status: 'placed', atMs: 2, note: 'held', evidence: { order: { orderId: 1, status: 'open' } } },
+    { status: 'sending', atMs: 1, note: 'on its way', facts },
+    { status: 'placed', atMs: 2, note: 'held', facts: { report: { ...report, status: 'open' } } },
   ] as const;
   return {
     account: 'main',
@@ -124,7 +133,7 @@ describe('without other fills, the own orders of an entry tell', () => {
 
   test('that an order which the exchange cancelled at once was not filled', () => {
     const entry = entryOf([{ ...ownOrder, ...nothing, status: 'cancelled' }]);
-    const placed = { ...entry.steps[2], evidence: { order: { orderId: 1, status: 'cancelled' } } };
+    const placed = { ...entry.steps[2], facts: { report: { ...report, status: 'cancelled' } } };
     expect(told({ ...entry, steps: [...entry.steps.slice(0, 2), placed] } as Entry)).toMatchObject({
       state: 'unfilled',
     });
@@ -132,7 +141,13 @@ describe('without other fills, the own orders of an entry tell', () => {
 
   test('the profit of a short that a position signal opened', () => {
     const reverse: Signal = { ...close, action: 'reverse', leg: 'open' };
-    expect(told(entryOf([ownOrder, stop], reverse, { positionOrder: { side: 'sell' } }))).toMatchObject({
+    expect(
+      told(
+        entryOf([ownOrder, stop], reverse, {
+          positionOrder: { side: 'sell', size: { unit: 'base', quantity: '0.01' }, reduceOnly: false },
+        }),
+      ),
+    ).toMatchObject({
       state: 'stopped_out',
       profit: '10',
     });

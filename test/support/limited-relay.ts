@@ -10,6 +10,8 @@ import { testConfig } from './world.ts';
 export interface LimitedRelay extends Aftermath {
   /** Sends a market order for BTC_USDT, or what the fields say. @returns its status, and the rule that denied it */
   sendUnder(settings: Settings, fields: object, market?: string): Promise<object>;
+  /** Stores an order of BTC_USDT as an older release began to send it: nothing says how much it came to. */
+  beginAsBefore(fields: object): Promise<void>;
   /** The signed positions of a market at the exchange; ends every fault. */
   held(market?: string): Promise<readonly string[]>;
 }
@@ -43,6 +45,13 @@ export async function openLimitedRelay(dialect: 'live' | 'documented' = 'live'):
       const { status, steps } = await relay.entry(signalId);
       const { rule, limit, actual } = (steps.at(-1)?.evidence ?? {}) as Record<string, string>;
       return { status, ...(status === 'placed' ? {} : { rule, limit, actual }) };
+    },
+    async beginAsBefore(fields) {
+      count += 1;
+      const alert = { id: `order-${count}`, ticker: 'BTCUSDT', orderType: 'limit', ...fields };
+      const key = await relay.receive(JSON.stringify(alert));
+      const step = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;
+      await relay.services.ledger.start(key, step, null);
     },
     async held(market = 'BTC_USDT') {
       relay.paper.control.clearFaults();

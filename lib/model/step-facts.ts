@@ -1,0 +1,129 @@
+import { formatDecimal } from '../base/decimal.ts';
+import type { Order, OrderStatus, PositionSide, Side } from './order.ts';
+import type { DecimalText, OrderSize } from './signal.ts';
+
+/**
+ * What a step says of the order of its signal, or of the orders that it cancelled. Unlike the evidence of a step, which
+ * explains it to people and may be shortened, these facts are typed, kept whole, and decide. Plain JSON.
+ *
+ * @see DECISIONS 163
+ */
+export interface StepFacts {
+  /** The position that the order was planned on; of a signal that found it as wanted, that position. */
+  readonly position?: PositionFact;
+  /** The order that a position signal led to. */
+  readonly positionOrder?: PositionOrder;
+  /** The amount that was sent, in base units. */
+  readonly amount?: DecimalText;
+  /** The prices of the exits that were sent with the order. */
+  readonly exits?: ExitPrices;
+  /** How the limits of the account counted the order; absent when it has none. */
+  readonly counted?: CountedFact;
+  /** The order as the exchange reported it when it was placed or found. */
+  readonly report?: OrderReport;
+  /**
+   * The order as reported when what rested of it was cancelled; null when the exchange said that nothing rested any more.
+   * Absent: nothing had to be cancelled.
+   */
+  readonly ended?: OrderReport | null;
+  /** An order that its fills alone have proved. */
+  readonly proved?: { readonly orderId: number; readonly filled: DecimalText };
+  /** The code with which the exchange refused the request. */
+  readonly refusedCode?: number;
+  /** Of a cancellation: the ids of the signals that placed the orders. */
+  readonly placedBy?: readonly string[];
+  /** Of a cancellation: the orders that the exchange reported as ended, and how much of each was filled. */
+  readonly cancelled?: readonly CancelledOrder[];
+  /** Of a cancellation: whether an order was not open any more. It may have been filled. */
+  readonly wasGone?: boolean;
+  /** Of a close: the ids of the signals whose exits have ended with the position. */
+  readonly exitsEndedFor?: readonly string[];
+}
+
+export interface PositionFact {
+  /** Signed, in base units. */
+  readonly amount: DecimalText;
+  /** Of an account in hedge mode. */
+  readonly side?: Exclude<PositionSide, 'BOTH'>;
+}
+
+/** The order of a position signal. */
+export interface PositionOrder {
+  readonly side: Side;
+  readonly size: OrderSize;
+  readonly reduceOnly: boolean;
+  /** Of an account in hedge mode. */
+  readonly positionSide?: PositionSide;
+}
+
+/** The trigger price of a stop-loss and the limit price of a take-profit, in plain notation; absent without one. */
+export interface ExitPrices {
+  readonly stopLoss?: DecimalText;
+  readonly takeProfit?: DecimalText;
+}
+
+export interface CountedFact {
+  readonly side: Side;
+  /** In base units. */
+  readonly amount: DecimalText;
+  /** In USDT; null when it was not known. */
+  readonly notional: DecimalText | null;
+  readonly onlyReduces: boolean;
+}
+
+export interface CancelledOrder {
+  readonly orderId: number;
+  /** In the unit of the order. */
+  readonly filled: DecimalText;
+}
+
+/** An order as a response or a list of the exchange reported it. */
+export interface OrderReport {
+  readonly orderId: number;
+  readonly side: Side;
+  readonly status: OrderStatus;
+  /** In the unit of the order. */
+  readonly amount: DecimalText;
+  readonly filled: DecimalText;
+  /** Null when the report does not say it. */
+  readonly createdAtMs: number | null;
+  /** Null when the report does not say it. */
+  readonly endedAtMs: number | null;
+  readonly activationCondition?: string;
+  readonly exits?: ExitPrices;
+}
+
+type Reportable = Pick<Order, 'orderId' | 'side' | 'status' | 'amount' | 'filled'> &
+  Partial<Pick<Order, 'createdAtMs' | 'activationCondition' | 'oto'>> & {
+    readonly endedAtMs?: number | null;
+  };
+
+export function reportOf(order: Reportable): OrderReport {
+  const { orderId, side, status, activationCondition, oto } = order;
+  return {
+    orderId,
+    side,
+    status,
+    amount: formatDecimal(order.amount),
+    filled: formatDecimal(order.filled),
+    createdAtMs: order.createdAtMs ?? null,
+    endedAtMs: order.endedAtMs ?? null,
+    ...(activationCondition === undefined ? {} : { activationCondition }),
+    ...(oto === undefined ? {} : { exits: exitPricesOf(oto) }),
+  };
+}
+
+export function cancelledOf({ orderId, filled }: Pick<Order, 'orderId' | 'filled'>): CancelledOrder {
+  return { orderId, filled: formatDecimal(filled) };
+}
+
+/** The prices of an order's exits. */
+export function exitPricesOf({
+  stopLoss,
+  takeProfit,
+}: Partial<Pick<NonNullable<Order['oto']>, 'stopLoss' | 'takeProfit'>>): ExitPrices {
+  return {
+    ...(stopLoss === undefined ? {} : { stopLoss: formatDecimal(stopLoss) }),
+    ...(takeProfit === undefined ? {} : { takeProfit: formatDecimal(takeProfit) }),
+  };
+}
