@@ -23,17 +23,20 @@ export function fillLedger(databasePath: string, count: number): void {
     .all() as unknown as readonly { readonly name: string; readonly sql: string }[];
   // Indexes made at once over all rows are much quicker than row by row.
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
+  copyEnded(database, count, Date.now() - spacingMs * 3_100_000);
+  for (const { sql } of indexes) database.exec(sql);
+  database.exec('PRAGMA journal_mode = WAL');
+  database.close();
+}
+
+/** @param startMs the time of the first copy */
+export function copyEnded(database: DatabaseSync, count: number, startMs: number): void {
   database.exec(`CREATE TEMP TABLE templates AS
     SELECT * FROM entries WHERE status NOT IN ('accepted', 'sending', 'unknown') ORDER BY seq LIMIT 1000`);
   const { templates, stored } = database
     .prepare('SELECT (SELECT count(*) FROM templates) AS templates, (SELECT count(*) FROM entries) AS stored')
     .get() as unknown as { readonly templates: number; readonly stored: number };
-  database
-    .prepare(copyStatement(database))
-    .run({ first: stored, last: count - 1, templates, startMs: Date.now() - spacingMs * 3_100_000 });
-  for (const { sql } of indexes) database.exec(sql);
-  database.exec('PRAGMA journal_mode = WAL');
-  database.close();
+  database.prepare(copyStatement(database)).run({ first: stored, last: count - 1, templates, startMs });
 }
 
 /** What a copied column holds; `n` is the number of the copy. Other columns are copied as they are. */

@@ -1,11 +1,15 @@
 import { expect, test } from '@jest/globals';
-import type { openSqlite } from '../../lib/base/sqlite.ts';
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import { prepareStatements } from '../../lib/queue/sqlite-line-statements.ts';
+import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { openStore } from './open-store.ts';
 
-/** SQLite's query plan of every statement on entries that the call prepares. */
-function plansOf(call: (file: ReturnType<typeof openSqlite>) => void): readonly (readonly string[])[] {
+/** SQLite's query plan of every statement that the call prepares: of those on entries, or on any table. */
+function plansOf(call: (file: SqliteFile) => void, table = /\bentries\b/): readonly (readonly string[])[] {
   const { file } = openStore();
   const { database } = file;
   const prepare = database.prepare.bind(database);
@@ -16,7 +20,7 @@ function plansOf(call: (file: ReturnType<typeof openSqlite>) => void): readonly 
   };
   call(file);
   const plans = prepared
-    .filter((sql) => /\bentries\b/.test(sql))
+    .filter((sql) => table.test(sql) && /^\s*(SELECT|UPDATE|DELETE|WITH)\b/.test(sql))
     .map((sql) => prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
     .map((rows) => rows.map((row) => String(row['detail'])));
   file.close();
@@ -46,4 +50,24 @@ test('the line reads the entries that wait, and never the others', () => {
 test('dead letters are found among the entries that wait', () => {
   const plans = plansOf((file) => createSqliteDeadLetters(file));
   expect(plans).toEqual([[waiting, sorted], [waiting], [waiting]]);
+});
+
+const followed = 'SEARCH entries USING INDEX followed_orders (account=?)';
+
+test('no store reads a whole table, and only what waits or is followed is sorted', () => {
+  const plans = plansOf((file) => {
+    createSqliteLedger(file);
+    createSqliteExecutions(file);
+    createSqliteAccountFacts(file);
+    createSqliteSnapshots(file);
+  }, /^(?!.*sqlite_schema)/);
+
+  const lines = plans.flat();
+  // Of the few accounts, each of which was one search.
+  expect(lines.filter((line) => line.startsWith('SCAN'))).toEqual(['SCAN known', 'SCAN known']);
+  expect(plans.filter((plan) => plan.some((line) => line.includes('TEMP B-TREE')))).toEqual([
+    [waiting, sorted],
+    [followed, sorted],
+  ]);
+  expect(lines.length).toBeGreaterThan(40);
 });

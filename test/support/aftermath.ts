@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -69,10 +69,14 @@ const lists = [
   '/api/v4/public/markets',
 ];
 
-/** @param onRequest called before each request goes on the wire */
+/**
+ * @param onRequest called before each request goes on the wire
+ * @param file where the ledger is kept; absent: in memory
+ */
 export async function openAftermath(
   dialect: Dialect = 'live',
   onRequest: (clock: ManualClock) => void = () => undefined,
+  file = openSqlite(':memory:'),
 ): Promise<Aftermath> {
   const clock = createManualClock(noonMs);
   const asked: string[] = [];
@@ -80,7 +84,7 @@ export async function openAftermath(
     asked.push(path);
     onRequest(clock);
   });
-  const { paper, file, services, raised, close } = await openServices({ dialect, clock, transport });
+  const { paper, services, raised, close } = await openServices({ dialect, clock, transport, file });
 
   const follower = createFollower(services);
 

@@ -43,8 +43,10 @@ export async function openServices(options: {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly transport?: Transport;
+  /** Absent: an empty one. */
+  readonly file?: SqliteFile;
 }): Promise<OpenServices> {
-  const { dialect, clock, transport = createTransport() } = options;
+  const { dialect, clock, transport = createTransport(), file = openSqlite(':memory:') } = options;
   const { settings } = parseConfig(testConfig);
   const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
   paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
@@ -52,7 +54,6 @@ export async function openServices(options: {
   // Pauses before retries come to whole milliseconds, as a real clock's time does.
   const random = () => 0;
   const client = createExchangeClient({ address: paper.url, dialect, credentials, clock, random, transport });
-  const file = openSqlite(':memory:');
   const copies = createSqliteMarketCopies(file, paper.url);
   const line = createSqliteLine(file, { maxDeliveries: 5, clock });
   const { alarms, raised } = recordAlarms();
