@@ -2,9 +2,9 @@ import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { AwsError, errorOf } from './aws-error.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { parseOwnJson } from './json.ts';
+import { readJson } from './json.ts';
 import type { Random } from './random.ts';
-import type { Transport } from './wire.ts';
+import type { Transport, WireOutcome } from './wire.ts';
 
 /** @see DECISIONS 140 */
 export interface AwsCredentials {
@@ -33,10 +33,15 @@ export interface AwsAccess {
   readonly random?: Random;
 }
 
-/** A service that is called by its JSON protocol: its name in addresses and signatures, and in the header of a call. */
+/** A service that is called by its JSON protocol. */
 export interface AwsService {
+  /** In addresses and signatures. */
   readonly name: string;
+  /** In the header of a call. */
   readonly target: string;
+  readonly protocol: '1.0' | '1.1';
+  /** By operation: the field that its answer always has; null: the answer may be empty. Else it is a JSON object. */
+  readonly promises: Readonly<Record<string, string | null>>;
 }
 
 export interface AwsClient {
@@ -48,14 +53,19 @@ export interface AwsClient {
   call(operation: string, input: object): Promise<unknown>;
 }
 
+interface Result {
+  readonly result: unknown;
+}
+
 const defaultAttempts = 3;
 /** The longest pause before the second attempt; before the third it is twice as long. */
 const longestPausesMs = { soon: 100, later: 500 } as const;
 
 /**
- * Creates the client of a service with AWS's JSON protocol 1.0.
+ * Creates the client of a service with AWS's JSON protocol.
  *
- * A request that failed for a reason that may pass is sent again; so each must be one that may arrive twice.
+ * A request that failed for a reason that may pass is sent again; so each must be one that may arrive twice. An answer
+ * that is not what the operation promises is such a failure: it proves nothing.
  *
  * @see https://smithy.io/2.0/aws/protocols/aws-json-1_0-protocol.html
  */
@@ -70,7 +80,7 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
     applyChecksum: false,
   });
 
-  async function attempt(operation: string, body: string): Promise<AwsError | { readonly result: unknown }> {
+  async function attempt(operation: string, body: string): Promise<AwsError | Result> {
     const { protocol, hostname, host } = new URL(baseUrl);
     const unsigned = {
       method: 'POST',
@@ -80,7 +90,7 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
       query: {},
       headers: {
         host,
-        'content-type': 'application/x-amz-json-1.0',
+        'content-type': `application/x-amz-json-${service.protocol}`,
         'x-amz-target': `${service.target}.${operation}`,
       },
       body,
@@ -96,9 +106,7 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
       connectTimeoutMs: access.connectTimeoutMs,
       timeoutMs: access.timeoutMs,
     });
-    return (
-      errorOf(outcome) ?? { result: outcome.kind === 'answered' ? parseOwnJson(outcome.body || '{}') : {} }
-    );
+    return errorOf(outcome) ?? resultOf(outcome, service.promises[operation]);
   }
 
   return {
@@ -113,6 +121,17 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
       }
     },
   };
+}
+
+/** @param promised the field that the answer must have; null: it may be empty */
+function resultOf(outcome: WireOutcome, promised: string | null | undefined): AwsError | Result {
+  const body = outcome.kind === 'answered' ? outcome.body : '';
+  if (body === '' && promised === null) return { result: {} };
+  const result = readJson(body);
+  const isRecord = typeof result === 'object' && result !== null && !Array.isArray(result);
+  if (isRecord && (typeof promised !== 'string' || promised in result)) return { result };
+  const wanted = typeof promised === 'string' ? `a JSON object with ${promised}` : 'a JSON object';
+  return new AwsError('UnreadableResponse', `the answer is not ${wanted}`, { content: {}, retry: 'soon' });
 }
 
 /** The domains of regions outside the common one. @see https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html */

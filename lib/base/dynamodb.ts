@@ -1,4 +1,4 @@
-import { type AwsAccess, createAwsClient } from './aws-client.ts';
+import { type AwsAccess, type AwsService, createAwsClient } from './aws-client.ts';
 
 /** A value in DynamoDB's JSON: one of these members names its type and holds it. */
 export interface AttributeValue {
@@ -77,9 +77,18 @@ export interface DynamodbClient {
   ): Promise<DynamodbOperations[O][1]>;
 }
 
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html */
+export const dynamodb: AwsService = {
+  name: 'dynamodb',
+  target: 'DynamoDB_20120810',
+  protocol: '1.0',
+  // Of one item that is not there, GetItem answers an empty object.
+  promises: { Query: 'Items', BatchGetItem: 'Responses' },
+};
+
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html */
 export function createDynamodbClient(access: AwsAccess): DynamodbClient {
-  return createAwsClient({ name: 'dynamodb', target: 'DynamoDB_20120810' }, access) as DynamodbClient;
+  return createAwsClient(dynamodb, access) as DynamodbClient;
 }
 
 export function textAttribute(item: Item, name: string): string {

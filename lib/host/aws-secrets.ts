@@ -1,4 +1,4 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { type AwsAccess, type AwsService, createAwsClient } from '../base/aws-client.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
@@ -20,13 +20,30 @@ const longestWaitMs = 250;
 /** After a failure, a secret is not requested for that comparison until this time has passed. */
 const failureRestMs = 60_000;
 
+/** The one operation that a function needs of Secrets Manager. */
+export interface SecretsClient {
+  call(operation: 'GetSecretValue', input: { readonly SecretId: string }): Promise<{ SecretString: string }>;
+}
+
+/** @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html */
+const secretsManager: AwsService = {
+  name: 'secretsmanager',
+  target: 'secretsmanager',
+  protocol: '1.1',
+  promises: { GetSecretValue: 'SecretString' },
+};
+
+export function createSecretsClient(access: AwsAccess): SecretsClient {
+  return createAwsClient(secretsManager, access) as SecretsClient;
+}
+
 /**
  * The secret store on AWS Secrets Manager. It caches each secret for at most five minutes.
  *
  * It requests all secrets at once when it is created, so that the requests run while the function starts.
  */
 export function createAwsSecrets(options: {
-  readonly client: SecretsManagerClient;
+  readonly client: SecretsClient;
   readonly clock: Clock;
   readonly webhookTokens: SecretIds;
   readonly exchangeKeys: SecretIds;
@@ -126,10 +143,9 @@ class RememberedSecret<T> {
   }
 }
 
-async function fetchSecret(client: SecretsManagerClient, id: string): Promise<string> {
+async function fetchSecret(client: SecretsClient, id: string): Promise<string> {
   try {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id }));
-    return SecretString ?? '';
+    return (await client.call('GetSecretValue', { SecretId: id })).SecretString;
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException')
       throw new RelayError('secrets_missing', 'the secret no longer exists; deploy again', {

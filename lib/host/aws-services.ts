@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createLogAlarms } from '../base/alarms.ts';
-import { type AwsAccess, endpointOf } from '../base/aws-client.ts';
+import type { AwsAccess } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { createDynamodbClient } from '../base/dynamodb.ts';
 import { createTransport } from '../base/transport.ts';
@@ -26,13 +25,12 @@ import { createRepeatWatch } from '../relay/repeated-alert.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
-import { createAwsSecrets } from './aws-secrets.ts';
+import { createAwsSecrets, createSecretsClient } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
-import { createSdkRequestHandler } from './sdk-request-handler.ts';
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -75,7 +73,7 @@ const snapshotTimeoutMs = 10_000;
 export function openReceiveServices(host: HostConfig, environment: Environment): ReceiveServices {
   const connection = connect(host, environment);
   const secrets = createAwsSecrets({
-    client: openSecretsManager(connection),
+    client: createSecretsClient(connection),
     clock: systemClock,
     webhookTokens: readSecretIds(environment, 'WEBHOOK_TOKENS'),
     exchangeKeys: {},
@@ -185,22 +183,12 @@ function logTo(functionName: string) {
 function openExchangeClients(connection: Connection): ExchangeClients {
   const { host, environment, transport } = connection;
   const secrets = createAwsSecrets({
-    client: openSecretsManager(connection),
+    client: createSecretsClient(connection),
     clock: systemClock,
     webhookTokens: {},
     exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
   });
   return createExchangeClients({ ...host.exchange, secrets, clock: systemClock, transport });
-}
-
-function openSecretsManager({ transport, region, endpoint }: Connection): SecretsManagerClient {
-  return new SecretsManagerClient({
-    region,
-    // Given in any case: a bundle holds nothing that finds it.
-    endpoint: endpoint ?? endpointOf('secretsmanager', region),
-    maxAttempts: awsAttempts,
-    requestHandler: createSdkRequestHandler(transport, awsTimes),
-  });
 }
 
 function openLedger(connection: Connection): Ledger {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type AwsAccess, createAwsClient } from '../base/aws-client.ts';
+import { type AwsAccess, type AwsService, createAwsClient } from '../base/aws-client.ts';
 import { AwsError } from '../base/aws-error.ts';
 
 /** A message as SQS delivers it. */
@@ -47,9 +47,17 @@ export interface SqsClient {
   call<O extends keyof SqsOperations>(operation: O, input: SqsOperations[O][0]): Promise<SqsOperations[O][1]>;
 }
 
+/** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Operations.html */
+const sqs: AwsService = {
+  name: 'sqs',
+  target: 'AmazonSQS',
+  protocol: '1.0',
+  promises: { SendMessage: 'MD5OfMessageBody', DeleteMessage: null, ChangeMessageVisibility: null },
+};
+
 /** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-making-api-requests-json.html */
 export function createSqsClient(access: AwsAccess): SqsClient {
-  return createAwsClient({ name: 'sqs', target: 'AmazonSQS' }, access) as SqsClient;
+  return createAwsClient(sqs, access) as SqsClient;
 }
 
 /**

@@ -1,6 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type AwsAccess, type AwsClient, createAwsClient } from '../../lib/base/aws-client.ts';
+import {
+  type AwsAccess,
+  type AwsClient,
+  type AwsService,
+  createAwsClient,
+} from '../../lib/base/aws-client.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
 import { openAccess } from '../support/aws-access.ts';
 import {
@@ -22,6 +27,13 @@ const fails = (status: number, kind: string): ScriptStep => ({
   }),
 });
 
+const service: AwsService = {
+  name: 'dynamodb',
+  target: 'DynamoDB_20120810',
+  protocol: '1.0',
+  promises: { Query: 'Items', DeleteMessage: null },
+};
+
 let server: ScriptedServer;
 let access: AwsAccess;
 const pausesMs: number[] = [];
@@ -39,7 +51,7 @@ async function open(steps: readonly ScriptStep[], options: Partial<AwsAccess> = 
     credentials: async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey, sessionToken: 'of the role' }),
     ...options,
   });
-  return createAwsClient({ name: 'dynamodb', target: 'DynamoDB_20120810' }, access);
+  return createAwsClient(service, access);
 }
 
 afterEach(async () => {
@@ -104,6 +116,28 @@ test('an operation without output is an empty result', async () => {
   const client = await open([{ status: 200, body: '' }]);
 
   expect(await client.call('DeleteMessage', {})).toEqual({});
+});
+
+describe('an answer that proves nothing is asked for again:', () => {
+  test.each([
+    ['an empty one', 'GetItem', ''],
+    ['a page of a proxy', 'GetItem', '<html>'],
+    ['a list', 'GetItem', '[]'],
+    ['null', 'GetItem', 'null'],
+    ['one without what the operation promises', 'Query', '{"Count":0}'],
+  ])('%s', async (_, operation, body) => {
+    const client = await open([{ status: 200, body }, answers({ Items: [] })]);
+
+    expect(await client.call(operation, {})).toEqual({ Items: [] });
+    expect(pausesMs).toEqual([50]);
+  });
+
+  test('three times at most', async () => {
+    const client = await open(Array(3).fill({ status: 200, body: '{}' }));
+
+    await expect(client.call('Query', {})).rejects.toMatchObject({ name: 'UnreadableResponse' });
+    expect(server.seen).toHaveLength(3);
+  });
 });
 
 describe('a request is sent again, after a random pause that grows,', () => {
@@ -203,10 +237,7 @@ test.each([
     close() {},
   };
   await open([]);
-  const client = createAwsClient(
-    { name: 'dynamodb', target: 'DynamoDB_20120810' },
-    { ...access, transport, region, endpoint: undefined },
-  );
+  const client = createAwsClient(service, { ...access, transport, region, endpoint: undefined });
 
   await client.call('GetItem', {});
 

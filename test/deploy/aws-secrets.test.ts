@@ -5,8 +5,9 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll } from '@jest/globals';
-import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
+import { createAwsSecrets, createSecretsClient } from '../../lib/host/aws-secrets.ts';
 import { describeSecrets } from '../host/secrets-contract.ts';
+import { accessOf } from '../support/aws-access.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 
 let aws: MiniStack;
@@ -46,7 +47,8 @@ describeSecrets('secrets in Secrets Manager', async () => {
   }
 
   return {
-    open: (clock) => createAwsSecrets({ client, clock, ...ids }),
+    open: (clock) =>
+      createAwsSecrets({ client: createSecretsClient(accessOf(aws.clientOptions)), clock, ...ids }),
     async store(account, { token, replaced, keys }) {
       const tokens = { current: token, previous: replaced };
       await write(ids.webhookTokens[account], JSON.stringify(tokens));

@@ -1,10 +1,8 @@
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createTransport } from '../../lib/base/transport.ts';
-import type { Transport } from '../../lib/base/wire.ts';
-import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
-import { createSdkRequestHandler } from '../../lib/host/sdk-request-handler.ts';
+import type { AwsAccess } from '../../lib/base/aws-client.ts';
+import { createAwsSecrets, createSecretsClient } from '../../lib/host/aws-secrets.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
+import { openAccess } from '../support/aws-access.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -26,12 +24,10 @@ const first = 'first-token-0123456789';
 const second = 'second-token-0123456789';
 
 let server: ScriptedServer;
-let client: SecretsManagerClient;
-let transport: Transport;
+let access: AwsAccess;
 
 afterEach(async () => {
-  client.destroy();
-  transport.close();
+  access.transport.close();
   await server.close();
 });
 
@@ -49,18 +45,16 @@ async function openFor(
   ...steps: readonly ScriptStep[]
 ): Promise<Opened> {
   server = await startScriptedServer(steps);
-  transport = createTransport();
-  client = new SecretsManagerClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-    requestHandler: createSdkRequestHandler(transport, { connectTimeoutMs: 10_000, timeoutMs: 20_000 }),
-  });
+  access = openAccess(server.url, { maximumAttempts: 1 });
   const clock = createManualClock(0);
   return {
     clock,
-    secrets: createAwsSecrets({ client, clock, webhookTokens, exchangeKeys: {} }),
+    secrets: createAwsSecrets({
+      client: createSecretsClient(access),
+      clock,
+      webhookTokens,
+      exchangeKeys: {},
+    }),
   };
 }
 
@@ -72,7 +66,16 @@ describe('secrets in Secrets Manager', () => {
     const answers = await Promise.all(Array.from({ length: 9 }, () => secrets.webhookTokens('main')));
 
     expect(answers.flat()).toEqual(Array(9).fill(first));
-    expect(server.seen.map(({ body }) => JSON.parse(body))).toEqual([{ SecretId: 'id-of-main' }]);
+    expect(server.seen).toMatchObject([
+      {
+        body: '{"SecretId":"id-of-main"}',
+        headers: {
+          'content-type': 'application/x-amz-json-1.1',
+          'x-amz-target': 'secretsmanager.GetSecretValue',
+          authorization: expect.stringContaining('/eu-central-1/secretsmanager/aws4_request'),
+        },
+      },
+    ]);
   });
 
   test('are cached for five minutes and not a millisecond longer', async () => {
@@ -130,6 +133,13 @@ describe('secrets in Secrets Manager', () => {
       code: 'store_unavailable',
       message: 'the secret could not be read: AccessDeniedException',
     });
+    expect(await secrets.webhookTokens('main')).toEqual([first]);
+  });
+
+  test('are not read from a response without a secret', async () => {
+    const { secrets } = await open({ status: 200, body: '{"ARN":"a"}' }, holds(tokens(first)));
+    await server.untilSeen(1);
+    await secrets.webhookTokens('main').catch(() => undefined);
     expect(await secrets.webhookTokens('main')).toEqual([first]);
   });
 

@@ -41,12 +41,12 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 306_000],
-    ['execute-signal', 393_000],
-    ['reconcile-signals', 335_000],
-    ['snapshot-balances', 260_000],
-    ['snapshot-fees', 260_000],
-    ['import-interest', 260_000],
+    ['receive-signal', 215_000],
+    ['execute-signal', 300_000],
+    ['reconcile-signals', 240_000],
+    ['snapshot-balances', 150_000],
+    ['snapshot-fees', 150_000],
+    ['import-interest', 150_000],
   ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
     const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
 

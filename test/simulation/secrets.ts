@@ -1,6 +1,5 @@
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Credentials } from '../../lib/exchange/client.ts';
-import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
+import { createAwsSecrets, type SecretsClient } from '../../lib/host/aws-secrets.ts';
 import { liveTokensOf, type TokensContent } from '../../lib/host/secret-contents.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { Process } from './process.ts';
@@ -44,10 +43,10 @@ export function createFunctionSecrets(
     const [kind, account = ''] = id.split('/');
     return JSON.stringify(kind === 'tokens' ? contents.tokens.get(account) : contents.keys.get(account));
   };
-  const client = {
-    send: ({ input }: { readonly input: { readonly SecretId: string } }) =>
-      process.step('secrets.fetch', input.SecretId, async () => ({ SecretString: read(input.SecretId) })),
-  } as unknown as SecretsManagerClient;
+  const client: SecretsClient = {
+    call: (_, { SecretId }) =>
+      process.step('secrets.fetch', SecretId, async () => ({ SecretString: read(SecretId) })),
+  };
   const idsOf = (kind: string, isWanted: boolean) =>
     isWanted
       ? Object.fromEntries([...contents.tokens.keys()].map((account) => [account, `${kind}/${account}`]))
