@@ -58,19 +58,16 @@ function bytesOf({ account, body }: Alert): string {
   return `${account} ${fingerprintOf(Buffer.from(body))}`;
 }
 
-/**
- * Each delivery has a record of its own that names the first signal; but a process that stood still may receive several in
- * one millisecond.
- */
-function findUnrecorded({ entries, history }: Facts, repeats: readonly Repeat[]): readonly Violation[] {
+/** Each delivery has a record of its own that names the first signal. */
+function findUnrecorded({ entries }: Facts, repeats: readonly Repeat[]): readonly Violation[] {
   const records = Map.groupBy(
     entries.filter(({ status, steps }) => status === 'invalid' && firstIdIn(steps[0]?.evidence) !== null),
     ({ account, fingerprint }) => `${account} ${fingerprint}`,
   );
   const byBytes = Map.groupBy(repeats, ({ response }) => bytesOf(response.alert));
   return [...byBytes].flatMap(([bytes, answered]) => {
-    const recorded = new Set((records.get(bytes) ?? []).map(({ createdAtMs }) => createdAtMs)).size;
-    if (recorded >= (history.freezes.length > 0 ? 1 : answered.length)) return [];
+    const recorded = (records.get(bytes) ?? []).length;
+    if (recorded >= answered.length) return [];
     const names = answered.map(({ response }) => response.alert.name).join(', ');
     return [
       broken('silent', `${names} repeated an alert, ${answered.length} times, and ${recorded} are recorded`),
