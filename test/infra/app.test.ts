@@ -41,7 +41,7 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 306_000],
+    ['receive-signal', 307_000],
     ['execute-signal', 393_000],
     ['reconcile-signals', 335_000],
     ['snapshot-balances', 260_000],
