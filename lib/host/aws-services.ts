@@ -30,7 +30,7 @@ import { createAwsSecrets } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
-import { createFingerprintKeeper, createFingerprintReader } from './key-fingerprints.ts';
+import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import { createSdkRequestHandler } from './sdk-request-handler.ts';
@@ -83,18 +83,16 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
     // This function has no grant on them.
     exchangeKeys: {},
   });
-  const readFingerprints = createFingerprintReader({
-    accounts: Object.keys(host.settings.accounts),
-    clock: systemClock,
-    facts: createDynamodbAccountFacts(ledgerOptions(connection)),
-  });
+  const facts = createDynamodbAccountFacts(ledgerOptions(connection));
+  const accounts = Object.keys(host.settings.accounts);
   return {
     clock: systemClock,
     ...logTo('receive-signal'),
     settings: host.settings,
     ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
     webhookTokens: secrets.webhookTokens,
-    heldSecrets: async () => (await Promise.all([secrets.heldSecrets(), readFingerprints()])).flat(),
+    heldSecrets: async () =>
+      (await Promise.all([secrets.heldSecrets(), readFingerprints(facts, accounts)])).flat(),
     overload: createOverloadWatch(),
     repeats: createRepeatWatch(randomUUID()),
   };

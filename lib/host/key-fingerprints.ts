@@ -16,8 +16,6 @@ import type { SecretStore } from './secrets.ts';
  */
 const factName = 'key fingerprints';
 
-/** How long a function uses fingerprints that it has read. */
-const maximumAgeMs = 60_000;
 /** How often the reconciler looks whether the fingerprints of a key are stored. */
 const keepEveryMs = 60 * 60_000;
 
@@ -86,42 +84,16 @@ export function createFingerprintKeeper(services: {
   };
 }
 
-/** Makes the function that has the fingerprints of all accounts. It reads them at once, then when they are a minute old. */
-export function createFingerprintReader(services: {
-  readonly accounts: readonly string[];
-  readonly clock: Clock;
-  readonly facts: AccountFacts;
-}): () => Promise<readonly SecretFingerprint[]> {
-  const { accounts, clock, facts } = services;
-  let known: readonly SecretFingerprint[] | null = null;
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let reading: Promise<readonly SecretFingerprint[]> | null = null;
-
-  async function readAnew(): Promise<readonly SecretFingerprint[]> {
-    const startedAtMs = clock.nowMs();
-    const found = await Promise.all(accounts.map((account) => read(facts, account)));
-    known = found.flat();
-    readAtMs = startedAtMs;
-    return known;
-  }
-
-  async function current(): Promise<readonly SecretFingerprint[]> {
-    if (known !== null && !hasPassed(readAtMs, maximumAgeMs, clock.nowMs())) return known;
-    reading ??= readAnew().finally(() => {
-      reading = null;
-    });
-    try {
-      return await reading;
-    } catch (error) {
-      // Old ones recognise all keys but a new one. Without any, the alert is refused for now, and sent again.
-      if (known === null) throw error;
-      return known;
-    }
-  }
-
-  // A failure is ignored here: the first alert reads them again.
-  current().catch(() => undefined);
-  return current;
+/**
+ * The fingerprints of all accounts. They are read for every alert: the owner of a new key may try it at once.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readFingerprints(
+  facts: AccountFacts,
+  accounts: readonly string[],
+): Promise<readonly SecretFingerprint[]> {
+  return (await Promise.all(accounts.map((account) => read(facts, account)))).flat();
 }
 
 async function read(facts: AccountFacts, account: string): Promise<readonly SecretFingerprint[]> {

@@ -38,7 +38,7 @@ export interface ReceiveServices {
    * The tokens and exchange keys of all accounts. An alert is stored and shown, so it must contain none of them. On AWS
    * the function may not read the exchange keys, so it has their fingerprints.
    *
-   * @throws RelayError `store_unavailable` when no fingerprints could be read yet
+   * @throws RelayError `store_unavailable` when the fingerprints cannot be read
    */
   heldSecrets(): Promise<readonly HeldSecret[]>;
   readonly overload: OverloadWatch;

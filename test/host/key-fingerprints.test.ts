@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { openReceiveServices, openReconcileServices } from '../../lib/host/aws-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import { createFingerprintKeeper, createFingerprintReader } from '../../lib/host/key-fingerprints.ts';
+import { createFingerprintKeeper, readFingerprints } from '../../lib/host/key-fingerprints.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -101,7 +101,6 @@ async function openStack() {
   return {
     ledger: createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 }),
     keepFingerprints: openReconcileServices(config, environment).keepFingerprints,
-    /** As a function that has just started. */
     openReceive() {
       const services = { ...openReceiveServices(config, environment), log };
       const handler = createWebhook(log, (request) => receiveSignal(services, request));
@@ -165,9 +164,10 @@ test('a stack that an older release made searches alerts for its key from the fi
   const stack = await openStack();
   const alert = (id: string) => buyAlert({ id, comment: keys.apiSecret });
 
-  expect(await stack.openReceive()(alert('before'))).toMatch(/^202 /);
+  const post = stack.openReceive();
+  expect(await post(alert('before'))).toMatch(/^202 /);
   await stack.keepFingerprints();
-  expect(await stack.openReceive()(alert('after'))).toMatch(/^400 /);
+  expect(await post(alert('after'))).toMatch(/^400 /);
 });
 
 describe('the fingerprints of an account', () => {
@@ -195,17 +195,22 @@ describe('the fingerprints of an account', () => {
         await stored.write(account, name, fact);
       },
     };
-    const common = { accounts: ['main'], clock, facts };
     const startKeeper = () =>
-      createFingerprintKeeper({ ...common, log, secrets: { exchangeKeys: async () => parts.keys } });
-    return { parts, clock, lines, startKeeper, startReader: () => createFingerprintReader(common) };
+      createFingerprintKeeper({
+        accounts: ['main'],
+        clock,
+        facts,
+        log,
+        secrets: { exchangeKeys: async () => parts.keys },
+      });
+    return { parts, clock, lines, startKeeper, read: () => readFingerprints(facts, ['main']) };
   }
 
-  const isKnown = async (read: ReturnType<typeof createFingerprintReader>, text: string) =>
+  const isKnown = async (read: () => ReturnType<typeof readFingerprints>, text: string) =>
     holdsSecret(text, await read());
 
   test('are written once, and again an hour after the key was replaced by hand; those before stay', async () => {
-    const { parts, clock, startKeeper, startReader } = openParts();
+    const { parts, clock, startKeeper, read } = openParts();
     const keep = startKeeper();
     await keep();
     await startKeeper()();
@@ -214,29 +219,29 @@ describe('the fingerprints of an account', () => {
     parts.keys = later;
     clock.advance(60 * minuteMs - 1);
     await keep();
-    expect(await isKnown(startReader(), later.apiKey)).toBe(false);
+    expect(await isKnown(read, later.apiKey)).toBe(false);
     clock.advance(1);
     await keep();
-    expect(await isKnown(startReader(), later.apiKey)).toBe(true);
-    expect(await isKnown(startReader(), keys.apiSecret)).toBe(true);
+    expect(await isKnown(read, later.apiKey)).toBe(true);
+    expect(await isKnown(read, keys.apiSecret)).toBe(true);
 
     parts.keys = latest;
     await startKeeper()();
-    expect(await isKnown(startReader(), latest.apiSecret)).toBe(true);
-    expect(await isKnown(startReader(), later.apiSecret)).toBe(true);
-    expect(await isKnown(startReader(), keys.apiSecret)).toBe(false);
+    expect(await isKnown(read, latest.apiSecret)).toBe(true);
+    expect(await isKnown(read, later.apiSecret)).toBe(true);
+    expect(await isKnown(read, keys.apiSecret)).toBe(false);
   });
 
   test('are none while no key is stored', async () => {
-    const { parts, startKeeper, startReader } = openParts();
+    const { parts, startKeeper, read } = openParts();
     parts.keys = null;
     await startKeeper()();
 
-    expect(await startReader()()).toEqual([]);
+    expect(await read()).toEqual([]);
   });
 
   test('are written by the next run when one fails, which says so without failing', async () => {
-    const { parts, lines, startKeeper, startReader } = openParts();
+    const { parts, lines, startKeeper, read } = openParts();
     const keep = startKeeper();
     parts.fails = true;
     await keep();
@@ -244,31 +249,14 @@ describe('the fingerprints of an account', () => {
     await keep();
 
     expect(lines.map(({ level, facts }) => [level, facts['account']])).toEqual([['warn', 'main']]);
-    expect(await isKnown(startReader(), keys.apiKey)).toBe(true);
-  });
-
-  test('are read again after a minute, and used on while they cannot be read', async () => {
-    const { parts, clock, startKeeper, startReader } = openParts();
-    const read = startReader();
-    expect(await isKnown(read, keys.apiKey)).toBe(false);
-    await startKeeper()();
-    clock.advance(minuteMs - 1);
-    expect(await isKnown(read, keys.apiKey)).toBe(false);
-    clock.advance(1);
-    expect(await isKnown(read, keys.apiKey)).toBe(true);
-
-    parts.fails = true;
-    clock.advance(minuteMs);
     expect(await isKnown(read, keys.apiKey)).toBe(true);
   });
 
-  test('must have been read once: an alert before that is to be sent again', async () => {
-    const { parts, startKeeper, startReader } = openParts();
+  test('must be read: an alert that comes while they cannot is to be sent again', async () => {
+    const { parts, startKeeper, read } = openParts();
     await startKeeper()();
     parts.fails = true;
-    const read = startReader();
+
     await expect(read()).rejects.toThrow('the store is away');
-    parts.fails = false;
-    expect(await isKnown(read, keys.apiKey)).toBe(true);
   });
 });

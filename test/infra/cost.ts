@@ -175,11 +175,11 @@ function storePositions(
     perAlert('DynamoDB, writes', writeUnits, prices.writeUnit, 0, `${writeUnits} units × 0.625 per million`),
     {
       name: 'DynamoDB, reads',
-      // A function that receives alerts reads the fingerprints of each account again when they are a minute old.
-      quantity: (alerts) => readUnits * alerts + accounts * Math.min(alerts, minutesOfMonth) + idleReads,
+      // Beside the ledger's reads, each alert reads the fingerprints of every key.
+      quantity: (alerts) => (readUnits + accounts) * alerts + idleReads,
       price: prices.readUnit,
       free: 0,
-      calculation: `${readUnits} units × 0.125 per million; fingerprints of ${accounts} accounts; reconciler ${ofRun} a minute`,
+      calculation: `${readUnits + accounts} units × 0.125 per million; reconciler ${ofRun} a minute`,
     },
     perAlert(
       'Ledger, stored',
