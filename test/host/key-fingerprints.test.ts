@@ -101,8 +101,8 @@ async function openStack() {
   return {
     ledger: createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 }),
     keepFingerprints: openReconcileServices(config, environment).keepFingerprints,
-    openReceive() {
-      const services = { ...openReceiveServices(config, environment), log };
+    openReceive(table = environment.LEDGER_TABLE) {
+      const services = { ...openReceiveServices(config, { ...environment, LEDGER_TABLE: table }), log };
       const handler = createWebhook(log, (request) => receiveSignal(services, request));
       return async (body: string) => {
         const { statusCode, body: response } = await handler(proxyEvent(body));
@@ -168,6 +168,14 @@ test('a stack that an older release made searches alerts for its key from the fi
   expect(await post(alert('before'))).toMatch(/^202 /);
   await stack.keepFingerprints();
   expect(await post(alert('after'))).toMatch(/^400 /);
+});
+
+test('an alert is to be sent again when it cannot be searched for the key', async () => {
+  const stack = await openStack();
+
+  expect(await stack.openReceive('no-table')(buyAlert())).toMatch(
+    /^503 .*what is known of the account could not be read/,
+  );
 });
 
 describe('the fingerprints of an account', () => {
