@@ -10,6 +10,7 @@ import { createTransport } from '../lib/base/transport.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
 import type { HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
+import { storeFingerprints } from '../lib/host/key-fingerprints.ts';
 import { createDynamodbAccountFacts } from '../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
@@ -111,7 +112,11 @@ export async function openStackSession(
       clientsByDialect.set(dialect, clients);
       return account === null ? clients.anonymous : await clients.forAccount(account.name);
     },
-    storeKeys: ({ name }, keys) => secrets.storeKeys(name, keys),
+    async storeKeys({ name }, keys) {
+      // First: no key is stored that alerts are not searched for.
+      await storeFingerprints(createDynamodbAccountFacts(locateLedger()), name, keys);
+      await secrets.storeKeys(name, keys);
+    },
     rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),
     async diagnose() {
       const { diagnoseStack } = await import('./stack-checks.ts');

@@ -9,4 +9,6 @@ const services = openReconcileServices(readShippedConfig(checkedConfig), process
 const follower = createFollower(services);
 
 /** Called by a schedule every minute. */
-export const handler = createSchedule('reconcile-signals', services.log, () => runMinute(services, follower));
+export const handler = createSchedule('reconcile-signals', services.log, async () => {
+  await Promise.all([runMinute(services, follower), services.keepFingerprints()]);
+});

@@ -29,8 +29,10 @@ import { createAwsSecrets, createSecretsClient } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
+import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
+import type { SecretStore } from './secrets.ts';
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -76,16 +78,19 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
     client: createSecretsClient(connection),
     clock: systemClock,
     webhookTokens: readSecretIds(environment, 'WEBHOOK_TOKENS'),
+    // This function has no grant on them.
     exchangeKeys: {},
   });
+  const facts = createDynamodbAccountFacts(ledgerOptions(connection));
+  const accounts = Object.keys(host.settings.accounts);
   return {
     clock: systemClock,
     ...logTo('receive-signal'),
     settings: host.settings,
     ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
     webhookTokens: secrets.webhookTokens,
-    // These are the webhook tokens only: this function has no grant on the exchange keys.
-    heldSecrets: secrets.heldSecrets,
+    heldSecrets: async () =>
+      (await Promise.all([secrets.heldSecrets(), readFingerprints(facts, accounts)])).flat(),
     overload: createOverloadWatch(),
     repeats: createRepeatWatch(randomUUID()),
   };
@@ -133,16 +138,26 @@ export function openExecuteServices(
 export function openReconcileServices(
   host: HostConfig,
   environment: Environment,
-): ReconcileServices & FollowServices {
+): ReconcileServices & FollowServices & { keepFingerprints(): Promise<void> } {
   const connection = connect(host, environment);
+  const records = openRecords(connection);
+  const secrets = openExchangeKeys(connection);
+  const logging = logTo('reconcile-signals');
   return {
     clock: systemClock,
-    ...logTo('reconcile-signals'),
+    ...logging,
     settings: host.settings,
     ledger: openLedger(connection),
-    ...openRecords(connection),
+    ...records,
     queue: openQueue(connection),
-    exchangeFor: openExchangeClients(connection).forAccount,
+    exchangeFor: openExchangeClients(connection, secrets).forAccount,
+    keepFingerprints: createFingerprintKeeper({
+      accounts: Object.keys(host.settings.accounts),
+      clock: systemClock,
+      log: logging.log,
+      secrets,
+      facts: records.facts,
+    }),
     exchangeTimeoutMs: lookupTimeoutMs,
     commandOptions: ` --stack ${readVariable(environment, 'STACK_NAME')} --region ${connection.region}`,
   };
@@ -180,14 +195,20 @@ function logTo(functionName: string) {
   return { log, alarms: createLogAlarms(log) };
 }
 
-function openExchangeClients(connection: Connection): ExchangeClients {
-  const { host, environment, transport } = connection;
-  const secrets = createAwsSecrets({
+function openExchangeKeys(connection: Connection): SecretStore {
+  return createAwsSecrets({
     client: createSecretsClient(connection),
     clock: systemClock,
     webhookTokens: {},
-    exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
+    exchangeKeys: readSecretIds(connection.environment, 'EXCHANGE_KEYS'),
   });
+}
+
+function openExchangeClients(
+  connection: Connection,
+  secrets = openExchangeKeys(connection),
+): ExchangeClients {
+  const { host, transport } = connection;
   return createExchangeClients({ ...host.exchange, secrets, clock: systemClock, transport });
 }
 

@@ -2,7 +2,7 @@ import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Account } from '../model/account.ts';
-import { holdsSecret } from '../signals/find-secret.ts';
+import { type HeldSecret, holdsSecret } from '../signals/find-secret.ts';
 import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../signals/refused-names.ts';
 import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
@@ -13,7 +13,7 @@ export interface Arrived {
   readonly account: Account;
   readonly body: Buffer;
   /** Texts that must not be stored, logged or returned. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly HeldSecret[];
 }
 
 /**

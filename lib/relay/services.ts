@@ -6,6 +6,7 @@ import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
+import type { HeldSecret } from '../signals/find-secret.ts';
 import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 import type { OverloadWatch } from './overload.ts';
@@ -34,11 +35,12 @@ export interface ReceiveServices {
   /** The tokens that are valid now; none for an unknown account. */
   webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
   /**
-   * Every secret that this process holds, of all accounts. An alert is stored and shown, so it must contain
-   * none of them. On AWS the function may not read the exchange keys, so only webhook tokens are checked
-   * there.
+   * The tokens and exchange keys of all accounts. An alert is stored and shown, so it must contain none of them. On AWS
+   * the function may not read the exchange keys, so it has their fingerprints.
+   *
+   * @throws RelayError `store_unavailable` when the fingerprints cannot be read
    */
-  heldSecrets(): Promise<readonly string[]>;
+  heldSecrets(): Promise<readonly HeldSecret[]>;
   readonly overload: OverloadWatch;
   readonly repeats: RepeatWatch;
 }

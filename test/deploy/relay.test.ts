@@ -58,6 +58,8 @@ function alert(id: string, changes: Record<string, unknown> = {}): string {
   const order = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopPrice: '61000' };
   return JSON.stringify({ id, ...order, ...changes });
 }
+/** The first key of `main` and its secret, as the exchange gives them out. */
+const replacedKey = ['f00dfacef00dfacef00dfacef00dface', '0ddba11c0ddba11c0ddba11c0ddba11c'];
 const onEth = { ticker: 'ETHUSDT', stopPrice: '3100', quantity: '0.1' };
 const onSol = { ticker: 'SOLUSDT', stopPrice: '160', quantity: '1' };
 
@@ -169,6 +171,7 @@ describe('A relay that was just deployed', () => {
   });
 
   test('takes exchange keys from standard input, without another deployment', async () => {
+    await deployment.relayJson(['keys', 'set', 'main'], `${replacedKey.join('\n')}\n`);
     await deployment.relayJson(['keys', 'set', 'main'], 'paper-key\npaper-secret\n');
     await deployment.relayJson(
       ['keys', 'set', 'second'],
@@ -291,6 +294,18 @@ describe('An alert', () => {
     });
     expect(kept).toMatchObject({ signals: [{ status: 'invalid', account: 'main' }] });
   });
+
+  test.each(replacedKey)(
+    'that holds an exchange key or its secret is refused, and kept without it',
+    async (text) => {
+      const refused = await post(webhook, alert('leak', { comment: `my key is ${text}` }));
+      const kept = await deployment.relayJson(['signals', '--status', 'invalid', '--limit', '1']);
+
+      expect(refused).toMatchObject({ status: 400, body: { error: { code: 'invalid_signal' } } });
+      expect(JSON.stringify(kept)).toContain('contains a secret of the relay');
+      expect(JSON.stringify(kept)).not.toContain(text);
+    },
+  );
 
   test.each([
     ['lost', 'drop_after', 1],

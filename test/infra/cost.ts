@@ -58,6 +58,8 @@ const assumed = {
   snapshotSeconds: 1,
   /** Hourly balances, and fees and payments once a day. */
   snapshotRuns: 730 + 2 * 30,
+  /** The reconciler compares the keys with their fingerprints every hour. */
+  fingerprintRuns: 730,
   /** Lambda polls a queue with five long polls of 20 s; AWS lowers them to two for standard queues only. */
   idlePolls: 5 * 3 * minutesOfMonth,
   /** Of a run that finds nothing: queries of empty indexes. */
@@ -82,15 +84,15 @@ function fixedPositions({ resources }: SynthesizedTemplate): readonly Position[]
   const secrets = count('AWS::SecretsManager::Secret');
   const alarms = count('AWS::CloudWatch::Alarm');
   const metrics = countLogMetrics(resources);
-  const snapshotReads = assumed.snapshotRuns * (secrets / 2);
+  const otherReads = (assumed.snapshotRuns + assumed.fingerprintRuns) * (secrets / 2);
   return [
     fixed('Secrets', secrets, prices.secret, 0, `${secrets} × ${prices.secret}, two for each account`),
     {
       name: 'Reads of secrets',
-      quantity: (alerts) => 2 * Math.min(alerts, assumed.mostSecretReads) + snapshotReads,
+      quantity: (alerts) => 2 * Math.min(alerts, assumed.mostSecretReads) + otherReads,
       price: prices.secretRead,
       free: 0,
-      calculation: 'both functions, at most every 5 minutes; each snapshot',
+      calculation: 'both functions, at most every 5 minutes; each snapshot; reconciler each hour',
     },
     fixed('Alarms', alarms, prices.alarm, 10, `${alarms} × ${prices.alarm}, 10 free`),
     fixed('Metrics of log lines', metrics, prices.metric, 10, `${metrics} × ${prices.metric}, 10 free`),
@@ -173,10 +175,11 @@ function storePositions(
     perAlert('DynamoDB, writes', writeUnits, prices.writeUnit, 0, `${writeUnits} units × 0.625 per million`),
     {
       name: 'DynamoDB, reads',
-      quantity: (alerts) => readUnits * alerts + idleReads,
+      // Beside the ledger's reads, each alert reads the fingerprints of every key.
+      quantity: (alerts) => (readUnits + accounts) * alerts + idleReads,
       price: prices.readUnit,
       free: 0,
-      calculation: `${readUnits} units × 0.125 per million; reconciler ${ofRun} a minute`,
+      calculation: `${readUnits + accounts} units × 0.125 per million; reconciler ${ofRun} a minute`,
     },
     perAlert(
       'Ledger, stored',

@@ -160,7 +160,7 @@ export const webhookMutants: readonly Mutant[] = [
       webhook: (handler) => (event) => deliveredBodies.run(bodyOf(event), () => handler(event)),
       heldSecrets: (held) => async () => {
         const body = deliveredBodies.getStore() ?? '';
-        return (await held()).filter((secret) => body.includes(secret));
+        return (await held()).filter((secret) => typeof secret !== 'string' || body.includes(secret));
       },
     },
   },

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, hasPassed } from '../base/clock.ts';
+import { describeSafely } from '../base/describe-error.ts';
+import { fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
+import type { Credentials } from '../exchange/client.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
+import { fingerprintSecret, type SecretFingerprint } from '../signals/find-secret.ts';
+import type { SecretStore } from './secrets.ts';
+
+/**
+ * On AWS, the function that receives alerts recognises an exchange key that it may not read: by fingerprints beside the
+ * ledger. `keys set` stores them, and the reconciler those of a key that an older release stored, or a person by hand.
+ *
+ * @see DECISIONS 18
+ */
+const factName = 'key fingerprints';
+
+/** How often the reconciler looks whether the fingerprints of a key are stored. */
+const keepEveryMs = 60 * 60_000;
+
+/** Those of the key before stay, too: until it is deleted at the exchange, it is worth as much. */
+const mostStored = 4;
+
+/**
+ * Stores the fingerprints of a key and its secret, unless they are stored.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function storeFingerprints(
+  facts: AccountFacts,
+  account: string,
+  { apiKey, apiSecret }: Credentials,
+): Promise<void> {
+  const stored = await read(facts, account);
+  const salt = randomBytes(16).toString('base64url');
+  const fresh = [apiKey, apiSecret].flatMap((secret) =>
+    stored.some((one) => fingerprintSecret(secret, one.salt)?.hash === one.hash)
+      ? []
+      : (fingerprintSecret(secret, salt) ?? []),
+  );
+  if (fresh.length === 0) return;
+  const kept = [...fresh, ...stored].slice(0, mostStored);
+  await facts.write(
+    account,
+    factName,
+    kept.map((one) => ({ ...one })),
+  );
+}
+
+/**
+ * Makes what the reconciler calls in every run. In the first run of a process, and then once an hour, it stores the
+ * fingerprints of each key that has none. What fails is tried again in the next run.
+ */
+export function createFingerprintKeeper(services: {
+  readonly accounts: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly secrets: Pick<SecretStore, 'exchangeKeys'>;
+  readonly facts: AccountFacts;
+}): () => Promise<void> {
+  const { accounts, clock, log, secrets, facts } = services;
+  const keptAtMs = new Map<string, number>();
+
+  async function keep(account: string): Promise<void> {
+    const keys = await secrets.exchangeKeys(account, 'newest');
+    if (keys !== null) await storeFingerprints(facts, account, keys);
+  }
+
+  return async () => {
+    const nowMs = clock.nowMs();
+    const due = accounts.filter((account) =>
+      hasPassed(keptAtMs.get(account) ?? Number.NEGATIVE_INFINITY, keepEveryMs, nowMs),
+    );
+    for (const account of due)
+      try {
+        await keep(account);
+        keptAtMs.set(account, nowMs);
+      } catch (error) {
+        const message =
+          'alerts cannot be searched for the exchange key of an account; the next run tries again';
+        log.warn(message, { account, reason: describeSafely(error) });
+      }
+  };
+}
+
+/**
+ * The fingerprints of all accounts. They are read for every alert: the owner of a new key may try it at once.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readFingerprints(
+  facts: AccountFacts,
+  accounts: readonly string[],
+): Promise<readonly SecretFingerprint[]> {
+  return (await Promise.all(accounts.map((account) => read(facts, account)))).flat();
+}
+
+async function read(facts: AccountFacts, account: string): Promise<readonly SecretFingerprint[]> {
+  const fact = await facts.read(account, factName);
+  return Array.isArray(fact) ? fact.flatMap((one: Json) => parseFingerprint(one) ?? []) : [];
+}
+
+function parseFingerprint(json: Json): SecretFingerprint | null {
+  const fields = fieldsOf(json);
+  const [salt, length, hash] = [textIn(fields['salt']), numberIn(fields['length']), textIn(fields['hash'])];
+  if (salt === null || length === null || hash === null) return null;
+  return { salt, length, isAlphanumeric: fields['isAlphanumeric'] === true, hash };
+}
