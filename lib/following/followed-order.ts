@@ -35,6 +35,8 @@ export interface KnownOrder {
   missingSinceMs: number | null;
   /** When it was last asked for alone, with all its fills; null: never. */
   askedAtMs: number | null;
+  /** Whether every record of that answer could be read. */
+  isAnswerWhole: boolean;
   /** Since when the lists leave something open about it; null: nothing is. */
   unexplainedSinceMs: number | null;
   /** How often it was asked for alone since then. */
@@ -49,6 +51,7 @@ export function createKnownOrder(): KnownOrder {
     stored: new Set(),
     missingSinceMs: null,
     askedAtMs: null,
+    isAnswerWhole: false,
     unexplainedSinceMs: null,
     tries: 0,
   };
@@ -157,9 +160,13 @@ function judgeEnd(
   return isGone(known, nowMs) ? { status: 'gone', endedAtMs: null } : { status: null, endedAtMs: null };
 }
 
-/** No list has shown it for longer than any list lags, and it was asked for alone after that time. */
-function isGone({ missingSinceMs, askedAtMs }: KnownOrder, nowMs: number): boolean {
-  return missingSinceMs !== null && nowMs - missingSinceMs >= longestLagMs && askedAtMs === nowMs;
+/**
+ * No list has shown it for longer than any list lags, and it was asked for alone after that time. A record that cannot be
+ * read may be the order.
+ */
+function isGone({ missingSinceMs, askedAtMs, isAnswerWhole }: KnownOrder, nowMs: number): boolean {
+  const isLongMissing = missingSinceMs !== null && nowMs - missingSinceMs >= longestLagMs;
+  return isLongMissing && askedAtMs === nowMs && isAnswerWhole;
 }
 
 /** Whether an order without a report needs none: it is gone, or its fills are all that was asked for. */
