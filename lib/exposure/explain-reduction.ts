@@ -32,7 +32,7 @@ export function findReductions(before: PositionsReading, now: PositionsReading):
     const to = amountIn(now, position);
     if (!isSmaller(position.amount, to)) return [];
     const { market, positionSide, amount: from } = position;
-    return [{ market, positionSide, from, to, sinceMs: before.readAtMs, seenAtMs: now.readAtMs }];
+    return [{ market, positionSide, from, to, sinceMs: before.wholeAtMs, seenAtMs: now.readAtMs }];
   });
 }
 

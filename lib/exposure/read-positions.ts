@@ -13,6 +13,8 @@ export interface PositionsReading {
   readonly positions: readonly OpenPosition[];
   /** Where a position may be open that could not be read. */
   readonly hidden: HiddenMarkets;
+  /** When the last reading began that hid nothing. */
+  readonly wholeAtMs: number;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function readPositions({
   readonly limits: SendOptions;
 }): Promise<PositionsReading> {
   const readAtMs = clock.nowMs();
-  return { readAtMs, ...(await listPositions(client, limits)) };
+  return { readAtMs, wholeAtMs: readAtMs, ...(await listPositions(client, limits)) };
 }
 
 /** What is not known of the positions, one sentence each. */
@@ -43,24 +45,26 @@ export function describeHidden({ hidden }: PositionsReading): readonly string[] 
 }
 
 /** Adds what was read before and what a record may be that cannot be read: nobody knows that it has changed. */
-export function keepHidden(
-  reading: PositionsReading,
-  before: Pick<PositionsReading, 'positions'> | null,
-): PositionsReading {
+export function keepHidden(reading: PositionsReading, before: PositionsReading | null): PositionsReading {
   const { positions, hidden } = reading;
   const kept = (before?.positions ?? []).filter(
     ({ market, positionSide }) =>
       mayHide(hidden, market) &&
       !positions.some((other) => other.market === market && other.positionSide === positionSide),
   );
-  return { ...reading, positions: [...positions, ...kept] };
+  const wholeAtMs = hidden.length === 0 || before === null ? reading.readAtMs : before.wholeAtMs;
+  return { ...reading, positions: [...positions, ...kept], wholeAtMs };
 }
 
 /** A reading as the fact `positions` keeps it. */
-export function describeReading({ readAtMs, positions }: Omit<PositionsReading, 'hidden'>): {
+export function describeReading({ readAtMs, positions, hidden, wholeAtMs }: PositionsReading): {
   readonly [field: string]: Json;
 } {
-  return { readAtMs, positions: toJson(positions) };
+  return {
+    readAtMs,
+    positions: toJson(positions),
+    ...(hidden.length === 0 ? {} : { hidden, wholeAtMs }),
+  };
 }
 
 /** What {@link describeReading} wrote; null for anything else, as an older release may have left it. */
@@ -68,8 +72,14 @@ export function parseReading(fact: Json): PositionsReading | null {
   const { readAtMs, positions } = fieldsOf(fact);
   if (typeof readAtMs !== 'number' || !Array.isArray(positions)) return null;
   const read = (positions as readonly Json[]).flatMap((position) => parsePosition(position) ?? []);
-  // What was hidden then is among the positions, as it was read before.
-  return { readAtMs, positions: read, hidden: [] };
+  const { hidden, wholeAtMs } = fieldsOf(fact);
+  const markets = Array.isArray(hidden) ? (hidden as readonly Json[]) : [];
+  return {
+    readAtMs,
+    positions: read,
+    hidden: markets.map((market) => (typeof market === 'string' ? market : null)),
+    wholeAtMs: numberIn(wholeAtMs) ?? readAtMs,
+  };
 }
 
 function parsePosition(json: Json): OpenPosition | null {

@@ -133,14 +133,15 @@ async function watchAccount(
 
 /** The most followed orders whose markets are looked at; the read takes milliseconds, however large the ledger is. */
 const mostFollowed = 1000;
-/** Whether the account had a position when it was last read, or an order that may have opened one since. */
+/** Whether the account had a position when it was last read, or may have had one, or an order that may have opened one since. */
 async function mayHavePosition(
   { listRecent }: AccountWatch,
   account: Account,
   before: WatchState | null,
   followed: readonly Entry[],
 ): Promise<boolean> {
-  if (before !== null && (before.positions.length > 0 || before.unexplained.length > 0)) return true;
+  const { positions = [], hidden = [], unexplained = [] } = before ?? {};
+  if (positions.length + hidden.length + unexplained.length > 0) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
   const recent = await listRecent();
   if (!recent.isWhole) return true;

@@ -14,14 +14,9 @@ import type { HiddenMarkets } from '../exchange/listed.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { currenciesInName } from '../model/market.ts';
 import { exitPriceOf, type Order } from '../model/order.ts';
+import type { FollowedDeal } from './booked-deals.ts';
 import type { Unnamed } from './followed-exits.ts';
-import {
-  createKnownOrder,
-  type FollowedDeal,
-  type KnownOrder,
-  type ListedState,
-  takeReport,
-} from './followed-order.ts';
+import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
 
 /** The lists of an account, read one after the other: an order that ends in between is in two of them, not in none. */
 export interface AccountReading {

@@ -33,6 +33,7 @@ import { createExchangeClients, type ExchangeClients } from './exchange-clients.
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import { createSdkRequestHandler } from './sdk-request-handler.ts';
+import { tellOddities } from './telling-client.ts';
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -105,12 +106,13 @@ export function openExecuteServices(
   const connection = connect(host, environment);
   const clients = openExchangeClients(connection);
   const logging = logTo('execute-signal');
+  const records = openRecords(connection);
   return {
     clock: systemClock,
     ...logging,
     settings: host.settings,
     ledger: openLedger(connection),
-    ...openRecords(connection),
+    ...records,
     markets: createMarketCatalogue({
       client: clients.anonymous,
       clock: systemClock,
@@ -121,7 +123,7 @@ export function openExecuteServices(
     }),
     // Whatever the address of the exchange is: a stack trades for real.
     isPaperExchange: false,
-    exchangeFor: clients.forAccount,
+    exchangeFor: tellOddities(clients.forAccount, { clock: systemClock, ...logging, ...records }),
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(sqsOptionsOf(connection)),
   };
@@ -137,14 +139,17 @@ export function openReconcileServices(
   environment: Environment,
 ): ReconcileServices & FollowServices {
   const connection = connect(host, environment);
+  const logging = logTo('reconcile-signals');
+  const records = openRecords(connection);
+  const { forAccount } = openExchangeClients(connection);
   return {
     clock: systemClock,
-    ...logTo('reconcile-signals'),
+    ...logging,
     settings: host.settings,
     ledger: openLedger(connection),
-    ...openRecords(connection),
+    ...records,
     queue: openQueue(connection),
-    exchangeFor: openExchangeClients(connection).forAccount,
+    exchangeFor: tellOddities(forAccount, { clock: systemClock, ...logging, ...records }),
     exchangeTimeoutMs: lookupTimeoutMs,
     commandOptions: ` --stack ${readVariable(environment, 'STACK_NAME')} --region ${connection.region}`,
   };

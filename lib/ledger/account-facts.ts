@@ -1,7 +1,10 @@
 import type { Json } from '../base/json.ts';
 
-/** The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market. */
-export type FactName = 'positions' | 'books' | `strategy of ${string}`;
+/**
+ * The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market, and
+ * which alarms were told that come once.
+ */
+export type FactName = 'positions' | 'books' | 'told' | `strategy of ${string}`;
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {
