@@ -8,7 +8,7 @@ import { openOrder } from './endpoints/open-order.ts';
 import { ExchangeError, isHistoryNotFound } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
 import { legsOf } from './list-groups.ts';
-import { isWholePage, type Page } from './listed.ts';
+import { isWholePage, type ListPage } from './listed.ts';
 
 /** Names an order by its client order id. */
 export interface OrderName {
@@ -99,7 +99,7 @@ async function listEnded(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
   options: SendOptions,
-): Promise<Page<ListedOrder>> {
+): Promise<ListPage<ListedOrder>> {
   try {
     return await client.call(endedOrder, { market, clientOrderId }, options);
   } catch (error) {
@@ -139,7 +139,7 @@ async function listFills(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
   options: SendOptions,
-): Promise<Page<Deal>> {
+): Promise<ListPage<Deal>> {
   try {
     return await client.call(executedHistory, { market, clientOrderId, limit: mostFills }, options);
   } catch (error) {
@@ -149,7 +149,7 @@ async function listFills(
 }
 
 const mostFills = 500;
-const emptyPage: Page<never> = { records: [], count: 0, oddities: [] };
+const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };
 
 async function findAmongConditional(
   client: ExchangeClient,

@@ -11,7 +11,7 @@ export type Oddity =
   | { readonly kind: 'record'; readonly market: string | null; readonly issues: string };
 
 /** One page of a list of the exchange, read record by record. */
-export interface Page<Item> {
+export interface ListPage<Item> {
   readonly records: readonly Item[];
   /** How many records the page had, those included that are left out. */
   readonly count: number;
@@ -36,7 +36,7 @@ export function mayHide(hidden: HiddenMarkets, market: string | null): boolean {
 
 /** Whether every record of a list, or of its market, was read. */
 export function isWholePage(
-  { oddities }: Pick<Page<unknown>, 'oddities'>,
+  { oddities }: Pick<ListPage<unknown>, 'oddities'>,
   market: string | null = null,
 ): boolean {
   return !mayHide(hiddenIn(oddities), market);
@@ -60,7 +60,7 @@ export function readRecords<Item>(
   { record: schema, unknownWords }: RecordReader<Item>,
   records: readonly unknown[],
   market: string | null,
-): Page<Item> {
+): ListPage<Item> {
   const read: Item[] = [];
   const oddities: Oddity[] = [];
   for (const record of records) {
@@ -80,7 +80,7 @@ export function readRecords<Item>(
 export function listOf<Item>(reader: RecordReader<Item>) {
   return z.pipe(
     z.array(z.unknown()),
-    z.transform((records): Page<Item> => readRecords(reader, records, null)),
+    z.transform((records): ListPage<Item> => readRecords(reader, records, null)),
   );
 }
 
@@ -88,7 +88,7 @@ export function listOf<Item>(reader: RecordReader<Item>) {
 export function listByMarket<Item extends object>(reader: RecordReader<Item>) {
   return z.pipe(
     z.union([z.record(z.string(), z.unknown()), z.array(z.never())]),
-    z.transform((lists): Page<Item & { readonly market: string }> => joinMarkets(reader, lists)),
+    z.transform((lists): ListPage<Item & { readonly market: string }> => joinMarkets(reader, lists)),
   );
 }
 
@@ -96,7 +96,7 @@ export function listByMarket<Item extends object>(reader: RecordReader<Item>) {
 export function joinMarkets<Item extends object>(
   reader: RecordReader<Item>,
   lists: object,
-): Page<Item & { readonly market: string }> {
+): ListPage<Item & { readonly market: string }> {
   const pages = Object.entries(lists).map(([market, records]: [string, unknown]) => {
     const { records: read, ...page } = Array.isArray(records)
       ? readRecords(reader, records, market)
@@ -110,7 +110,7 @@ export function joinMarkets<Item extends object>(
   };
 }
 
-function unreadableMarket(market: string): Page<never> {
+function unreadableMarket(market: string): ListPage<never> {
   return { records: [], count: 1, oddities: [{ kind: 'record', market, issues: 'must be a list' }] };
 }
 

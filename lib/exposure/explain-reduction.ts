@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
-import { isWholePage, type Page } from '../exchange/listed.ts';
+import { isWholePage, type ListPage } from '../exchange/listed.ts';
 import type { Deal, OpenPosition } from '../model/holdings.ts';
 import type { PositionsReading } from './read-positions.ts';
 import type { Reduction } from './watch-state.ts';
@@ -76,7 +76,11 @@ export async function explainReduction(
 }
 
 /** The exchange may report "no fill found" as a refusal. */
-async function listDeals(client: ExchangeClient, market: string, options: SendOptions): Promise<Page<Deal>> {
+async function listDeals(
+  client: ExchangeClient,
+  market: string,
+  options: SendOptions,
+): Promise<ListPage<Deal>> {
   try {
     return await client.call(executedHistory, { market, limit: mostDeals }, options);
   } catch (error) {

@@ -16,7 +16,7 @@ export interface BookedDeals {
 }
 
 /** What an order can have filled, in base units. */
-export interface OrderSize {
+export interface FillableSize {
   /** Null when it is not known. */
   readonly amount: Decimal | null;
   /** What a list of orders says; null while none shows it. */
@@ -34,7 +34,7 @@ export interface OrderSize {
  * @param stored the ids of those that were booked before
  */
 export function bookDeals(
-  { amount, reported, hasEnded }: OrderSize,
+  { amount, reported, hasEnded }: FillableSize,
   deals: Iterable<FollowedDeal>,
   stored: ReadonlySet<number>,
 ): BookedDeals {

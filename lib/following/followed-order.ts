@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal
 import { longestLagMs } from '../exchange/lag.ts';
 import { type FollowedStatus, isStillOpen, type OrderExecution, type OrderRole } from '../model/execution.ts';
 import { isOrderEnd, type OrderStatus } from '../model/order.ts';
-import { type BookedDeals, bookDeals, type FollowedDeal, type OrderSize } from './booked-deals.ts';
+import { type BookedDeals, bookDeals, type FillableSize, type FollowedDeal } from './booked-deals.ts';
 
 /**
  * An order as a list of open or of ended orders shows it.
@@ -138,7 +138,7 @@ export function judgeOrder(
 }
 
 /** The report of an order that no list shows any more is that of an earlier time. */
-function sizeOf({ amount }: FollowedName, { report, isListed }: KnownOrder): OrderSize {
+function sizeOf({ amount }: FollowedName, { report, isListed }: KnownOrder): FillableSize {
   const hasEnded = report !== null && isOrderEnd(report.status);
   return { amount, reported: hasEnded || isListed ? (report?.filled ?? null) : null, hasEnded };
 }

@@ -1,6 +1,6 @@
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
-import type { Page } from '../../lib/exchange/listed.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { override } from '../support/override.ts';
@@ -24,11 +24,11 @@ export function changeCalls(
 }
 
 /** A page of a list that has no records. */
-export const emptyPage: Page<never> = { records: [], count: 0, oddities: [] };
+export const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };
 
 /** The page of a list without some of its records, or with others. */
 export function changeRecords<Item>(page: unknown, change: (records: readonly Item[]) => readonly Item[]) {
-  const listed = page as Page<Item>;
+  const listed = page as ListPage<Item>;
   return { ...listed, records: change(listed.records) };
 }
 

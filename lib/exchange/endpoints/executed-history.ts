@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import type { Deal } from '../../model/holdings.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DateField, dealReader } from '../fields.ts';
-import { joinMarkets, type Page, readRecords } from '../listed.ts';
+import { joinMarkets, type ListPage, readRecords } from '../listed.ts';
 
 /** One market's fills are a list, those of all markets lists by market. */
 const Deals = z.pipe(
   z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
   z.transform(
-    (lists): Page<Deal> =>
+    (lists): ListPage<Deal> =>
       Array.isArray(lists) ? readRecords(dealReader, lists, null) : joinMarkets(dealReader, lists),
   ),
 );

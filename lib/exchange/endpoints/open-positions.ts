@@ -4,7 +4,7 @@ import type { AttachedExits, OpenPosition } from '../../model/holdings.ts';
 import { type PositionSide, positionSides } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { OptionalDecimalField, OrderIdField, SecondsField } from '../fields.ts';
-import { cutWord, listOf, type Page, type RecordReader } from '../listed.ts';
+import { cutWord, type ListPage, listOf, type RecordReader } from '../listed.ts';
 
 const ExitIdField = z.catch(
   z.pipe(
@@ -68,7 +68,7 @@ const liquidationStates: ReadonlySet<string> = new Set(['margin_call', 'liquidat
 const HeldPositions = z.pipe(
   listOf(positionReader),
   z.transform(
-    ({ records, ...page }): Page<OpenPosition> => ({
+    ({ records, ...page }): ListPage<OpenPosition> => ({
       ...page,
       records: records.flatMap((record) => {
         const { amount } = record;
