@@ -29,8 +29,9 @@ export interface Teller {
   tell(account: string, told: Told): Promise<void>;
 }
 
-/** Of each account the newest are kept, so that a server with ever new words cannot fill the store. */
+/** Of each account the newest are kept, so that a server with ever new words cannot fill the store, or the memory. */
 const mostKept = 100;
+const mostRemembered = 10_000;
 
 export function createTeller({ clock, alarms, facts }: TellServices): Teller {
   /** By account: when each alarm was last raised, as far as this process knows. */
@@ -61,9 +62,9 @@ export function createTeller({ clock, alarms, facts }: TellServices): Teller {
         times.delete(key);
         times.set(key, nowMs);
       }
-      const kept = [...times].slice(-mostKept);
-      known.set(account, new Map(kept));
-      if (!isTold(stored)) await orNull(() => facts.write(account, 'told', Object.fromEntries(kept)));
+      known.set(account, new Map([...times].slice(-mostRemembered)));
+      const kept = Object.fromEntries([...times].slice(-mostKept));
+      if (!isTold(stored)) await orNull(() => facts.write(account, 'told', kept));
     },
   };
 }
