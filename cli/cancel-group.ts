@@ -57,10 +57,10 @@ async function findGroup(
   market: string,
   { kind, id }: GroupName,
 ): Promise<ConditionalOrder> {
-  const groups = await listConditionalOrders(client, market, { timeoutMs });
+  const { groups, isWhole } = await listConditionalOrders(client, market, { timeoutMs });
   const found = groups.find((group) => group.kind === kind && group.id === id);
-  if (found === undefined) throw createNoGroup(market, { kind, id });
-  return found;
+  if (found !== undefined) return found;
+  throw isWhole ? createNoGroup(market, { kind, id }) : createUnread(market, { kind, id });
 }
 
 async function cancel(client: ExchangeClient, market: string, group: ConditionalOrder): Promise<void> {
@@ -93,6 +93,14 @@ function createNoGroup(market: string, { kind, id }: GroupName): CommandFailure 
     'order_not_open',
     `no ${kind.toUpperCase()} ${id} is open in ${market}: one of its orders was filled, or it was cancelled before`,
     'There is nothing to cancel. `orders` lists the open groups with their ids.',
+  );
+}
+
+function createUnread(market: string, { kind, id }: GroupName): CommandFailure {
+  return new CommandFailure(
+    'order_not_known',
+    `the list of groups in ${market} has a record that cannot be read, so nobody knows whether ${kind.toUpperCase()} ${id} is open`,
+    'Cancel its orders one by one with --order-id (`orders` lists them), or on the website of the exchange.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Decimal, zero } from '../lib/base/decimal.ts';
+import { mayHide } from '../lib/exchange/listed.ts';
 import { type PositionsReading, parseReading } from '../lib/exposure/read-positions.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import { findAccount } from '../lib/model/settings.ts';
@@ -30,7 +31,7 @@ export async function readSignalEndings(
       if (isSpot(account, market)) return null;
       const reading = await readingOf(account);
       if (reading === null || reading.readAtMs < sinceMs) return null;
-      return heldIn(reading, market, side);
+      return mayHide(reading.hidden, market) ? null : heldIn(reading, market, side);
     },
   };
   return await readEndings(sources, entries, session.clock.nowMs());

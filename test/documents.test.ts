@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { catalogue } from '../lib/base/errors.ts';
 import { statuses } from '../lib/model/outcome.ts';
-import { faultKinds } from '../lib/paper/faults.ts';
+import { faultKinds } from '../lib/paper/fault-rows.ts';
+import { oddLists } from '../lib/paper/odd-lists.ts';
 import { otherNames } from '../lib/signals/fields.ts';
 import { runCli } from './cli/run-cli.ts';
 import { faultRows, renderFaultRow } from './support/fault-rows.ts';
@@ -161,7 +162,7 @@ describe('the documents', () => {
   test('tell what each fault leads to, as the journeys prove it', () => {
     expect(section('docs/outcomes.md', 'faults')).toContain(faultRows.map(renderFaultRow).join(''));
     // Lists are not asked while a stop-limit is sent, and it has no flag that could be refused.
-    const others = ['read_lag', 'refuse_ioc'];
+    const others = ['read_lag', 'show_tpsl', ...oddLists, 'refuse_ioc'];
     const strikingCreates = faultKinds.filter((kind) => !others.includes(kind));
     expect(new Set(faultRows.map(({ fault }) => fault.fault))).toEqual(new Set(strikingCreates));
   });

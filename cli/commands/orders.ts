@@ -32,10 +32,11 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
   const market = options.market?.toUpperCase();
   const markets = market === undefined ? Object.keys(account.markets) : [market];
   const hasList = session.locateExchange().dialect === 'live';
-  const { groups, open, isWhole } = await askExchange(session, account, async (client) => ({
-    groups: await listConditionalOrders(client, market, { timeoutMs }),
-    ...(hasList ? await listAllOpen(client, markets) : { open: null, isWhole: true }),
-  }));
+  const { groups, open, isWhole } = await askExchange(session, account, async (client) => {
+    const listed = await listConditionalOrders(client, market, { timeoutMs });
+    const all = hasList ? await listAllOpen(client, markets) : { open: null, isWhole: true };
+    return { ...all, groups: listed.groups, isWhole: listed.isWhole && all.isWhole };
+  });
   const asked = hasList ? markets : null;
   const signals = await findSignals(session, account);
   const document = { orders: groups, open, signals: Object.fromEntries(signals), markets: asked, isWhole };
@@ -88,12 +89,16 @@ function describeReach(
   isWhole: boolean,
   { market }: ListOptions,
 ): readonly string[] {
+  const unread = isWhole
+    ? []
+    : ['There may be more orders: a list was too long, or a record of it could not be read.'];
   if (markets === null)
     return [
+      ...unread,
       'The documented dialect cannot list orders without stop-loss and take-profit: `npx relay signals --status placed` shows the orders that the relay placed, and the website of the exchange shows all open orders.',
     ];
   return [
-    ...(isWhole ? [] : ['There are more orders: the list of a market was too long to be read completely.']),
+    ...unread,
     ...(market === undefined
       ? [`Markets included: ${markets.join(', ')}. Use --market for another one.`]
       : []),

@@ -4,7 +4,12 @@ import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
-import { type PositionsReading, parseReading, readPositions } from '../../lib/exposure/read-positions.ts';
+import {
+  describeHidden,
+  type PositionsReading,
+  parseReading,
+  readPositions,
+} from '../../lib/exposure/read-positions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { findStops, findStrategies, findTargets, isStopAwaited } from '../../lib/relay/find-protection.ts';
 import { type Context, runCommand } from '../command.ts';
@@ -50,11 +55,13 @@ async function showPositions({ session, terminal, print }: Context, name: string
     readAtMs: reading.readAtMs,
     ageMs,
     positions: shown.map(({ position, ...known }) => ({ ...position, ...known })),
+    unknown: describeHidden(reading),
     failure,
   };
   print(document, () =>
     [
       shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
+      ...document.unknown.map((sentence) => paint(`INCOMPLETE: ${sentence}.`)),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
       ...(shown.some((one) => one.stops.length === 0 && one.isStopAwaited)
         ? [

@@ -12,6 +12,7 @@ import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createPlainWebhook } from '../../lib/host/plain-webhook.ts';
 import { createSchedule } from '../../lib/host/schedule.ts';
+import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -103,6 +104,7 @@ export async function startLocalRelay(options: {
   const ledger = createSqliteLedger(file, line);
   const shared = { clock, log, alarms, settings, ledger };
   const records = { executions: createSqliteExecutions(file), facts: createSqliteAccountFacts(file) };
+  const exchangeFor = tellOddities(clients.forAccount, { ...shared, ...records });
 
   const receiving = {
     ...shared,
@@ -125,7 +127,7 @@ export async function startLocalRelay(options: {
     ...records,
     markets,
     isPaperExchange: options.exchange.isPaper,
-    exchangeFor: clients.forAccount,
+    exchangeFor,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   };
   const reconcileServices = {
@@ -133,7 +135,7 @@ export async function startLocalRelay(options: {
     ...records,
     executions: tellExecutions(records.executions, shared),
     queue: null,
-    exchangeFor: clients.forAccount,
+    exchangeFor,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',
   };

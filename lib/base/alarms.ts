@@ -34,7 +34,13 @@ export type AlarmName =
   /** Positions were open, and they could not be read since. */
   | 'positions_unread'
   /** Placed orders are followed, and the account's lists could not be read since. */
-  | 'orders_unread';
+  | 'orders_unread'
+  /** The exchange's lists have a word that the relay does not know. */
+  | 'unknown_word'
+  /** A list has a record that cannot be read, so that what is missing in it is not known. */
+  | 'record_unreadable'
+  /** The fills that are listed for an order are more than the order. */
+  | 'fills_contradicted';
 
 export interface Alarm {
   readonly name: AlarmName;

@@ -1,10 +1,4 @@
-import {
-  kindOfType,
-  type OrderKindName,
-  type OrderStatus,
-  type OrderType,
-  orderTypes,
-} from '../model/order.ts';
+import { isQuoteSized, kindOfType, type OrderType, orderTypes, type Side } from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
 import type { NonceRule } from './nonce.ts';
 
@@ -125,57 +119,6 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-const statusWords: Readonly<Record<Dialect, Readonly<Record<OrderStatus, string>>>> = {
-  documented: {
-    open: 'NEW',
-    partially_filled: 'PARTIALLY_FILLED',
-    filled: 'FILLED',
-    cancelled: 'CANCELLED',
-  },
-  live: {
-    open: 'OPEN',
-    partially_filled: 'PARTIALLY_FILLED',
-    filled: 'FILLED',
-    cancelled: 'CANCELED',
-  },
-};
-
-/** Statuses of the live service that are cancellations with a reason. */
-const endReasons = [
-  'CANCELED_STP',
-  'CANCELED_TAKER_BAND',
-  'CANCELED_RPI',
-  'AUTO_CANCELED_REDUCE_ONLY',
-  'AUTO_CANCELED_LIQUIDATION',
-  'AUTO_CANCELED_USER_MARGIN',
-  'DELISTING',
-];
-
-const statusesByWord = new Map<string, { status: OrderStatus; endReason?: string }>([
-  ...dialects.flatMap((dialect) =>
-    (Object.keys(statusWords[dialect]) as OrderStatus[]).map(
-      (status) => [statusWords[dialect][status], { status }] as const,
-    ),
-  ),
-  ...endReasons.map((word) => [word, { status: 'cancelled', endReason: word }] as const),
-]);
-
-export function isKnownStatusWord(word: string): boolean {
-  return statusesByWord.has(word);
-}
-
-/** The model's status for a status word of either dialect. */
-export function statusOf(word: string): { status: OrderStatus; endReason?: string } {
-  const known = statusesByWord.get(word);
-  if (known === undefined) throw new RangeError(`"${word}" is not an order status`);
-  return known;
-}
-
-/** The wire's word for a status. In the live dialect the reason for an end replaces the status. */
-export function statusWord(dialect: Dialect, status: OrderStatus, endReason?: string): string {
-  return dialect === 'live' && endReason !== undefined ? endReason : statusWords[dialect][status];
-}
-
 /** The live service's word for each order type, as in public captures and in its socket's documents. */
 const liveTypeWords: Readonly<Record<OrderType, string>> = {
   stop_limit: 'margin stop limit',
@@ -189,13 +132,20 @@ const liveTypeWords: Readonly<Record<OrderType, string>> = {
   spot_stop_market: 'stop market',
 };
 
-const kindsByWord: ReadonlyMap<string, OrderKindName> = new Map(
-  orderTypes.map((type) => [liveTypeWords[type], kindOfType[type]]),
+const typesByWord: ReadonlyMap<string, OrderType> = new Map(
+  orderTypes.map((type) => [liveTypeWords[type], type]),
 );
 
 /** The kind of order that a word of either dialect names. An unknown word is returned unchanged. */
 export function orderTypeOf(word: string): string {
-  return kindsByWord.get(word) ?? word;
+  const type = typesByWord.get(word);
+  return type === undefined ? word : kindOfType[type];
+}
+
+/** Whether an order with that type word is sized in quote units. */
+export function isQuoteSizedWord(word: string, side: Side): boolean {
+  const type = typesByWord.get(word);
+  return type !== undefined && isQuoteSized({ type, side });
 }
 
 /** The wire's word for an order type. The written API has stop-limit orders and the legs of their pairs. */

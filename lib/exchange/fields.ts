@@ -2,7 +2,9 @@ import * as z from 'zod/mini';
 import { type Decimal, decimalOrUndefined, zero } from '../base/decimal.ts';
 import type { Deal } from '../model/holdings.ts';
 import { type Order, sides } from '../model/order.ts';
-import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
+import { orderTypeOf } from './dialect.ts';
+import { cutWord, type FoundWord, type RecordReader, WordField } from './listed.ts';
+import { isKnownStatusWord, openStatusOf, statusOf, type WordedStatus } from './status-words.ts';
 
 /** Checks and transforms at once: a check of its own would parse each number of a response twice. */
 function toDecimal(text: string, { issues }: z.core.ParsePayload): Decimal {
@@ -40,17 +42,6 @@ export const SecondsField = z.pipe(
 /** A date of a query: whole seconds since 1970. */
 export const DateField = z.int().check(z.positive());
 
-/** Lists by market. An empty list of pairs may come as an empty array. */
-export function byMarket<Item extends z.ZodMiniType>(item: Item) {
-  return z.union([
-    z.record(z.string(), z.array(item)),
-    z.pipe(
-      z.array(z.never()),
-      z.transform((): Record<string, z.output<Item>[]> => ({})),
-    ),
-  ]);
-}
-
 /** A flag. Some clients received flags as `"0"` and `"1"`. */
 export const FlagField = z.union([
   z.boolean(),
@@ -73,7 +64,7 @@ const OptionalFlagField = z.catch(z.optional(FlagField), undefined);
 export const OrderIdField = z.int().check(z.positive());
 
 /** The client order id; empty when the exchange stores or reports none. */
-const ClientOrderIdField = z.pipe(
+export const ClientOrderIdField = z.pipe(
   z.nullish(z.string()),
   z.transform((text) => text ?? ''),
 );
@@ -85,71 +76,109 @@ const OtoField = z.object({
 });
 
 /**
- * The fields of an order report, in both dialects.
+ * The fields of an order report, in both dialects, but for its status.
  *
  * Fields that the relay acts on are read strictly, fields that only an operator reads leniently: an accepted
  * order must not become ambiguous because of an unimportant field.
  */
+const orderFields = {
+  orderId: OrderIdField,
+  clientOrderId: ClientOrderIdField,
+  market: z.string(),
+  side: z.enum(sides),
+  type: z.string(),
+  timestamp: SecondsField,
+  mtime: z.optional(SecondsField),
+  dealMoney: DecimalField,
+  dealStock: DecimalField,
+  amount: DecimalField,
+  left: DecimalField,
+  dealFee: DecimalField,
+  // The response to a market order has none.
+  price: OptionalDecimalField,
+  activationPrice: OptionalDecimalField,
+  activationCondition: OptionalTextField,
+  activated: OptionalFlagField,
+  postOnly: OptionalFlagField,
+  ioc: OptionalFlagField,
+  rpi: OptionalFlagField,
+  takerFee: OptionalDecimalField,
+  makerFee: OptionalDecimalField,
+  stp: OptionalTextField,
+  positionSide: OptionalTextField,
+  reduceOnly: OptionalFlagField,
+  oto: z.optional(z.nullable(OtoField)),
+} as const;
+
+const OrderFields = z.object(orderFields);
+
+function toOrder(
+  {
+    timestamp,
+    mtime,
+    dealMoney,
+    dealStock,
+    left,
+    dealFee,
+    takerFee,
+    makerFee,
+    type,
+    oto,
+    price,
+    ...order
+  }: z.output<typeof OrderFields>,
+  status: WordedStatus,
+): Order {
+  return {
+    ...order,
+    price: price ?? zero,
+    filled: dealStock,
+    filledNotional: dealMoney,
+    remaining: left,
+    fee: dealFee,
+    ...status,
+    type: orderTypeOf(type),
+    createdAtMs: timestamp,
+    updatedAtMs: mtime,
+    takerFeeRate: takerFee,
+    makerFeeRate: makerFee,
+    oto: oto ?? undefined,
+  };
+}
+
+/** The order report in a response to a request that placed or cancelled it: every word of it must be known. */
 export const OrderField = z.pipe(
   z.object({
-    orderId: OrderIdField,
-    clientOrderId: ClientOrderIdField,
-    market: z.string(),
-    side: z.enum(sides),
-    type: z.string(),
-    timestamp: SecondsField,
-    mtime: z.optional(SecondsField),
-    dealMoney: DecimalField,
-    dealStock: DecimalField,
-    amount: DecimalField,
-    left: DecimalField,
-    dealFee: DecimalField,
-    // The response to a market order has none.
-    price: OptionalDecimalField,
+    ...orderFields,
     status: z.string().check(z.refine(isKnownStatusWord, 'is a status this relay does not know')),
-    activationPrice: OptionalDecimalField,
-    activationCondition: OptionalTextField,
-    activated: OptionalFlagField,
-    postOnly: OptionalFlagField,
-    ioc: OptionalFlagField,
-    rpi: OptionalFlagField,
-    takerFee: OptionalDecimalField,
-    makerFee: OptionalDecimalField,
-    stp: OptionalTextField,
-    positionSide: OptionalTextField,
-    reduceOnly: OptionalFlagField,
-    oto: z.optional(z.nullable(OtoField)),
   }),
+  z.transform(({ status, ...order }): Order => toOrder(order, statusOf(status))),
+);
+
+/** The same in a list of open orders, where an order is open, whatever word it carries. */
+export const ListedOrderField = z.pipe(
+  z.object({ ...orderFields, status: WordField }),
   z.transform(
-    ({
-      timestamp,
-      mtime,
-      dealMoney,
-      dealStock,
-      left,
-      dealFee,
-      takerFee,
-      makerFee,
-      status,
-      type,
-      oto,
-      price,
-      ...order
-    }): Order => ({
-      ...order,
-      price: price ?? zero,
-      filled: dealStock,
-      filledNotional: dealMoney,
-      remaining: left,
-      fee: dealFee,
-      ...statusOf(status),
-      type: orderTypeOf(type),
-      createdAtMs: timestamp,
-      updatedAtMs: mtime,
-      takerFeeRate: takerFee,
-      makerFeeRate: makerFee,
-      oto: oto ?? undefined,
-    }),
+    ({ status, ...order }): Order => toOrder(order, openStatusOf(status, order.dealStock.gt(zero))),
+  ),
+);
+
+/** The word of an order's status, if the relay does not know it. */
+export function unknownStatusIn({
+  unknownStatus,
+}: {
+  readonly unknownStatus?: string | undefined;
+}): readonly FoundWord[] {
+  return unknownStatus === undefined ? [] : [{ field: 'status', word: unknownStatus }];
+}
+
+const roles: Readonly<Record<number, Deal['role']>> = { 1: 'maker', 2: 'taker' };
+
+/** The exchange writes a number. Nothing depends on the role, so any other one is kept as it is written. */
+const RoleField = z.pipe(
+  z.optional(z.unknown()),
+  z.transform((role): Deal['role'] =>
+    typeof role === 'number' && role in roles ? String(roles[role]) : cutWord(String(JSON.stringify(role))),
   ),
 );
 
@@ -157,7 +186,7 @@ export const OrderField = z.pipe(
 const fillFields = {
   id: z.int().check(z.positive()),
   time: SecondsField,
-  role: z.literal([1, 2]),
+  role: RoleField,
   amount: DecimalField,
   price: DecimalField,
   deal: DecimalField,
@@ -167,19 +196,21 @@ const fillFields = {
 
 interface FillRecord {
   readonly time: number;
-  readonly role: 1 | 2;
   readonly deal: Decimal;
   readonly feeAsset?: string | null | undefined;
 }
 
 /** Renames what a fill calls differently. */
-function toDeal<Record extends FillRecord>({ time, role, deal, feeAsset, ...record }: Record) {
-  const liquidity: Deal['role'] = role === 1 ? 'maker' : 'taker';
-  return { ...record, atMs: time, role: liquidity, notional: deal, feeAsset: feeAsset ?? undefined };
+function toDeal<Record extends FillRecord>({ time, deal, feeAsset, ...record }: Record) {
+  return { ...record, atMs: time, notional: deal, feeAsset: feeAsset ?? undefined };
 }
 
-/** A fill in the lists of an account's fills. */
-export const DealRecord = z.pipe(
+/** The role of a fill, if the relay does not know it. */
+function unknownRoleIn({ role }: Pick<Deal, 'role'>): readonly FoundWord[] {
+  return Object.values(roles).includes(role) ? [] : [{ field: 'role', word: role }];
+}
+
+const DealRecord = z.pipe(
   z.object({
     ...fillFields,
     side: z.enum(sides),
@@ -195,5 +226,13 @@ export const DealRecord = z.pipe(
   ),
 );
 
-/** A fill in the list of one order's fills, which repeats neither the order's id nor its side. */
-export const OrderDealRecord = z.pipe(z.object(fillFields), z.transform(toDeal));
+const OrderDealRecord = z.pipe(z.object(fillFields), z.transform(toDeal));
+
+/** The lists of an account's fills. */
+export const dealReader: RecordReader<Deal> = { record: DealRecord, unknownWords: unknownRoleIn };
+
+/** The list of one order's fills, which repeats neither the order's id nor its side. */
+export const orderDealReader: RecordReader<z.output<typeof OrderDealRecord>> = {
+  record: OrderDealRecord,
+  unknownWords: unknownRoleIn,
+};

@@ -8,6 +8,7 @@ import { openOrder } from './endpoints/open-order.ts';
 import { ExchangeError, isHistoryNotFound } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
 import { legsOf } from './list-groups.ts';
+import { isWholePage, type ListPage } from './listed.ts';
 
 /** Names an order by its client order id. */
 export interface OrderName {
@@ -80,13 +81,14 @@ async function findInAll(
 ): Promise<OrderPlace> {
   const open = await client.call(openOrder, { market, clientOrderId }, options);
   const ended = await listEnded(client, { market, clientOrderId }, options);
-  const listed = [...open, ...ended];
+  const listed = [...open.records, ...ended.records];
   const named = listed.filter((order) => order.clientOrderId === clientOrderId);
   const orders = new Map<number, ListedOrder>(named.map((order) => [order.orderId, order]));
   const [order] = orders.values();
-  // A server that ignores the filter lists other orders, and only one page of them, which proves nothing.
+  // A server that ignores the filter lists other orders, and only one page of them, which proves nothing. Nor does a record
+  // that cannot be read: it may be the order.
   if (order === undefined)
-    return listed.length === 0
+    return open.count + ended.count === 0
       ? await findFills(client, { market, clientOrderId }, options)
       : { kind: 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: orders.size - 1 };
@@ -97,12 +99,11 @@ async function listEnded(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
   options: SendOptions,
-): Promise<readonly ListedOrder[]> {
+): Promise<ListPage<ListedOrder>> {
   try {
-    const byMarket = await client.call(endedOrder, { market, clientOrderId }, options);
-    return Object.values(byMarket).flat();
+    return await client.call(endedOrder, { market, clientOrderId }, options);
   } catch (error) {
-    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
+    if (error instanceof ExchangeError && isHistoryNotFound(error)) return emptyPage;
     throw error;
   }
 }
@@ -117,18 +118,19 @@ async function findFills(
   options: SendOptions,
 ): Promise<OrderPlace> {
   const fills = await listFills(client, { market, clientOrderId }, options);
-  const [first] = fills;
+  const [first] = fills.records;
+  if (!isWholePage(fills)) return { kind: 'not_listed' };
   if (first === undefined) return { kind: 'not_found' };
   const { orderId, side } = first;
   const isStrange = (fill: Deal) =>
     fill.orderId !== orderId || fill.side !== side || (fill.clientOrderId ?? clientOrderId) !== clientOrderId;
-  if (orderId === undefined || fills.some(isStrange)) return { kind: 'not_listed' };
+  if (orderId === undefined || fills.records.some(isStrange)) return { kind: 'not_listed' };
   return {
     kind: 'filled',
     orderId,
     side,
-    filled: fills.reduce((sum, { amount }) => sum.plus(amount), zero),
-    filledNotional: fills.reduce((sum, { notional }) => sum.plus(notional), zero),
+    filled: fills.records.reduce((sum, { amount }) => sum.plus(amount), zero),
+    filledNotional: fills.records.reduce((sum, { notional }) => sum.plus(notional), zero),
   };
 }
 
@@ -137,24 +139,25 @@ async function listFills(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
   options: SendOptions,
-): Promise<readonly Deal[]> {
+): Promise<ListPage<Deal>> {
   try {
     return await client.call(executedHistory, { market, clientOrderId, limit: mostFills }, options);
   } catch (error) {
-    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
+    if (error instanceof ExchangeError && isHistoryNotFound(error)) return emptyPage;
     throw error;
   }
 }
 
 const mostFills = 500;
+const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };
 
 async function findAmongConditional(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
   options: SendOptions,
 ): Promise<OrderPlace> {
-  const records = await listConditionalOrders(client, market, options);
-  const [order, ...others] = records.flatMap(legsOf).filter((leg) => leg.clientOrderId === clientOrderId);
+  const { groups } = await listConditionalOrders(client, market, options);
+  const [order, ...others] = groups.flatMap(legsOf).filter((leg) => leg.clientOrderId === clientOrderId);
   if (order === undefined) return { kind: 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: others.length };
 }

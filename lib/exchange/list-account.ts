@@ -6,9 +6,10 @@ import { endedOrder } from './endpoints/ended-order.ts';
 import { executedHistory } from './endpoints/executed-history.ts';
 import { openOrder } from './endpoints/open-order.ts';
 import { orderDeals } from './endpoints/order-deals.ts';
+import { isWholePage } from './listed.ts';
 
 /** An order that has ended, as the history lists it. */
-export type EndedOrder = ResultOf<typeof endedOrder>[string][number] & { readonly market: string };
+export type EndedOrder = ResultOf<typeof endedOrder>['records'][number];
 
 /** A fill, and the order and market it belongs to. */
 export type AccountDeal = Deal & { readonly orderId: number; readonly market: string };
@@ -24,7 +25,8 @@ const mostPages = 10;
 
 /**
  * Reads the orders of an account that ended since a time, in all markets, newest first. Of a very long list only the
- * newest are read. The list may lag behind an end by seconds, and a partner's list has no cancelled orders.
+ * newest are read. The list may lag behind an end by seconds, and a partner's list has no cancelled orders. A record that cannot
+ * be read is left out, so what is missing here may have ended all the same.
  *
  * @throws ExchangeError when a page cannot be read
  */
@@ -35,19 +37,17 @@ export async function listEndedOrders(
 ): Promise<readonly EndedOrder[]> {
   const found = new Map<number, EndedOrder>();
   await readPages(async (page) => {
-    const byMarket = await client.call(endedOrder, { startDate: toSeconds(fromMs), ...page }, options);
-    const orders = Object.entries(byMarket).flatMap(([market, list]) =>
-      list.map((order) => ({ ...order, market })),
-    );
-    for (const order of orders) found.set(order.orderId, order);
-    return orders.length;
+    const listed = await client.call(endedOrder, { startDate: toSeconds(fromMs), ...page }, options);
+    for (const order of listed.records) found.set(order.orderId, order);
+    return listed.count;
   });
   return [...found.values()];
 }
 
 /**
  * Reads the fills of an account since a time, in all markets, newest first. Of a very long list only the newest are read.
- * The list may lag behind a fill by seconds.
+ * The list may lag behind a fill by seconds. A fill that cannot be read is left out: the amounts of the orders show that it
+ * is missing.
  *
  * @throws ExchangeError when a page cannot be read
  */
@@ -58,13 +58,13 @@ export async function listAccountDeals(
 ): Promise<readonly AccountDeal[]> {
   const found = new Map<string, AccountDeal>();
   await readPages(async (page) => {
-    const deals = await client.call(executedHistory, { startDate: toSeconds(fromMs), ...page }, options);
-    for (const deal of deals) {
+    const listed = await client.call(executedHistory, { startDate: toSeconds(fromMs), ...page }, options);
+    for (const deal of listed.records) {
       const { orderId, market } = deal;
       if (orderId !== undefined && market !== undefined)
         found.set(`${market} ${deal.id} ${orderId}`, { ...deal, orderId, market });
     }
-    return deals.length;
+    return listed.count;
   });
   return [...found.values()];
 }
@@ -75,6 +75,8 @@ export interface ListedWhole {
   readonly ended: EndedOrder | null;
   /** All its fills, as far as the list of fills shows them. */
   readonly deals: readonly OrderDeal[];
+  /** Whether all records were read: only then an order that is in no list is in none. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -89,18 +91,20 @@ export async function readListedOrder(
   options: SendOptions,
 ): Promise<ListedWhole> {
   const open = await client.call(openOrder, { market, orderId }, options);
-  const ended = (await client.call(endedOrder, { market, orderId }, options))[market] ?? [];
+  const ended = await client.call(endedOrder, { market, orderId }, options);
   const deals = new Map<number, OrderDeal>();
+  let isWhole = isWholePage(open) && isWholePage(ended);
   await readPages(async (page) => {
-    const { records } = await client.call(orderDeals, { orderId, ...page }, options);
-    for (const deal of records) deals.set(deal.id, deal);
-    return records.length;
+    const listed = await client.call(orderDeals, { orderId, ...page }, options);
+    for (const deal of listed.records) deals.set(deal.id, deal);
+    isWhole &&= isWholePage(listed);
+    return listed.count;
   }, mostPagesOfOrder);
-  const [listed] = ended.filter((order) => order.orderId === orderId);
   return {
-    open: open.find((order) => order.orderId === orderId) ?? null,
-    ended: listed === undefined ? null : { ...listed, market },
+    open: open.records.find((order) => order.orderId === orderId) ?? null,
+    ended: ended.records.find((order) => order.orderId === orderId && order.market === market) ?? null,
     deals: [...deals.values()],
+    isWhole,
   };
 }
 

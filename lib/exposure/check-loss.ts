@@ -6,7 +6,7 @@ import { checkDailyLoss, type DayResult } from '../risk/replay-fills.ts';
 import { type DayFills, type DayServices, readDayFills } from './day-profit.ts';
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';
-import type { PositionsReading } from './read-positions.ts';
+import { describeHidden, type PositionsReading } from './read-positions.ts';
 import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
 /**
@@ -28,8 +28,10 @@ export async function checkLossOfDay(
   const prices = createUsdtPrices(read.client, read.options);
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
   const result = await resultOf(await readDayFills(services, account), floating, prices);
-  if (typeof result === 'string' || unknown.length > 0) {
+  const hidden = describeHidden(read.reading);
+  if (typeof result === 'string' || unknown.length + hidden.length > 0) {
     const reason = [
+      ...hidden,
       ...unknown,
       ...(typeof result === 'string' ? [`the value of ${result} in USDT is not known`] : []),
     ];

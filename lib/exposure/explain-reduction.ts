@@ -2,6 +2,7 @@ import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
+import { isWholePage, type ListPage } from '../exchange/listed.ts';
 import type { Deal, OpenPosition } from '../model/holdings.ts';
 import type { PositionsReading } from './read-positions.ts';
 import type { Reduction } from './watch-state.ts';
@@ -19,8 +20,11 @@ const exchangeOrders: readonly (readonly [prefix: string, cause: ExchangeCause])
 ];
 type ExchangeCause = 'auto_deleveraging' | 'liquidation' | 'delisting';
 
-/** Why a position became smaller: by the exchange, by orders of the account, or nobody knows yet. */
-export type Explanation = ExchangeCause | 'own_orders' | 'unexplained';
+/**
+ * Why a position became smaller: by the exchange, by orders of the account, or nobody knows yet; `unread`: because a fill
+ * cannot be read.
+ */
+export type Explanation = ExchangeCause | 'own_orders' | 'unexplained' | 'unread';
 
 /** The positions that are smaller now, closed or turned. */
 export function findReductions(before: PositionsReading, now: PositionsReading): readonly Reduction[] {
@@ -28,7 +32,7 @@ export function findReductions(before: PositionsReading, now: PositionsReading):
     const to = amountIn(now, position);
     if (!isSmaller(position.amount, to)) return [];
     const { market, positionSide, amount: from } = position;
-    return [{ market, positionSide, from, to, sinceMs: before.readAtMs, seenAtMs: now.readAtMs }];
+    return [{ market, positionSide, from, to, sinceMs: before.wholeAtMs, seenAtMs: now.readAtMs }];
   });
 }
 
@@ -57,7 +61,7 @@ export async function explainReduction(
   options: SendOptions,
 ): Promise<Explanation> {
   const deals = await listDeals(client, market, options);
-  const since = deals.filter(({ atMs }) => atMs >= sinceMs - marginMs);
+  const since = deals.records.filter(({ atMs }) => atMs >= sinceMs - marginMs);
   const cause = since.flatMap(({ clientOrderId = '' }) => {
     const found = exchangeOrders.find(([prefix]) => clientOrderId.startsWith(prefix));
     return found === undefined ? [] : [found[1]];
@@ -67,7 +71,8 @@ export async function explainReduction(
   const traded = since
     .filter((deal) => deal.side === side)
     .reduce((sum, { amount }) => sum.plus(amount), zero);
-  return traded.gte(from.minus(to).abs()) ? 'own_orders' : 'unexplained';
+  if (traded.gte(from.minus(to).abs())) return 'own_orders';
+  return isWholePage(deals) ? 'unexplained' : 'unread';
 }
 
 /** The exchange may report "no fill found" as a refusal. */
@@ -75,11 +80,12 @@ async function listDeals(
   client: ExchangeClient,
   market: string,
   options: SendOptions,
-): Promise<readonly Deal[]> {
+): Promise<ListPage<Deal>> {
   try {
     return await client.call(executedHistory, { market, limit: mostDeals }, options);
   } catch (error) {
-    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
+    if (error instanceof ExchangeError && isHistoryNotFound(error))
+      return { records: [], count: 0, oddities: [] };
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import type { CountedOrder, CountedPosition, Exposure } from '../risk/counted-ho
 import { exitTest } from './exit-test.ts';
 import { findUnlisted, type OwnView } from './find-unlisted.ts';
 import type { OwnOrder } from './own-orders.ts';
-import { type PositionsReading, readPositions } from './read-positions.ts';
+import { describeHidden, type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
 
 export interface ExposureServices {
@@ -73,7 +73,10 @@ export async function readExposure(
     nowMs: services.clock.nowMs(),
   });
   const isExit = exitTest(own);
-  const unknown: string[] = open.isWhole ? [] : ['the list of open orders is too long to be read completely'];
+  const unknown: string[] = [
+    ...(open.isWhole ? [] : ['the list of open orders cannot be read completely']),
+    ...describeHidden(reading),
+  ];
   const valued = await valuePositions(reading.positions, prices);
   const listed = await Promise.all(
     open.orders

@@ -20,7 +20,7 @@ import {
   explainReduction,
   findReductions,
 } from './explain-reduction.ts';
-import { readPositions } from './read-positions.ts';
+import { keepHidden, readPositions } from './read-positions.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
@@ -101,7 +101,7 @@ async function watchAccount(
   const alarms = createRepeatedAlarms(services, account.name, before?.alarmedAtMs ?? {});
   const isDue = await mayHavePosition(services, account, before, followed);
   if (!isDue && followed.length === 0) return;
-  let reading: Pick<WatchState, 'readAtMs' | 'positions' | 'unexplained'> | null = null;
+  let reading: Omit<WatchState, 'alarmedAtMs'> | null = null;
   try {
     const client = await services.exchangeFor(account.name);
     if (client.dialect !== 'live') return;
@@ -133,14 +133,15 @@ async function watchAccount(
 
 /** The most followed orders whose markets are looked at; the read takes milliseconds, however large the ledger is. */
 const mostFollowed = 1000;
-/** Whether the account had a position when it was last read, or an order that may have opened one since. */
+/** Whether the account had a position when it was last read, or may have had one, or an order that may have opened one since. */
 async function mayHavePosition(
   { listRecent }: AccountWatch,
   account: Account,
   before: WatchState | null,
   followed: readonly Entry[],
 ): Promise<boolean> {
-  if (before !== null && (before.positions.length > 0 || before.unexplained.length > 0)) return true;
+  const { positions = [], hidden = [], unexplained = [] } = before ?? {};
+  if (positions.length + hidden.length + unexplained.length > 0) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
   const recent = await listRecent();
   if (!recent.isWhole) return true;
@@ -162,14 +163,16 @@ interface Comparing {
 
 async function readAndCompare(services: WatchServices, account: Account, comparing: Comparing) {
   const { client, options, before, alarms } = comparing;
-  const reading = await readPositions({ client, clock: services.clock, limits: options });
+  const read = await readPositions({ client, clock: services.clock, limits: options });
+  const reading = keepHidden(read, before);
   const everyMs = services.settings.unknownAlarmAfterMs;
   for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
   const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {
     const explanation = await explainReduction(client, reduction, options);
-    if (explanation !== 'unexplained' || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
+    const isOpen = explanation === 'unexplained' || explanation === 'unread';
+    if (!isOpen || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
       tellReduction(reduction, explanation, alarms);
     else unexplained.push(reduction);
   }
@@ -208,6 +211,8 @@ const causes: Readonly<Record<Exclude<Explanation, 'own_orders'>, string>> = {
     'the exchange liquidated a position, and cancels the open orders of its market then: check the account at once (`relay positions`, `relay orders`)',
   delisting:
     'the exchange closed a position because it takes the market off: remove the market from relay.config.ts',
+  unread:
+    'a position became smaller, and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`relay positions`)',
   unexplained:
     'a position became smaller, and no fill of the account explains it: compare it with the history on the website of the exchange (`relay positions`)',
 };

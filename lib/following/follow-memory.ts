@@ -10,23 +10,21 @@ import {
   readListedOrder,
 } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import type { HiddenMarkets } from '../exchange/listed.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { currenciesInName } from '../model/market.ts';
 import { exitPriceOf, type Order } from '../model/order.ts';
+import type { FollowedDeal } from './booked-deals.ts';
 import type { Unnamed } from './followed-exits.ts';
-import {
-  createKnownOrder,
-  type FollowedDeal,
-  type KnownOrder,
-  type ListedState,
-  takeReport,
-} from './followed-order.ts';
+import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
 
 /** The lists of an account, read one after the other: an order that ends in between is in two of them, not in none. */
 export interface AccountReading {
   readonly open: readonly Order[];
   readonly ended: readonly EndedOrder[];
   readonly deals: readonly AccountDeal[];
+  /** Where an order may be open that could not be read. */
+  readonly hiddenOpen: HiddenMarkets;
 }
 
 /** An order of the exchange, by its market and id. */
@@ -83,11 +81,12 @@ export class AccountMemory {
     const oldestMs = Math.min(...entries.map(({ createdAtMs }) => createdAtMs));
     const sinceMs = Math.min(this.#readAtMs ?? oldestMs, nowMs) - longestLagMs;
     const fromMs = Math.max(sinceMs, nowMs - farthestBackMs);
-    const { orders: open } = await listOpenOrders(client, null, options);
+    const open = await listOpenOrders(client, null, options);
     const ended = await listEndedOrders(client, fromMs, options);
     const deals = await listAccountDeals(client, fromMs, options);
+    // What could not be read must not hold back the rest: an order that no list shows is asked for alone.
     this.#readAtMs = nowMs;
-    return { open, ended, deals };
+    return { open: open.orders, ended, deals, hiddenOpen: open.hidden };
   }
 
   /** Takes over what the lists say of an order. */
@@ -123,6 +122,7 @@ export class AccountMemory {
     if (listed.ended !== null) takeReport(known, listed.ended);
     for (const deal of listed.deals) known.deals.set(deal.id, withAsset(deal, name.market));
     known.askedAtMs = nowMs;
+    known.isAnswerWhole = listed.isWhole;
   }
 }
 

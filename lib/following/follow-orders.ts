@@ -4,13 +4,16 @@ import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { findOrder } from '../exchange/find-order.ts';
+import { createTeller, type Teller } from '../ledger/tell-once.ts';
 import { orderOf } from '../model/execution.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
+import { claimExits } from './claim-exits.ts';
 import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
-import { claimExits, FollowedEntry } from './followed-entry.ts';
+import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
+import { tellSurplus } from './tell-surplus.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
 export interface Follower {
@@ -39,12 +42,13 @@ const longestPauseMs = 5 * 60_000;
  */
 export function createFollower(services: FollowServices): Follower {
   const memories = new Map<string, AccountMemory>();
+  const teller = createTeller(services);
   return {
     async run(notAfterMs) {
       const runs = Object.keys(services.settings.accounts).map(async (account) => {
         const memory = memories.get(account) ?? new AccountMemory();
         memories.set(account, memory);
-        await followSafely(services, account, memory, notAfterMs);
+        await followSafely({ ...services, teller }, account, memory, notAfterMs);
       });
       const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
@@ -52,12 +56,16 @@ export function createFollower(services: FollowServices): Follower {
   };
 }
 
+interface TellingServices extends FollowServices {
+  readonly teller: Teller;
+}
+
 const firstFailurePauseMs = 5_000;
 const longestFailurePauseMs = 60_000;
 
 /** After a failure the account is left alone for a while: a key that is missing stays so for longer than a second. */
 async function followSafely(
-  services: FollowServices,
+  services: TellingServices,
   account: string,
   memory: AccountMemory,
   notAfterMs: number,
@@ -104,7 +112,7 @@ function noteFailure(
 }
 
 async function followAccount(
-  services: FollowServices,
+  services: TellingServices,
   account: string,
   memory: AccountMemory,
   notAfterMs: number,
@@ -141,6 +149,7 @@ async function followAccount(
   claimExits(followed, memory, listUnnamed(reading), (name) => memory.take(index, name, nowMs), nowMs);
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
+  await tellSurplus(services, services.teller, account, followed, memory, nowMs);
   await watchProtection({ services, account, client, options }, followed, memory, reading, nowMs);
   for (const one of followed) await record(services, one, memory, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));

@@ -1,25 +1,17 @@
 import { hasPassed } from '../base/clock.ts';
-import {
-  type Decimal,
-  formatDecimal,
-  hundred,
-  minimum,
-  parseDecimal,
-  one as whole,
-  zero,
-} from '../base/decimal.ts';
+import { type Decimal, formatDecimal, hundred, parseDecimal, one as whole, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { longestLagMs, longestPositionLagMs } from '../exchange/lag.ts';
+import { longestLagMs } from '../exchange/lag.ts';
+import { listPositions, type Positions } from '../exchange/list-positions.ts';
+import { mayHide } from '../exchange/listed.ts';
 import { isStillOpen } from '../model/execution.ts';
-import type { OpenPosition } from '../model/holdings.ts';
-import { isMarkedReducing, type Order, oppositeOf, type Side } from '../model/order.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
+import { createUncovered, type Naked } from './uncovered.ts';
 
 /** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
 export const protectionBoundMs = 60_000;
@@ -39,15 +31,20 @@ export async function watchProtection(
   watch: Watch,
   followed: readonly FollowedEntry[],
   memory: AccountMemory,
-  { open }: AccountReading,
+  { open, hiddenOpen }: AccountReading,
   nowMs: number,
 ): Promise<void> {
   for (const one of followed) noteLack(one, nowMs);
   const doubtful = new Set(followed.filter((one) => needsPosition(one, nowMs)));
-  const positions = doubtful.size === 0 ? [] : await readPositions(watch);
-  const uncovered = positions === null ? null : createUncovered(positions, open);
+  const read = doubtful.size === 0 ? noPositions : await readPositions(watch);
+  const uncovered = read === null ? null : createUncovered(read.positions, open);
   for (const one of followed) {
-    const held = doubtful.has(one) ? (uncovered?.take(one) ?? null) : undefined;
+    const isHidden = mayHide(read?.hidden ?? [], one.market);
+    const held = !doubtful.has(one)
+      ? undefined
+      : isHidden
+        ? null
+        : (uncovered?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, nowMs);
     if (one.isDone) finish(one, memory);
@@ -85,74 +82,12 @@ function lacksExit(one: FollowedEntry): boolean {
   return one.facts.exits.some(({ role }) => one.exit(role) === null);
 }
 
-/** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
-interface Naked {
-  readonly position: Decimal;
-  /** The part of the entry that nothing stops out. */
-  readonly uncovered: Decimal;
-}
-
-/** Shares what no stop-loss covers among the entries, the oldest first. */
-function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
-  const left = new Map<string, Decimal>();
-  return {
-    take(one: FollowedEntry): Naked {
-      const { market, held } = one;
-      const { side } = one.signal;
-      const key = `${market} ${side}`;
-      const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
-      // A position that was opened later is another one: that of the entry is gone.
-      const position = positionOf(
-        positions.filter((other) => mayBeOf(one, other)),
-        market,
-        side,
-      );
-      const uncovered = minimum(minimum(held, rest), position);
-      left.set(key, rest.minus(uncovered));
-      return { position, uncovered };
-    },
-  };
-}
-
-/** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
-function mayBeOf({ own, entry }: FollowedEntry, { openedAtMs }: OpenPosition): boolean {
-  const filledAtMs = own?.endedAtMs ?? null;
-  if (filledAtMs === null || openedAtMs === null) return true;
-  return openedAtMs <= Math.max(filledAtMs, entry.updatedAtMs) + longestPositionLagMs;
-}
-
-/** The size of the position that an order of the side opened. */
-function positionOf(positions: readonly OpenPosition[], market: string, side: Side): Decimal {
-  return positions
-    .filter((position) => position.market === market && position.amount.gt(zero) === (side === 'buy'))
-    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
-}
-
-function uncoveredOf(position: Decimal, open: readonly Order[], market: string, side: Side): Decimal {
-  const stops = open.filter((order) => order.market === market && isStopAgainst(side, order));
-  if (stops.some(({ amount }) => amount.eq(zero))) return zero;
-  const rest = stops.reduce((sum, { remaining }) => sum.minus(remaining), position);
-  return rest.lt(zero) ? zero : rest;
-}
-
-/**
- * Whether an order would stop out a position that the side opened. An order with a client order id of its own is an order
- * of a strategy, which may open the opposite position, unless it only reduces.
- */
-function isStopAgainst(side: Side, order: Order): boolean {
-  const condition = side === 'buy' ? 'lte' : 'gte';
-  return (
-    order.side === oppositeOf(side) &&
-    order.activationPrice !== undefined &&
-    (order.activationCondition ?? condition) === condition &&
-    (isMarkedReducing(order) || order.clientOrderId === '')
-  );
-}
+const noPositions: Positions = { positions: [], hidden: [] };
 
 /** @returns null when they cannot be read */
 async function readPositions({ services, account, client, options }: Watch) {
   try {
-    return await client.call(openPositions, {}, options);
+    return await listPositions(client, options);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     services.log.warn('the positions could not be read; the relay tries again', {
@@ -163,11 +98,11 @@ async function readPositions({ services, account, client, options }: Watch) {
   }
 }
 
-/** @param held null: the position could not be read, which must not silence the alarm for long */
+/** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
 function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
   if (unprotectedSinceMs === undefined) return false;
-  if (held === null && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
+  if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
   return (
     unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
@@ -190,7 +125,12 @@ function raise({ services, account }: Watch, one: FollowedEntry, held: Naked | n
     options: services.commandOptions,
   });
   const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
-  const state = held === null ? 'may have no stop-loss (the position could not be read)' : 'has no stop-loss';
+  const state =
+    held === null
+      ? 'may have no stop-loss (the position could not be read)'
+      : held.isSure
+        ? 'has no stop-loss'
+        : 'may have no stop-loss (a record of the open orders could not be read)';
   services.alarms.raise(
     {
       name: 'position_unprotected',

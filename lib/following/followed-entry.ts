@@ -3,15 +3,10 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../model/execution.ts';
 import { oppositeOf } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
 import { findExit, type PlacedFacts, placedFactsOf, type Unnamed } from './followed-exits.ts';
-import {
-  type FollowedDeal,
-  type FollowedName,
-  type Judgement,
-  judgeOrder,
-  type KnownOrder,
-} from './followed-order.ts';
+import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
 
 interface Subject extends FollowedName {
   readonly before: OrderExecution | null;
@@ -70,6 +65,15 @@ export class FollowedEntry {
     return this.#subjects
       .filter(({ judgement }) => judgement?.isUnexplained === true)
       .map(({ orderId }) => ({ market: this.market, orderId }));
+  }
+
+  /** Its orders of which more fills are listed than they can have. */
+  get overfilled(): readonly (OrderPlaceName & BookedDeals)[] {
+    return this.#subjects.flatMap(({ orderId, judgement }) =>
+      judgement?.booked.isContradicted === true
+        ? [{ market: this.market, orderId, ...judgement.booked }]
+        : [],
+    );
   }
 
   /** What is known of its own order. */
@@ -156,10 +160,10 @@ export class FollowedEntry {
 
   /** The fills that are counted and that this process has not stored yet. */
   #fillsOf({ role, orderId, before, judgement }: Subject, memory: AccountMemory): readonly Fill[] {
-    const { deals, stored } = memory.knownOf({ market: this.market, orderId });
+    const { stored } = memory.knownOf({ market: this.market, orderId });
     const order = judgement?.order ?? null;
     if (order === null || order.filled === (before?.filled ?? '0')) return [];
-    const missing = [...deals.values()].filter(({ id }) => !stored.has(id));
+    const missing = judgement?.booked.deals.filter(({ id }) => !stored.has(id)) ?? [];
     return missing.map((deal) => this.#fillOf(deal, role, orderId));
   }
 
@@ -219,34 +223,4 @@ function watchedOf(execution: Execution | null): Watched {
 function comparable(execution: Execution) {
   const { orders, isFollowed } = execution;
   return { orders, isFollowed, ...watchedOf(execution) };
-}
-
-/**
- * Lets the entries claim the exits that the exchange made from them. The oldest entry chooses first, and each order is
- * claimed by one entry at most.
- *
- * @param take reads what the lists say of an order
- */
-export function claimExits(
-  followed: readonly FollowedEntry[],
-  memory: AccountMemory,
-  unnamed: readonly Unnamed[],
-  take: (name: OrderPlaceName) => KnownOrder,
-  nowMs: number,
-): void {
-  const taken = new Set([
-    ...memory.claimed,
-    ...followed.flatMap(({ names }) => names).map(({ orderId }) => orderId),
-  ]);
-  for (const one of followed) {
-    const claimed = one.claim(
-      memory,
-      unnamed.filter(({ orderId }) => !taken.has(orderId)),
-    );
-    for (const { market, orderId } of claimed) {
-      taken.add(orderId);
-      take({ market, orderId });
-    }
-    if (claimed.length > 0) one.judge(memory, nowMs);
-  }
 }

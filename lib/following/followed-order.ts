@@ -1,8 +1,8 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { longestLagMs } from '../exchange/lag.ts';
-import type { OrderDeal } from '../exchange/list-account.ts';
 import { type FollowedStatus, isStillOpen, type OrderExecution, type OrderRole } from '../model/execution.ts';
 import { isOrderEnd, type OrderStatus } from '../model/order.ts';
+import { type BookedDeals, bookDeals, type FillableSize, type FollowedDeal } from './booked-deals.ts';
 
 /**
  * An order as a list of open or of ended orders shows it.
@@ -18,9 +18,6 @@ export interface ListedState {
   readonly endedAtMs: number | null;
 }
 
-/** A fill whose fee has an asset. */
-export type FollowedDeal = OrderDeal & { readonly feeAsset: string };
-
 /** What a process knows of one order that it follows, from all that it has read. */
 export interface KnownOrder {
   /** The newest report; one of an end is never replaced by one of an open order. Null: no list has shown it. */
@@ -29,12 +26,16 @@ export interface KnownOrder {
   isListed: boolean;
   /** By the id of the deal. */
   readonly deals: Map<number, FollowedDeal>;
-  /** The fills that this process has stored. */
+  /** The fills that are stored, as far as this process knows. */
   readonly stored: Set<number>;
+  /** Whether it has read which are. */
+  isStoredKnown: boolean;
   /** Since when no list shows it although no end is known; null: a list shows it. */
   missingSinceMs: number | null;
   /** When it was last asked for alone, with all its fills; null: never. */
   askedAtMs: number | null;
+  /** Whether every record of that answer could be read. */
+  isAnswerWhole: boolean;
   /** Since when the lists leave something open about it; null: nothing is. */
   unexplainedSinceMs: number | null;
   /** How often it was asked for alone since then. */
@@ -47,8 +48,10 @@ export function createKnownOrder(): KnownOrder {
     isListed: false,
     deals: new Map(),
     stored: new Set(),
+    isStoredKnown: false,
     missingSinceMs: null,
     askedAtMs: null,
+    isAnswerWhole: false,
     unexplainedSinceMs: null,
     tries: 0,
   };
@@ -80,6 +83,8 @@ export interface Judgement {
   readonly isWhole: boolean;
   /** Whether it must be asked for alone, because the lists of the account leave something open. */
   readonly isUnexplained: boolean;
+  /** The fills that count. */
+  readonly booked: BookedDeals;
 }
 
 /** An order whose fills never add up is no longer asked for after this time. */
@@ -100,14 +105,15 @@ export function judgeOrder(
   known: KnownOrder,
   nowMs: number,
 ): Judgement {
-  const sum = [...known.deals.values()].reduce((total, { amount }) => total.plus(amount), zero);
   const { report } = known;
+  const booked = bookDeals(sizeOf(name, known), known.deals.values(), known.stored);
+  const { sum } = booked;
   const areDealsWhole = report !== null && sum.eq(report.filled);
   const isAsked = known.askedAtMs === nowMs;
   const told = before === null ? zero : parseDecimal(before.filled);
   const isNews = sum.gt(told) && (areDealsWhole || isAsked);
   const end = judgeEnd(name, before, known, isNews ? sum : told, nowMs);
-  const figures = isNews ? figuresOf(known) : (before ?? noFigures);
+  const figures = isNews ? figuresOf(booked) : (before ?? noFigures);
   const isKnown = before !== null || end.status !== null || isNews;
   const order: OrderExecution | null = isKnown
     ? {
@@ -127,7 +133,14 @@ export function judgeOrder(
     ? isFilledUp(order, name, known) || areDealsWhole
     : known.isListed && areDealsWhole;
   const isOld = hasEnded && nowMs - (order.endedAtMs ?? nowMs) >= giveUpAfterMs && known.tries > 2;
-  return { order, isWhole: hasEnded && (isExplained || isOld), isUnexplained: !isExplained && !isOld };
+  const isWhole = hasEnded && (isExplained || isOld);
+  return { order, isWhole, isUnexplained: !isExplained && !isOld, booked };
+}
+
+/** The report of an order that no list shows any more is that of an earlier time. */
+function sizeOf({ amount }: FollowedName, { report, isListed }: KnownOrder): FillableSize {
+  const hasEnded = report !== null && isOrderEnd(report.status);
+  return { amount, reported: hasEnded || isListed ? (report?.filled ?? null) : null, hasEnded };
 }
 
 interface End {
@@ -157,9 +170,13 @@ function judgeEnd(
   return isGone(known, nowMs) ? { status: 'gone', endedAtMs: null } : { status: null, endedAtMs: null };
 }
 
-/** No list has shown it for longer than any list lags, and it was asked for alone after that time. */
-function isGone({ missingSinceMs, askedAtMs }: KnownOrder, nowMs: number): boolean {
-  return missingSinceMs !== null && nowMs - missingSinceMs >= longestLagMs && askedAtMs === nowMs;
+/**
+ * No list has shown it for longer than any list lags, and it was asked for alone after that time. A record that cannot be
+ * read may be the order.
+ */
+function isGone({ missingSinceMs, askedAtMs, isAnswerWhole }: KnownOrder, nowMs: number): boolean {
+  const isLongMissing = missingSinceMs !== null && nowMs - missingSinceMs >= longestLagMs;
+  return isLongMissing && askedAtMs === nowMs && isAnswerWhole;
 }
 
 /** Whether an order without a report needs none: it is gone, or its fills are all that was asked for. */
@@ -176,11 +193,11 @@ type Figures = Pick<OrderExecution, 'filled' | 'filledNotional' | 'fees'>;
 
 const noFigures: Figures = { filled: '0', filledNotional: '0', fees: {} };
 
-function figuresOf({ deals }: KnownOrder): Figures {
+function figuresOf({ deals }: BookedDeals): Figures {
   const fees = new Map<string, Decimal>();
   let filled = zero;
   let notional = zero;
-  for (const deal of deals.values()) {
+  for (const deal of deals) {
     filled = filled.plus(deal.amount);
     notional = notional.plus(deal.notional);
     fees.set(deal.feeAsset, (fees.get(deal.feeAsset) ?? zero).plus(deal.fee));

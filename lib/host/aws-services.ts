@@ -33,6 +33,7 @@ import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts
 import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import type { SecretStore } from './secrets.ts';
+import { tellOddities } from './telling-client.ts';
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -108,12 +109,13 @@ export function openExecuteServices(
   const connection = connect(host, environment);
   const clients = openExchangeClients(connection);
   const logging = logTo('execute-signal');
+  const records = openRecords(connection);
   return {
     clock: systemClock,
     ...logging,
     settings: host.settings,
     ledger: openLedger(connection),
-    ...openRecords(connection),
+    ...records,
     markets: createMarketCatalogue({
       client: clients.anonymous,
       clock: systemClock,
@@ -124,7 +126,7 @@ export function openExecuteServices(
     }),
     // Whatever the address of the exchange is: a stack trades for real.
     isPaperExchange: false,
-    exchangeFor: clients.forAccount,
+    exchangeFor: tellOddities(clients.forAccount, { clock: systemClock, ...logging, ...records }),
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(sqsOptionsOf(connection)),
   };
@@ -143,6 +145,7 @@ export function openReconcileServices(
   const records = openRecords(connection);
   const secrets = openExchangeKeys(connection);
   const logging = logTo('reconcile-signals');
+  const { forAccount } = openExchangeClients(connection, secrets);
   return {
     clock: systemClock,
     ...logging,
@@ -150,7 +153,7 @@ export function openReconcileServices(
     ledger: openLedger(connection),
     ...records,
     queue: openQueue(connection),
-    exchangeFor: openExchangeClients(connection, secrets).forAccount,
+    exchangeFor: tellOddities(forAccount, { clock: systemClock, ...logging, ...records }),
     keepFingerprints: createFingerprintKeeper({
       accounts: Object.keys(host.settings.accounts),
       clock: systemClock,

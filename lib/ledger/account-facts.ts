@@ -1,10 +1,11 @@
 import type { Json } from '../base/json.ts';
 
 /**
- * The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market, what
- * recognises the exchange key in an alert.
+/**
+ * The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market, which
+ * alarms were told that come once, and what recognises the exchange key in an alert.
  */
-export type FactName = 'positions' | 'books' | `strategy of ${string}` | 'key fingerprints';
+export type FactName = 'positions' | 'books' | 'told' | `strategy of ${string}` | 'key fingerprints';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

@@ -1,4 +1,4 @@
-import { isOrderEnd, type OrderStatus, type PositionSide, type Side } from './order.ts';
+import { isOrderEnd, type OrderStatus, type OtherWord, type PositionSide, type Side } from './order.ts';
 import type { DecimalText } from './signal.ts';
 
 /**
@@ -22,8 +22,8 @@ export interface Fill {
   readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
   /** Present if the order was marked so that it only reduces a position. */
   readonly onlyReduces?: true;
-  /** Whether the order added liquidity to the book or took it. */
-  readonly liquidity: 'maker' | 'taker';
+  /** Whether the order added liquidity to the book or took it; or what the exchange says, if the relay does not know it. */
+  readonly liquidity: 'maker' | 'taker' | OtherWord;
   /** In base units. */
   readonly amount: DecimalText;
   readonly price: DecimalText;

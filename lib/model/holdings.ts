@@ -1,5 +1,5 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { PositionSide, Side } from './order.ts';
+import type { OtherWord, PositionSide, Side } from './order.ts';
 
 /** What an account holds of one currency for spot trading. */
 export interface SpotBalance {
@@ -45,6 +45,19 @@ export interface OpenPosition {
   readonly openedAtMs: number | null;
   /** When the amount last changed, in the exchange's time. */
   readonly modifiedAtMs: number | null;
+  /** The stop-loss and take-profit that are attached to it; null when the exchange shows none. */
+  readonly tpsl: AttachedExits | null;
+}
+
+/**
+ * The orders that protect a position, by their ids. Whether the exits of an entry are among them is not documented. A
+ * field is null when there is no such exit, or it cannot be read.
+ */
+export interface AttachedExits {
+  readonly stopLossId: number | null;
+  readonly stopLoss: Decimal | null;
+  readonly takeProfitId: number | null;
+  readonly takeProfit: Decimal | null;
 }
 
 /** One fill of an order. */
@@ -52,7 +65,8 @@ export interface Deal {
   readonly id: number;
   readonly atMs: number;
   readonly side: Side;
-  readonly role: 'maker' | 'taker';
+  /** A role that the relay does not know is what the exchange writes. */
+  readonly role: 'maker' | 'taker' | OtherWord;
   /** In base units. */
   readonly amount: Decimal;
   readonly price: Decimal;

@@ -1,5 +1,8 @@
 import type { Decimal } from '../base/decimal.ts';
 
+/** A word of the exchange that this relay does not know, beside those that it knows. It is kept as it is, and bounded. */
+export type OtherWord = string & Readonly<Record<never, never>>;
+
 export const sides = ['buy', 'sell'] as const;
 export type Side = (typeof sides)[number];
 
@@ -131,6 +134,8 @@ export interface Order {
   readonly status: OrderStatus;
   /** Why it ended, in the exchange's own word, if that says more than "cancelled". */
   readonly endReason?: string | undefined;
+  /** The exchange's word for the status in a list, if this relay does not know it; `status` follows from the list. */
+  readonly unknownStatus?: string | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs?: number | undefined;
   /** In base units; in quote units for an order that is sized in them. */

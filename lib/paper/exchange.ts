@@ -23,6 +23,8 @@ export interface PaperRequest {
   readonly atMs: number;
   /** How far the order lists lag behind; absent: not at all. */
   readonly lagMs?: number;
+  /** Whether the list of positions shows the attached exits; absent: it does not. */
+  readonly showsTpsl?: boolean;
 }
 
 /** The response to a request. A text body is sent unchanged, null as an empty body, anything else as JSON. */
@@ -40,9 +42,9 @@ export type Admission =
       /**
        * Takes effect at once. Resolves once the effect is stored. Must be called at most once.
        *
-       * @param lagMs overrides the lag of the request
+       * @param lists overrides what the request says of the lists
        */
-      serve(lagMs?: number): Promise<PaperResponse>;
+      serve(lists?: Pick<PaperRequest, 'lagMs' | 'showsTpsl'>): Promise<PaperResponse>;
     };
 
 /** The exchange without HTTP. Its responses depend only on the requests and the trades. */
@@ -83,7 +85,7 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
     return {
       admitted: true,
       endpoint,
-      serve: (lagMs = request.lagMs) => serve(found, path, { ...request, lagMs: lagMs ?? 0 }),
+      serve: (lists = {}) => serve(found, path, { lagMs: 0, showsTpsl: false, ...request, ...lists }),
     };
   }
 
@@ -125,7 +127,7 @@ type Service = (found: FoundRoute, path: string, request: Required<PaperRequest>
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
   const checkAccess = createAccessCheck(dialect);
-  return async ({ route, pathFields }, path, { target, headers, body, atMs, lagMs }) => {
+  return async ({ route, pathFields }, path, { target, headers, body, atMs, lagMs, showsTpsl }) => {
     const { endpoint, trades, serve } = route;
     const access =
       endpoint.access === 'public'
@@ -135,7 +137,8 @@ function createService({ dialect, trading }: PaperCoreOptions): Service {
     if (!access.allowed) return refusalResponse([{ name: access.refusal }], form);
     const read = createFieldReader(dialect, endpoint, access.body);
     const spoken = spokenDialect(dialect, endpoint);
-    const reply = serve({ account: access.account, read, dialect: spoken, atMs, lagMs, trading });
+    const { account } = access;
+    const reply = serve({ account, read, dialect: spoken, atMs, lagMs, showsTpsl, trading });
     if (!reply.ok) return refusalResponse(reply.refusals, form);
     await reply.stored;
     return { httpStatus: 200, body: toWire(dialect, endpoint, reply.result) };

@@ -13,6 +13,7 @@ import {
   withoutQuery,
 } from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
+import { changeList } from './odd-lists.ts';
 import { contradict, echoHeaders } from './spoilt-responses.ts';
 
 export interface GatewayOptions {
@@ -42,11 +43,17 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     if (!admission.admitted) return send(response, admission.response);
     const strike = faults.strike(admission.endpoint, readFields(body));
     if (strike?.when === 'before') return spoil(response, strike);
-    if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));
+    if (strike?.when === 'during')
+      return send(
+        response,
+        await admission.serve({ lagMs: strike.delayMs, showsTpsl: strike.effect.kind === 'show_tpsl' }),
+      );
     const paperResponse = await admission.serve();
     if (strike === null) send(response, paperResponse);
     else if (strike.effect.kind === 'contradict')
       send(response, { ...paperResponse, body: contradict(paperResponse.body) });
+    else if (strike.effect.kind === 'odd_list')
+      send(response, { ...paperResponse, body: changeList(strike.effect.oddity, paperResponse.body) });
     else if (strike.effect.kind === 'echo')
       send(response, { ...paperResponse, body: echoHeaders(paperResponse.body, headers) });
     else await spoil(response, strike, paperResponse);

@@ -47,10 +47,10 @@ const averagePlaces = 8;
 const noLiquidation = { liquidationPrice: null, liquidationState: null } as const;
 
 function serveOpenPositions(context: RequestContext): Reply {
-  const { account, read, trading } = context;
+  const { read } = context;
   return serveChecked(checkAnyMarket(read), (market) => {
     const asked = listPositions(context).filter((position) => market === null || position.market === market);
-    return succeed(asked.map((position) => describePosition(trading.state, account, position)));
+    return succeed(asked.map((position) => describePosition(context, position)));
   });
 }
 
@@ -95,7 +95,7 @@ function positionAfter({
 }
 
 /** `pnl` is the profit of the parts that were closed, `unrealizedPnl` that of the open amount. */
-function describePosition(state: ExchangeState, account: string, position: Position) {
+function describePosition({ account, trading: { state }, showsTpsl }: RequestContext, position: Position) {
   const unrealizedPnl = unrealizedPnlOf(state, position);
   const notional = position.amount.abs().times(position.basePrice);
   return {
@@ -114,7 +114,31 @@ function describePosition(state: ExchangeState, account: string, position: Posit
     funding: '0',
     unrealizedFunding: '0',
     positionSide: position.side,
-    tpsl: null,
+    tpsl: showsTpsl ? describeExits(state, account, position) : null,
+  };
+}
+
+/**
+ * The newest stop-loss and take-profit of the position that an entry made. Likely, not certain: the documents name the
+ * fields, not which exits are among them.
+ */
+function describeExits(state: ExchangeState, account: string, { market, amount, side }: Position) {
+  const exits = [...state.open.values()].filter(
+    (order) =>
+      order.account === account &&
+      order.market === market &&
+      order.parentId !== null &&
+      order.side === (amount.gt(zero) ? 'sell' : 'buy') &&
+      order.positionSide === side,
+  );
+  const stop = exits.findLast(({ activationPrice }) => activationPrice !== null);
+  const profit = exits.findLast(({ activationPrice }) => activationPrice === null);
+  if (stop === undefined && profit === undefined) return null;
+  return {
+    takeProfitId: profit?.orderId ?? null,
+    takeProfit: profit === undefined ? '' : formatDecimal(profit.price ?? zero),
+    stopLossId: stop?.orderId ?? null,
+    stopLoss: stop === undefined ? '' : formatDecimal(stop.activationPrice ?? zero),
   };
 }
 

@@ -1,5 +1,6 @@
 import { formatDecimal, zero } from '../base/decimal.ts';
-import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts';
+import { type Dialect, orderTypeWord } from '../exchange/dialect.ts';
+import { statusWord } from '../exchange/status-words.ts';
 import { totalOf } from './collateral.ts';
 import {
   collateralAccountOf,

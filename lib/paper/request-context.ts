@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly atMs: number;
   /** How far the order lists lag behind. */
   readonly lagMs: number;
+  /** Whether the list of positions shows the attached exits. */
+  readonly showsTpsl: boolean;
   readonly trading: Trading;
 }
 

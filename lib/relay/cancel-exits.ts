@@ -64,7 +64,7 @@ export async function cancelExits(
 }
 
 interface FoundExits {
-  /** False when there are more orders than were read. */
+  /** False when there are more orders than were read: nobody knows what is left then. */
   readonly isWhole: boolean;
   readonly pairs: readonly OcoOrder[];
   readonly orders: readonly Order[];
@@ -76,18 +76,18 @@ async function findExits(
   scope: ExitScope,
   options: SendOptions,
 ): Promise<FoundExits> {
-  const groups = (await listGroups(client, scope.market, options)) ?? [];
-  const { orders, isWhole } = await listOpenOrders(client, scope.market, options);
+  const { groups, isWhole } = await listGroups(client, scope.market, options);
+  const open = await listOpenOrders(client, scope.market, options);
   const legs = groups.flatMap(legsOf);
-  for (const order of [...legs, ...orders]) scope.see?.(order);
+  for (const order of [...legs, ...open.orders]) scope.see?.(order);
   const pairs = groups
     .filter((group) => group.kind === 'oco')
     .filter((group) => legsOf(group).some(scope.isExit));
   const grouped = new Set(legs.map(({ orderId }) => orderId));
   return {
-    isWhole,
+    isWhole: isWhole && open.isWhole,
     pairs,
-    orders: orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
+    orders: open.orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
   };
 }
 

@@ -118,6 +118,7 @@ async function seeEnded(
   limits: SendOptions,
 ): Promise<void> {
   try {
+    // One that cannot be read is awaited longer.
     const ended = await listEndedOrders(client, clock.nowMs() - longestLagMs, limits);
     for (const order of ended) exits.seeEnded(order);
   } catch (error) {

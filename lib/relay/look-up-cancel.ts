@@ -191,13 +191,13 @@ async function lookUpForeign(
   options: SendOptions,
 ): Promise<LookupResult | null> {
   if (client.dialect !== 'live') return { kind: 'inconclusive', finding: notListed };
-  const groups = (await listGroups(client, market, options)) ?? [];
-  const { orders, isWhole } = await listOpenOrders(client, market, options);
-  if (!isWhole) return { kind: 'inconclusive', finding: notListed };
+  const { groups, isWhole } = await listGroups(client, market, options);
+  const open = await listOpenOrders(client, market, options);
+  if (!isWhole || !open.isWhole) return { kind: 'inconclusive', finding: notListed };
   const own = await ledger.openOrders(entry.account, market, mostRead);
   const later = own.filter((order) => sentAtMs(order) > sentAtMs(entry));
   const laterIds = new Set(later.map(({ clientOrderId }) => clientOrderId));
-  const earlier = [...orders, ...groups.flatMap(legsOf)]
+  const earlier = [...open.orders, ...groups.flatMap(legsOf)]
     .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry) + mostSkewMs)
     .filter(({ clientOrderId }) => !laterIds.has(clientOrderId))
     .map(({ orderId }) => orderId);

@@ -1,7 +1,7 @@
 import type { ExchangeClient } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { legsOf, listGroups } from '../exchange/list-groups.ts';
+import { legsOf, listGroups, noGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
@@ -121,9 +121,9 @@ async function listSafely(
     // Slow lists of many pages must leave time for the cancellations.
     const notAfterMs = services.clock.nowMs() + timeoutMs;
     const limits = { timeoutMs, notAfterMs };
-    const groups = hasGroups ? ((await listGroups(client, market, limits)) ?? []) : [];
-    const { orders, isWhole } = await listOpenOrders(client, market, limits);
-    return isWhole ? { open: orders, groups } : null;
+    const { groups, isWhole } = hasGroups ? await listGroups(client, market, limits) : noGroups;
+    const open = await listOpenOrders(client, market, limits);
+    return isWhole && open.isWhole ? { open: open.orders, groups } : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

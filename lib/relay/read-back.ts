@@ -2,7 +2,7 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { legsOf, listGroups } from '../exchange/list-groups.ts';
+import { legsOf, listGroups, noGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { tradingGrounds } from '../model/account.ts';
 import type { ConditionalOrder, Order } from '../model/order.ts';
@@ -24,6 +24,8 @@ interface Cancelled {
 
 /** What is still open and should not be. */
 interface StillOpen {
+  /** False when there may be more that was not read. */
+  readonly isWhole: boolean;
   readonly orderIds: readonly number[];
   readonly groups: readonly ConditionalOrder[];
 }
@@ -47,12 +49,18 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...deadlinesOf(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (cancelled.scope !== 'own' && left?.orderIds.length !== 0) {
+    if (cancelled.scope !== 'own' && !isNothing(left)) {
       await cancelRest(client, cancelled.market, left?.groups ?? [], limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    return left === null ? reportUnread(outcome, cancelled.scope) : report(outcome, left.orderIds);
+    if (left === null || (!left.isWhole && left.orderIds.length === 0))
+      return reportUnread(outcome, cancelled.scope);
+    return report(outcome, left.orderIds);
   };
+}
+
+function isNothing(left: StillOpen | null): boolean {
+  return left?.isWhole === true && left.orderIds.length === 0;
 }
 
 function deadlinesOf({ notAfterMs, endByMs }: SendOptions): SendOptions {
@@ -71,16 +79,15 @@ async function listLeft(
 ): Promise<StillOpen | null> {
   const { market, hasGroups } = cancelled;
   try {
-    const listedGroups = hasGroups ? ((await listGroups(client, market, options)) ?? []) : [];
-    const { orders, isWhole } = await listOpenOrders(client, market, options);
-    if (!isWhole) return null;
+    const listed = hasGroups ? await listGroups(client, market, options) : noGroups;
+    const open = await listOpenOrders(client, market, options);
     // A list may lag behind a cancellation that the exchange has confirmed.
-    const groups = listedGroups.filter(
+    const groups = listed.groups.filter(
       (group) => !legsOf(group).every(({ orderId }) => confirmed.has(orderId)),
     );
-    const listed = [...orders.filter((order) => isMeant(cancelled, order)), ...groups.flatMap(legsOf)];
-    const ids = new Set(listed.map(({ orderId }) => orderId).filter((orderId) => !confirmed.has(orderId)));
-    return { orderIds: [...ids], groups };
+    const left = [...open.orders.filter((order) => isMeant(cancelled, order)), ...groups.flatMap(legsOf)];
+    const ids = new Set(left.map(({ orderId }) => orderId).filter((orderId) => !confirmed.has(orderId)));
+    return { isWhole: listed.isWhole && open.isWhole, orderIds: [...ids], groups };
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

@@ -4,9 +4,9 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { collateralSummary } from '../exchange/endpoints/collateral-summary.ts';
 import { futures } from '../exchange/endpoints/futures.ts';
-import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { orderBook } from '../exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../exchange/endpoints/trade-balance.ts';
+import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { MarketLimits } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Side } from '../model/order.ts';
@@ -120,12 +120,10 @@ async function readCollateral({ client, limits }: ReadOptions, market: Market): 
   };
 }
 
-async function readPositions({ client, limits }: ReadOptions, market: string): Promise<Holding> {
-  const open = await client.call(openPositions, { market }, limits);
+async function readPositions({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
+  const open = await listPositionsIn(client, market, clock.nowMs(), limits);
   return {
     of: 'position',
-    positions: open
-      .filter((position) => position.market === market)
-      .map(({ amount, positionSide }) => ({ amount, positionSide })),
+    positions: open.map(({ amount, positionSide }) => ({ amount, positionSide })),
   };
 }

@@ -1,5 +1,5 @@
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -50,17 +50,11 @@ export async function readPosition(
   const { entries } = await listRecent(services, account, market);
   const moves = findLastMoves(entries, market);
   const readAtMs = services.clock.nowMs();
-  const positions = await client.call(openPositions, { market }, limits);
-  const chosen = choosePosition(
-    market,
-    positions.filter((position) => position.market === market),
-    positionSide,
-  );
+  const positions = await listPositionsIn(client, market, readAtMs, limits);
+  const chosen = choosePosition(market, positions, positionSide);
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
-  const listed = positions.find(
-    (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
-  );
+  const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
   if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs };

@@ -1,8 +1,8 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
+import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Outcome } from './action.ts';
 import type { ReducedPosition } from './closes-whole.ts';
@@ -16,7 +16,7 @@ export type Remains =
   | { readonly kind: 'held'; readonly amount: Decimal }
   /** Another order has opened one of the other side. */
   | { readonly kind: 'turned'; readonly amount: Decimal }
-  /** The list could not be read, or shows what was before the close. */
+  /** The list could not be read, or not all of it, or shows what was before the close. */
   | { readonly kind: 'unknown' };
 
 /** Between two readings of a list that may lag. */
@@ -41,7 +41,7 @@ export async function readRemains(
   const lastMs = Math.min(startMs + longestPositionLagMs, (limits.endByMs ?? startMs) - exchangeTimeoutMs);
   try {
     for (;;) {
-      const positions = await client.call(openPositions, { market: closed.market }, limits);
+      const positions = await listPositionsIn(client, closed.market, clock.nowMs(), limits);
       const remains = judgeRemains(closed, outcome, positions);
       if (remains.kind !== 'unknown' || clock.nowMs() + relistPauseMs >= lastMs) return remains;
       await clock.sleep(relistPauseMs);

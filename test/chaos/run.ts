@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import type { FaultKind } from '../../lib/paper/faults.ts';
+import type { FaultKind } from '../../lib/paper/fault-rows.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
 import { awaitFills, gatherFacts, quieten, type RunStage } from './end-run.ts';

@@ -195,6 +195,14 @@ describe('signal', () => {
     expect(await runForJson(here('signal', 'still-open'))).toMatchObject({ ending: { state: 'open' } });
   });
 
+  test.each(['BTC_USDT', null])('concludes nothing while a position is hidden: %s', async (market) => {
+    const facts = createSqliteAccountFacts(file);
+    const reading = { readAtMs: atMs + 60_000, positions: [], hidden: [market], wholeAtMs: atMs };
+    await facts.write('main', 'positions', reading);
+
+    expect(await runForJson(here('signal', 'still-open'))).toMatchObject({ ending: { state: 'open' } });
+  });
+
   test('does not guess when the position is gone and no fill closed it', async () => {
     const facts = createSqliteAccountFacts(file);
     await facts.write('main', 'positions', { readAtMs: atMs + 60_000, positions: [] });

@@ -2,12 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import {
   baseUrlOf,
   fromWire,
-  isKnownStatusWord,
   orderTypeOf,
   orderTypeWord,
   spokenDialect,
-  statusOf,
-  statusWord,
   toWire,
   wireNames,
   wireWord,
@@ -15,6 +12,7 @@ import {
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { isKnownStatusWord, statusOf, statusWord } from '../../lib/exchange/status-words.ts';
 
 describe('names', () => {
   test('change at every depth, to the wire and back', () => {

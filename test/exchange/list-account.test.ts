@@ -63,11 +63,12 @@ describe('the lists of an account', () => {
     const endless = override(client, {
       call: (async (_endpoint: unknown, page: { readonly offset: number }) => {
         pages.push(page.offset);
-        return Array.from({ length: 100 }, (_, index) => ({
+        const records = Array.from({ length: 100 }, (_, index) => ({
           id: page.offset + index + 1,
           orderId: 7,
           market: 'BTC_USDT',
         }));
+        return { records, count: 100, oddities: [] };
       }) as ExchangeClient['call'],
     });
 
@@ -98,6 +99,7 @@ test('one order is read with all its fills, wherever it is listed', async () => 
     open: null,
     ended: null,
     deals: [],
+    isWhole: true,
   });
 });
 

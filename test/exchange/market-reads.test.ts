@@ -96,7 +96,7 @@ describe('a parameter in the path', () => {
 test('a position that says nothing of its side is one-way', async () => {
   const { client } = connect([answer([{ positionId: 7, market: 'BTC_USDT', amount: '-1', basePrice: '' }])]);
 
-  expect(await client.call(openPositions, {})).toEqual([
+  expect((await client.call(openPositions, {})).records).toEqual([
     {
       positionId: 7,
       market: 'BTC_USDT',
@@ -110,6 +110,7 @@ test('a position that says nothing of its side is one-way', async () => {
       liquidationState: null,
       openedAtMs: null,
       modifiedAtMs: null,
+      tpsl: null,
     },
   ]);
 });
@@ -118,7 +119,7 @@ test('a position is read although what is only told about it cannot be, and its 
   const told = { pnl: 7, margin: 'much', liquidationPrice: [], liquidationState: 3, openDate: 'today' };
   const { client } = connect([answer([{ positionId: 7, market: 'BTC_USDT', amount: '1', ...told }])]);
 
-  expect(await client.call(openPositions, {})).toMatchObject([
+  expect((await client.call(openPositions, {})).records).toMatchObject([
     { positionId: 7, realisedProfit: null, margin: null, liquidationState: 'unreadable', openedAtMs: null },
   ]);
 });

@@ -101,29 +101,36 @@ describe('an acceptance', () => {
     expect(judge(200, body)).toMatchObject({ reason: expect.stringContaining('order_id') });
   });
 
-  test('names a field deep within a list', () => {
-    const leg = { ...accepted, deal_money: undefined };
-    const records = [{ id: 1, type: 'oto', conditionalOrder: leg }];
-    const body = JSON.stringify({ limit: 50, offset: 0, total: 1, records });
+  test('names a field deep within what it reports', () => {
+    const body = JSON.stringify({ ...accepted, oto: { otoId: 1, stopLoss: 7 } });
 
-    const verdict = readResponse(
-      conditionalOrders,
-      'documented',
-      { kind: 'answered', status: 200, body },
-      [],
-    );
-
-    expect(verdict).toMatchObject({
-      reason: expect.stringContaining('records.0.conditionalOrder.deal_money: Invalid input'),
+    expect(judge(200, body)).toMatchObject({
+      reason: expect.stringContaining('oto.stopLoss: Invalid input'),
     });
   });
 
-  test('names an unknown kind of record', () => {
-    const body = '{"limit":50,"offset":0,"total":1,"records":[{"id":1,"type":"trailing"}]}';
+  test('names the field of a record that it leaves out of a list, and an unknown kind of record', () => {
+    const leg = { ...accepted, deal_money: undefined };
+    const records = [
+      { id: 1, type: 'trailing' },
+      { id: 2, type: 'oto', conditionalOrder: leg },
+    ];
+    const body = JSON.stringify({ limit: 50, offset: 0, total: 2, records });
 
-    const verdict = readResponse(conditionalOrders, 'live', { kind: 'answered', status: 200, body }, []);
+    const response = { kind: 'answered', status: 200, body } as const;
 
-    expect(verdict).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('records.0.type') });
+    expect(readResponse(conditionalOrders, 'documented', response, [])).toMatchObject({
+      result: {
+        records: [],
+        oddities: [
+          { market: null, issues: expect.stringContaining('type') },
+          {
+            market: 'BTC_USDT',
+            issues: expect.stringContaining('conditionalOrder.dealMoney: Invalid input'),
+          },
+        ],
+      },
+    });
   });
 });
 

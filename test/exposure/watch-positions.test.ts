@@ -139,6 +139,62 @@ describe('The watch', () => {
     },
   );
 
+  test('does not take a position for closed while a record of it cannot be read', async () => {
+    await open();
+    await run();
+    rewrites[positionsPath] = (positions) => positions.map((position) => ({ ...position, positionId: null }));
+
+    await runFor(5);
+    await sellByHand('0.01');
+    await runFor(5);
+    expect(relay.alarms).toEqual([]);
+    expect(await stored()).toMatchObject({
+      positions: [{ market: 'BTC_USDT', amount: '0.02' }],
+      hidden: ['BTC_USDT'],
+      wholeAtMs: noonMs,
+    });
+
+    delete rewrites[positionsPath];
+    await runFor(5);
+    expect(await stored()).toMatchObject({ positions: [{ amount: '0.01' }] });
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('takes a position for closed although one in another market cannot be read', async () => {
+    await open();
+    await run();
+    await sellByHand('0.02');
+    rewrites[positionsPath] = () => [{ market: 'ETH_USDT', amount: 'much' }];
+    rewrites[dealsPath] = () => [];
+
+    await runFor(5);
+
+    expect(relay.alarms).toMatchObject([{ name: 'position_reduced', cause: 'unexplained', to: '0' }]);
+  });
+
+  test('says that nobody knows why a position is smaller when a fill cannot be read', async () => {
+    await open();
+    await run();
+    await sellByHand('0.01');
+    rewrites[dealsPath] = (deals) => deals.map((deal) => ({ ...deal, amount: null }));
+
+    await runFor(5);
+
+    expect(relay.alarms).toMatchObject([{ name: 'position_reduced', cause: 'unread', to: '0.01' }]);
+  });
+
+  test('keeps the ids of the attached exits', async () => {
+    await open();
+    const tpsl = { takeProfitId: null, takeProfit: '', stopLossId: 12, stopLoss: '49000' };
+    rewrites[positionsPath] = (positions) => positions.map((position) => ({ ...position, tpsl }));
+
+    await run();
+
+    expect(await stored()).toMatchObject({
+      positions: [{ tpsl: { takeProfitId: null, takeProfit: null, stopLossId: 12, stopLoss: '49000' } }],
+    });
+  });
+
   test('raises the alarm again when the relay died before it noted the first', async () => {
     await open();
     rewrites[positionsPath] = (positions) =>

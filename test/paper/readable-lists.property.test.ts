@@ -91,7 +91,7 @@ async function checkPositions(client: ExchangeClient, state: ExchangeState, acco
   const listed = await client.call(openPositions, {});
   const { positions } = collateralAccountOf(state, account);
   expect(
-    listed.map(({ positionId, market, amount, positionSide }) => ({
+    listed.records.map(({ positionId, market, amount, positionSide }) => ({
       positionId,
       market,
       amount,
@@ -118,10 +118,10 @@ async function checkOrders(client: ExchangeClient, state: ExchangeState, account
         .toReversed()
         .map(({ orderId, remaining, filled }) => ({ orderId, remaining, filled })),
     );
-    const records = await listConditionalOrders(client, market, {});
+    const { groups } = await listConditionalOrders(client, market, {});
     const pairs = [...state.pairs.values()].filter((pair) => pair.isOpen && isOfAccount(pair));
     const planned = [...state.open.values()].filter((order) => order.oto !== null && isOfAccount(order));
-    expect(records).toHaveLength(pairs.length + planned.length);
+    expect(groups).toHaveLength(pairs.length + planned.length);
   }
 }
 
@@ -131,7 +131,7 @@ async function checkFills(client: ExchangeClient, state: ExchangeState, account:
     (order) => order.account === account && order.clientOrderId !== '',
   );
   for (const { market, clientOrderId } of named) {
-    const fills = await client.call(executedHistory, { market, clientOrderId, limit: 500 });
+    const { records: fills } = await client.call(executedHistory, { market, clientOrderId, limit: 500 });
     const orders = named.filter((order) => order.market === market && order.clientOrderId === clientOrderId);
     expect(sum(fills.map(({ amount }) => amount))).toBe(sum(orders.map(({ filled }) => filled)));
     expect(sum(fills.map(({ notional }) => notional))).toBe(sum(orders.map((order) => order.filledNotional)));

@@ -124,8 +124,8 @@ describe('cancelling the exits of a market', () => {
 
   test('cannot say what is left when there are more orders than it reads', async () => {
     await send({ id: 'buy-1', orderType: 'limit', limitPrice: '45000', maxSlippage: undefined });
-    const [order] = await client.call(openOrder, { market, limit: 1, offset: 0 });
-    const page: unknown = Array(100).fill(order);
+    const { records } = await client.call(openOrder, { market, limit: 1, offset: 0 });
+    const page: unknown = { records: Array(100).fill(records[0]), count: 100, oddities: [] };
     const endless: typeof client.call = async (endpoint, params, sending) => {
       const result = await client.call(endpoint, params, sending);
       return endpoint.name === 'open-order' ? (page as typeof result) : result;

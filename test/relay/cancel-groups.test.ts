@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
@@ -33,7 +34,8 @@ async function executeWherePairsStandApart(signalId: string): Promise<void> {
     if (endpoint.name === cancelAll.name) return [] as never;
     const result = await client.call(endpoint, params, options);
     if (endpoint.name !== openOrder.name) return result;
-    return (result as readonly Order[]).filter((order) => !isLeg(order)) as typeof result;
+    const page = result as ListPage<Order>;
+    return { ...page, records: page.records.filter((order) => !isLeg(order)) } as typeof result;
   };
   const services = { ...relay.services, exchangeFor: async () => override(client, { call }) };
   await relay.executeWith(services, signalId);

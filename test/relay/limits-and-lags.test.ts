@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import { insertOldOrders } from '../simulation/old-orders.ts';
 import { minuteMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
@@ -338,7 +339,9 @@ test('a position without a known value may be reduced, and nothing may be opened
     async call(endpoint, params, options) {
       const read = await client.call(endpoint, params, options);
       if (endpoint.name !== 'open-positions') return read;
-      return (read as readonly object[]).map((position) => ({ ...position, basePrice: null })) as typeof read;
+      const page = read as ListPage<object>;
+      const records = page.records.map((position) => ({ ...position, basePrice: null }));
+      return { ...page, records } as typeof read;
     },
   });
   Object.assign(relay.services, { exchangeFor: async () => silent });

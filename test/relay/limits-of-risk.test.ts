@@ -67,6 +67,23 @@ describe('maxPosition', () => {
     expect(await send(settings, { action: 'buy', quantity: '0.005' })).toEqual(placed);
   });
 
+  test.each(['open-positions', 'open-order'])(
+    'lets nothing open while a record of the list %s cannot be read, and lets reductions pass',
+    async (endpoint) => {
+      const settings = settingsWith({}, { maxPosition: '0.05' });
+      expect(await send(settings, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+      expect(await send(settings, { action: 'buy', quantity: '0.01', ...resting })).toEqual(placed);
+      relay.clock.advance(minuteMs);
+      relay.paper.control.addFault({ fault: 'unreadable_record', endpoint, probability: 1 });
+
+      expect(await send(settings, { action: 'buy', quantity: '0.001' })).toMatchObject({
+        status: 'denied',
+        rule: 'limit_not_known',
+      });
+      expect(await send(settings, { action: 'sell', quantity: '0.02', reduceOnly: true })).toEqual(placed);
+    },
+  );
+
   test('counts open entry orders of the market, also those that the exchange does not list yet', async () => {
     const settings = settingsWith({}, { maxPosition: '0.02' });
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });

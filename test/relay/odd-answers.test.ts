@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { limit } from '../../lib/exchange/endpoints/limit.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
@@ -38,8 +39,8 @@ describe('a listed order with the client order id of the signal', () => {
   ])('but %s does not settle it', async (_, changes, found) => {
     const limit = { orderType: 'limit', limitPrice: '49000' };
     await relay.send(alert(limit), { fault: 'drop_after', endpoint: 'limit' });
-    const services = await answering('open-order', (listed: object[]) => {
-      for (const order of listed) Object.assign(order, changes);
+    const services = await answering('open-order', ({ records }: ListPage<object>) => {
+      for (const order of records) Object.assign(order, changes);
     });
 
     relay.clock.advance(minuteMs);
@@ -54,8 +55,8 @@ describe('a listed order with the client order id of the signal', () => {
     relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
     const market = { orderType: 'market', maxSlippage: '0.05%', quantity: '2' };
     await relay.send(alert(market), { fault: 'drop_after', endpoint: 'limit' });
-    const services = await answering('open-order', (listed: { side: string }[]) => {
-      for (const order of listed) order.side = 'sell';
+    const services = await answering('open-order', ({ records }: ListPage<{ side: string }>) => {
+      for (const order of records) order.side = 'sell';
     });
 
     relay.clock.advance(minuteMs);
@@ -81,8 +82,9 @@ test('fills without a client order id never cancel an order that the relay did n
   const call: ExchangeClient['call'] = async (endpoint, params, options) => {
     if (endpoint.name !== 'executed-history') return await client.call(endpoint, params, options);
     const others = { ...(params as object), clientOrderId: 'by-hand' } as typeof params;
-    const fills = (await client.call(endpoint, others, options)) as object[];
-    return fills.map((fill) => ({ ...fill, clientOrderId: undefined })) as never;
+    const page = (await client.call(endpoint, others, options)) as ListPage<object>;
+    const records = page.records.map((fill) => ({ ...fill, clientOrderId: undefined }));
+    return { ...page, records } as never;
   };
 
   relay.clock.advance(minuteMs);

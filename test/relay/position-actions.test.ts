@@ -33,7 +33,8 @@ function alertWith(members: object): string {
 /** The signed position of the market at the exchange. */
 async function heldAmount(): Promise<string> {
   const client = await relay.services.exchangeFor('main');
-  const [position] = await client.call(openPositions, { market: 'BTC_USDT' });
+  const { records } = await client.call(openPositions, { market: 'BTC_USDT' });
+  const [position] = records;
   return position === undefined ? '0' : formatDecimal(position.amount);
 }
 
@@ -980,9 +981,9 @@ describe('where there is no single position to speak of', () => {
     expect((await later({ action: 'reverse' })).status).toBe('denied');
     expect((await later({ action: 'close', positionSide: 'SHORT' })).status).toBe('placed');
     const client = await relay.services.exchangeFor('main');
-    expect(await client.call(openPositions, { market: 'BTC_PERP' })).toMatchObject([
-      { positionSide: 'LONG' },
-    ]);
+    expect(await client.call(openPositions, { market: 'BTC_PERP' })).toMatchObject({
+      records: [{ positionSide: 'LONG' }],
+    });
   });
 
   test('in a market that trades on spot by now, it is denied with what to write', async () => {

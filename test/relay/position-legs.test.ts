@@ -33,7 +33,8 @@ async function buy(id: string, quantity: string): Promise<void> {
 
 async function heldAmount(): Promise<string> {
   const client = await relay.services.exchangeFor('main');
-  const [position] = await client.call(openPositions, { market: 'BTC_USDT' });
+  const { records } = await client.call(openPositions, { market: 'BTC_USDT' });
+  const [position] = records;
   return position === undefined ? '0' : formatDecimal(position.amount);
 }
 

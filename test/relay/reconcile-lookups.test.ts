@@ -2,7 +2,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { LookupProgress } from '../../lib/ledger/entry.ts';
+import type { Order } from '../../lib/model/order.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
@@ -125,11 +127,14 @@ describe('an order that was placed, but whose response was lost', () => {
     await lose();
     const { clientOrderId } = await entry();
     const client = await relay.services.exchangeFor('main');
+    const withOtherId = (order: Order): Order => ({ ...order, orderId: 10_000_000_002 });
     const two = override(client, {
       call: async (...args) => {
         const response: unknown = await client.call(...args);
+        const isOpenList = args[0].name === 'open-order';
+        const page = response as ListPage<Order>;
         return (
-          Array.isArray(response) ? [...response, { ...response[0], orderId: 10_000_000_002 }] : response
+          isOpenList ? { ...page, records: [...page.records, ...page.records.map(withOtherId)] } : response
         ) as Awaited<ReturnType<typeof client.call<(typeof args)[0]>>>;
       },
     });
@@ -137,7 +142,7 @@ describe('an order that was placed, but whose response was lost', () => {
     await relay.reconcile({ ...relay.services, exchangeFor: async () => two });
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
-    expect(relay.alarms).toHaveLength(2);
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['outcome_unknown', 'order_contradicted']);
     expect(clientOrderId).toMatch(/^tr-/);
   });
 });

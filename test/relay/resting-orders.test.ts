@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit } from '../../lib/exchange/endpoints/limit.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
@@ -19,14 +20,14 @@ const orders = () => relay.paper.control.state().orders;
 const refuseIoc = () =>
   relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
 
+const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };
+
 /** A partner's account, whose history does not hold its cancelled orders. */
 async function openPartner() {
   const client = await relay.services.exchangeFor('main');
   const call: typeof client.call = async (endpoint, params, options) => {
     const result = await client.call(endpoint, params, options);
-    if (endpoint.name === 'ended-order')
-      for (const ended of Object.values(result as Record<string, unknown[]>)) ended.length = 0;
-    return result;
+    return endpoint.name === 'ended-order' ? (emptyPage as typeof result) : result;
   };
   return { ...relay.services, exchangeFor: async () => override(client, { call }) };
 }
@@ -157,12 +158,12 @@ test('of two orders with one client order id neither is left to rest, and an ala
     if (endpoint.name !== 'open-order' && endpoint.name !== 'ended-order')
       return await client.call(endpoint, params, options);
     const other = { ...(params as object), clientOrderId: 'other' } as typeof params;
-    const lists = [params, other].map((named) => client.call(endpoint, named, options).catch(() => []));
-    const listed = (await Promise.all(lists)).flatMap((list): object[] =>
-      Object.values(list as object).flat(),
+    const lists = [params, other].map((named) =>
+      client.call(endpoint, named, options).catch(() => emptyPage),
     );
-    const named = listed.map((one) => ({ ...one, clientOrderId }));
-    return (endpoint.name === 'open-order' ? named : { BTC_USDT: named }) as never;
+    const listed = (await Promise.all(lists)).flatMap((page) => (page as ListPage<object>).records);
+    const records = listed.map((one) => ({ ...one, clientOrderId }));
+    return { records, count: records.length, oddities: [] } as never;
   };
   const doubled = { ...relay.services, exchangeFor: async () => override(client, { call }) };
 

@@ -144,7 +144,7 @@ describe('an order that gets HTTP 429, when lists hold every order', () => {
     const call: typeof client.call = async (endpoint, params, options) => {
       const result = await client.call(endpoint, params, options);
       if (endpoint.name === openOrder.name)
-        for (const order of result as { side: string }[]) order.side = 'sell';
+        for (const order of (result as { records: { side: string }[] }).records) order.side = 'sell';
       return result;
     };
     await executeSignal({ ...relay.services, exchangeFor: async () => override(client, { call }) }, key);

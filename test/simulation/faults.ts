@@ -53,7 +53,13 @@ const hazards = [
   'one_id',
   'no_identity',
 ] as const;
-export type Hazard = (typeof hazards)[number];
+type UsualHazard = (typeof hazards)[number];
+
+/** Lists that differ from what the relay knows of lists. They are drawn apart from the others, in some seeds only. */
+const oddLists = ['odd_word', 'odd_record'] as const;
+type OddListHazard = (typeof oddLists)[number];
+
+export type Hazard = UsualHazard | OddListHazard;
 
 /** Decides which faults strike, and when. */
 export interface FaultPlan {
@@ -81,7 +87,7 @@ const marketListPath = marketList.path.live;
 const rates: Readonly<{
   store: Readonly<Record<StoreFault, number>>;
   wire: Readonly<Record<WireFault, number>>;
-  hazard: Readonly<Record<Hazard, number>>;
+  hazard: Readonly<Record<UsualHazard, number>>;
 }> = {
   store: { crash_before: 0.012, crash_after: 0.012, fail_before: 0.03, fail_after: 0.03, slow: 0.04 },
   wire: {
@@ -156,8 +162,28 @@ export function createSwarmPlan(
       if (outages.marketList !== null && path === marketListPath) return outages.marketList;
       return isCalm() ? null : drawFault(random, wire);
     },
-    strikes: (kind) => !isCalm() && rollChance(random, rateOf(hazard, kind)),
+    strikes: (kind) => !isOddList(kind) && !isCalm() && rollChance(random, rateOf(hazard, kind)),
   };
+}
+
+const oddListRates: Readonly<Record<OddListHazard, number>> = { odd_word: 0.4, odd_record: 0.15 };
+
+/**
+ * Adds lists with unknown words and with records that cannot be read.
+ *
+ * @param random their own, so that they change no other draw
+ */
+export function withOddLists(plan: FaultPlan, random: Random, isCalm: () => boolean): FaultPlan {
+  return {
+    atStore: (step) => plan.atStore(step),
+    onWire: (path) => plan.onWire(path),
+    strikes: (kind) =>
+      isOddList(kind) ? !isCalm() && rollChance(random, oddListRates[kind]) : plan.strikes(kind),
+  };
+}
+
+function isOddList(kind: Hazard): kind is OddListHazard {
+  return (oddLists as readonly Hazard[]).includes(kind);
 }
 
 type Rates<Kind> = readonly (readonly [kind: Kind, rate: number])[];

@@ -1,5 +1,6 @@
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { override } from '../support/override.ts';
@@ -20,6 +21,15 @@ export function changeCalls(
     return (await (change(endpoint.name, params as object, ask) ?? ask())) as ResultOf<typeof endpoint>;
   };
   return override(client, { call });
+}
+
+/** A page of a list that has no records. */
+export const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };
+
+/** The page of a list without some of its records, or with others. */
+export function changeRecords<Item>(page: unknown, change: (records: readonly Item[]) => readonly Item[]) {
+  const listed = page as ListPage<Item>;
+  return { ...listed, records: change(listed.records) };
 }
 
 /** Changes the parameters of every order, and the options with which it is sent. */

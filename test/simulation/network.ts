@@ -2,6 +2,7 @@ import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { paperKeys } from '../../lib/paper/accounts.ts';
 import type { EncodedResponse } from '../../lib/paper/exchange.ts';
+import { changeList } from '../../lib/paper/odd-lists.ts';
 import { contradictResponse } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
@@ -217,7 +218,20 @@ class Passage {
     const response = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
     const lag = lagMs === 0 ? null : 'hazard: list_lag';
     history.note(loop.nowMs, 'exchange', `${this.#name} → ${response.status}`, lag);
-    return response;
+    const oddity = this.#oddity();
+    if (oddity === null || response.status !== 200) return response;
+    history.note(loop.nowMs, 'exchange', `${this.#name} is odd`, `hazard: ${oddity}`);
+    return { ...response, body: JSON.stringify(changeList(oddities[oddity], JSON.parse(response.body))) };
+  }
+
+  /** How the response is odd, if it is a list of orders, fills or positions. */
+  #oddity(): keyof typeof oddities | null {
+    const { path } = this.#request;
+    const { faults } = this.#process.stage;
+    const isOfOrders = this.#mostLagMs() === longestListLagMs && !path.includes('cancel');
+    if (isOfOrders && faults.strikes('odd_word')) return 'odd_word';
+    const isOfPositions = path === openPositions.path.live;
+    return (isOfOrders || isOfPositions) && faults.strikes('odd_record') ? 'odd_record' : null;
   }
 
   /** Zero for a response that shows what is so at this moment. */
@@ -252,3 +266,5 @@ class Passage {
     return rollWhole(this.#process.stage.random, 1, longestWayMs);
   }
 }
+
+const oddities = { odd_word: 'unknown_word', odd_record: 'unreadable_record' } as const;

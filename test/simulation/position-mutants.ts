@@ -9,7 +9,7 @@ import type { Order } from '../../lib/model/order.ts';
 import { isPositionSignal, type Signal } from '../../lib/model/signal.ts';
 import { override } from '../support/override.ts';
 import { changeEntries } from './ledger-mutants.ts';
-import { changeAccounts, changeCalls, changeCreates } from './mutate.ts';
+import { changeAccounts, changeCalls, changeCreates, changeRecords, emptyPage } from './mutate.ts';
 import type { Mutant, MutationTools } from './mutation.ts';
 import { isReducing } from './wanted-positions.ts';
 
@@ -107,7 +107,7 @@ function presumeNothing(entry: Entry): Entry {
 
 /** Finds no position anywhere, without asking. */
 const seeNothing: Client = (client) =>
-  changeCalls(client, (name) => (name === openPositions.name ? Promise.resolve([]) : undefined));
+  changeCalls(client, (name) => (name === openPositions.name ? Promise.resolve(emptyPage) : undefined));
 
 /** Sees the position of an account as it was when it was read first. */
 const keepPositions: Client = (client) => {
@@ -141,8 +141,8 @@ const overlookStops: Client = (client, { handlerName }) =>
     if (handlerName !== 'execute') return undefined;
     if (name === conditionalOrders.name) return ask().then((page) => ({ ...Object(page), records: [] }));
     if (name !== openOrder.name) return undefined;
-    return ask().then((orders) =>
-      (orders as readonly Order[]).filter(({ clientOrderId }) => clientOrderId !== ''),
+    return ask().then((page) =>
+      changeRecords<Order>(page, (orders) => orders.filter(({ clientOrderId }) => clientOrderId !== '')),
     );
   });
 

@@ -4,6 +4,7 @@ import { createExchangeClients, type ExchangeClients } from '../../lib/host/exch
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import { createSchedule } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
+import { tellOddities } from '../../lib/host/telling-client.ts';
 import { createWebhook, type WebhookHandler } from '../../lib/host/webhook.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
@@ -77,11 +78,12 @@ export function composeHandlers(parts: HandlerParts): Handlers {
   }
 
   function exchangeFor(tools: MutationTools) {
-    return async (account: string) => {
+    const mutated = async (account: string) => {
       const clientFor = clientsOf(tools).forAccount;
       const client = await clientFor(account);
       return world.mutation.client?.(client, { ...tools, account, clientFor }) ?? client;
     };
+    return tellOddities(mutated, shareServices(parts, tools.handlerName));
   }
 
   function openMarkets(tools: MutationTools): MarketCatalogue {

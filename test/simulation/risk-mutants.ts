@@ -5,7 +5,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Account, RiskLimits } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { override } from '../support/override.ts';
-import { changeAccounts, changeCalls } from './mutate.ts';
+import { changeAccounts, changeCalls, changeRecords, emptyPage } from './mutate.ts';
 import type { Mutant } from './mutation.ts';
 
 function withoutMaxPosition({ markets, ...account }: Account): Account {
@@ -22,11 +22,10 @@ function without(name: keyof RiskLimits): (account: Account) => Account {
 function hideLosses(client: ExchangeClient): ExchangeClient {
   return changeCalls(client, (name, _, ask) =>
     name === openPositions.name
-      ? ask().then((positions) =>
-          (positions as readonly OpenPosition[]).map((position) => ({
-            ...position,
-            floatingProfit: parseDecimal('0'),
-          })),
+      ? ask().then((page) =>
+          changeRecords<OpenPosition>(page, (positions) =>
+            positions.map((position) => ({ ...position, floatingProfit: parseDecimal('0') })),
+          ),
         )
       : undefined,
   );
@@ -53,7 +52,9 @@ export const riskMutants: readonly Mutant[] = [
         handlerName !== 'execute'
           ? client
           : changeCalls(client, (name, params) =>
-              name === openOrder.name && !('clientOrderId' in params) ? Promise.resolve([]) : undefined,
+              name === openOrder.name && !('clientOrderId' in params)
+                ? Promise.resolve(emptyPage)
+                : undefined,
             ),
       ledger: (ledger, { handlerName }) =>
         handlerName !== 'execute' ? ledger : override(ledger, { openOrders: async () => [] }),

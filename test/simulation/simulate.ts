@@ -11,7 +11,7 @@ import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
-import { createSwarmPlan, type Outages } from './faults.ts';
+import { createSwarmPlan, type Outages, withOddLists } from './faults.ts';
 import { groundsIn, hedgedAccount } from './grounds.ts';
 import { scheduleHandCancels, scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
@@ -64,6 +64,10 @@ const seedStride = 0x9e3779b1;
 /** Every outage has ended by then, and every list shows what happened before it. */
 const lastAfterCalmMs = 5 * minuteMs;
 
+/** In every so many seeds, lists have words and records that the relay does not know. */
+const seedsPerOddLists = 4;
+const oddListStride = 0x85ebca6b;
+
 /** In every so many seeds, the account that trades perpetuals is in hedge mode. */
 const seedsPerHedge = 5;
 
@@ -84,7 +88,12 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
-  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs, positions?.faultScale);
+  const isCalm = () => loop.nowMs >= calmFromMs;
+  const plan = createSwarmPlan(random, outages, isCalm, positions?.faultScale);
+  const faults =
+    options.seed % seedsPerOddLists === 0
+      ? withOddLists(plan, createRandom(Math.imul(options.seed, oddListStride)), isCalm)
+      : plan;
   const doPositionsLag = positions !== null;
   const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
   const ownSettings = (usual: Settings): Settings => {

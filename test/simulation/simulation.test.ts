@@ -41,6 +41,8 @@ const everyFault: readonly string[] = [
   'hazard: list_lag',
   'hazard: message_lost',
   'hazard: no_identity',
+  'hazard: odd_record',
+  'hazard: odd_word',
   'hazard: one_id',
   'hazard: out_of_time',
   'hazard: response_lost',

@@ -10,7 +10,7 @@ import type { Account } from '../../lib/model/account.ts';
 import type { Order, OrderRequest } from '../../lib/model/order.ts';
 import { override } from '../support/override.ts';
 import { changeEntries } from './ledger-mutants.ts';
-import { type Call, changeAccounts, changeCalls, changeCreates } from './mutate.ts';
+import { type Call, changeAccounts, changeCalls, changeCreates, changeRecords } from './mutate.ts';
 import type { Mutant, MutationTools } from './mutation.ts';
 
 const two = parseDecimal('2');
@@ -151,8 +151,10 @@ export const sizeMutants: readonly Mutant[] = [
         changeCalls(client, (name, _, ask) => {
           if (name === cancelAll.name) return Promise.resolve([]);
           if (name !== openOrder.name) return undefined;
-          return ask().then((orders) =>
-            (orders as readonly Order[]).filter(({ clientOrderId }) => clientOrderId.startsWith('tr-')),
+          return ask().then((page) =>
+            changeRecords<Order>(page, (orders) =>
+              orders.filter(({ clientOrderId }) => clientOrderId.startsWith('tr-')),
+            ),
           );
         }),
     },

@@ -8,6 +8,7 @@ import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
+import { emptyPage } from './mutate.ts';
 import type { Mutant, Mutation } from './mutation.ts';
 
 type Send = (options?: SendOptions) => Promise<unknown>;
@@ -205,8 +206,7 @@ export const wireMutants: readonly Mutant[] = [
       client: (client) =>
         override(client, {
           async call<E extends Endpoint>(endpoint: E, params: ParamsOf<E>, options?: SendOptions) {
-            const nothing: unknown = endpoint.name === endedOrder.name ? {} : [];
-            if (closedLists.has(endpoint.name)) return nothing as ResultOf<E>;
+            if (closedLists.has(endpoint.name)) return emptyPage as ResultOf<E>;
             return await client.call(endpoint, params, options);
           },
         }),

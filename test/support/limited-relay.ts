@@ -57,7 +57,7 @@ export async function openLimitedRelay(dialect: 'live' | 'documented' = 'live'):
       relay.paper.control.clearFaults();
       const client = await relay.services.exchangeFor('main');
       const positions = await client.call(openPositions, { market });
-      return positions.map(({ amount }) => formatDecimal(amount));
+      return positions.records.map(({ amount }) => formatDecimal(amount));
     },
   };
 }

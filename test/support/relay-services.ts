@@ -7,6 +7,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { FollowServices } from '../../lib/following/follow-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { tellOddities } from '../../lib/host/telling-client.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
@@ -60,6 +61,7 @@ export async function openServices(options: {
   const silence = () => undefined;
   const log = { info: silence, warn: silence, error: silence };
   const timeoutMs = 2_000;
+  const facts = createSqliteAccountFacts(file);
   const services: RelayServices = {
     clock,
     log,
@@ -67,7 +69,7 @@ export async function openServices(options: {
     settings,
     ledger: createSqliteLedger(file, line),
     executions: createSqliteExecutions(file),
-    facts: createSqliteAccountFacts(file),
+    facts,
     queue: null,
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, credentials.apiSecret],
@@ -83,7 +85,7 @@ export async function openServices(options: {
     }),
     isPaperExchange: false,
     exchangeTimeoutMs: timeoutMs,
-    exchangeFor: async () => client,
+    exchangeFor: tellOddities(async () => client, { clock, alarms, facts }),
     commandOptions: '',
   };
   return {

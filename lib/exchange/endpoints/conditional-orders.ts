@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { ConditionalOrder } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { OptionalDecimalField, OrderField } from '../fields.ts';
+import { ListedOrderField, OptionalDecimalField, unknownStatusIn } from '../fields.ts';
+import { listOf, type RecordReader } from '../listed.ts';
 
 const OcoRecord = z.pipe(
-  z.object({ id: z.int(), type: z.literal('oco'), stopLoss: OrderField, takeProfit: OrderField }),
+  z.object({ id: z.int(), type: z.literal('oco'), stopLoss: ListedOrderField, takeProfit: ListedOrderField }),
   z.transform(({ type, ...record }): ConditionalOrder => ({ kind: type, ...record })),
 );
 
@@ -14,7 +15,7 @@ const OtoRecord = z.pipe(
     type: z.literal('oto'),
     stopLossPrice: OptionalDecimalField,
     takeProfitPrice: OptionalDecimalField,
-    conditionalOrder: OrderField,
+    conditionalOrder: ListedOrderField,
   }),
   z.transform(
     ({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }): ConditionalOrder => ({
@@ -26,6 +27,12 @@ const OtoRecord = z.pipe(
     }),
   ),
 );
+
+const groupReader: RecordReader<ConditionalOrder> = {
+  record: z.discriminatedUnion('type', [OcoRecord, OtoRecord]),
+  unknownWords: (group) =>
+    (group.kind === 'oco' ? [group.stopLoss, group.takeProfit] : [group.primary]).flatMap(unknownStatusIn),
+};
 
 /**
  * One page of active pairs (OCO) and of orders whose take-profit and stop-loss are not placed yet (OTO).
@@ -44,12 +51,10 @@ export const conditionalOrders = defineEndpoint({
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
     offset: z.optional(z.int().check(z.minimum(0))),
   }),
-  result: z.object({
-    limit: z.int(),
-    offset: z.int(),
-    total: z.int(),
-    records: z.array(z.discriminatedUnion('type', [OcoRecord, OtoRecord])),
-  }),
+  result: z.pipe(
+    z.object({ limit: z.int(), offset: z.int(), total: z.int(), records: listOf(groupReader) }),
+    z.transform(({ records, ...page }) => ({ ...page, ...records })),
+  ),
   fields: {
     documented: {
       stopLoss: 'stop_loss',

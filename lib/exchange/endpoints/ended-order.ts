@@ -1,14 +1,19 @@
 import * as z from 'zod/mini';
-import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
+import { zero } from '../../base/decimal.ts';
+import { sides } from '../../model/order.ts';
+import { isQuoteSizedWord, orderTypeOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
-  byMarket,
+  ClientOrderIdField,
   DateField,
   DecimalField,
   OptionalDecimalField,
   OrderIdField,
   SecondsField,
+  unknownStatusIn,
 } from '../fields.ts';
+import { listByMarket, WordField } from '../listed.ts';
+import { endedStatusOf } from '../status-words.ts';
 
 /**
  * Records of ended orders use other names than requests: `id`, `ctime` (created) and `ftime` (finished). `id`
@@ -17,8 +22,8 @@ import {
 const EndedOrderRecord = z.pipe(
   z.object({
     id: OrderIdField,
-    clientOrderId: z.string(),
-    side: z.enum(['buy', 'sell']),
+    clientOrderId: ClientOrderIdField,
+    side: z.enum(sides),
     type: z.string(),
     createdAt: SecondsField,
     endedAt: SecondsField,
@@ -29,7 +34,7 @@ const EndedOrderRecord = z.pipe(
     dealMoney: DecimalField,
     dealStock: DecimalField,
     dealFee: DecimalField,
-    status: z.string().check(z.refine(isKnownStatusWord, 'is a status this relay does not know')),
+    status: WordField,
   }),
   z.transform(({ id, dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
     ...order,
@@ -37,7 +42,10 @@ const EndedOrderRecord = z.pipe(
     filled: dealStock,
     filledNotional: dealMoney,
     fee: dealFee,
-    ...statusOf(status),
+    ...endedStatusOf(
+      status,
+      order.amount.gt(zero) && (isQuoteSizedWord(type, order.side) ? dealMoney : dealStock).gte(order.amount),
+    ),
     type: orderTypeOf(type),
     createdAtMs: createdAt,
     endedAtMs: endedAt,
@@ -45,7 +53,8 @@ const EndedOrderRecord = z.pipe(
 );
 
 /**
- * One page of the ended orders of an account, newest first, by market; or those with the given id. The list may lag behind
+ * One page of the ended orders of an account, newest first; or those with the given id. Whatever word an order carries, it has
+ * ended. The list may lag behind
  * the end of an order by seconds. If there is none with a client order id, the exchange responds with 422, code 30 and the
  * key `orderHistory`. It ignores the dates beside an id, and lists no cancelled orders of partners' accounts.
  */
@@ -68,7 +77,7 @@ export const endedOrder = defineEndpoint({
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(500))),
     offset: z.optional(z.int().check(z.minimum(0))),
   }),
-  result: byMarket(EndedOrderRecord),
+  result: listByMarket({ record: EndedOrderRecord, unknownWords: unknownStatusIn }),
   fields: { live: { createdAt: 'ctime', endedAt: 'ftime' } },
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/query-executed-orders',

@@ -1,18 +1,17 @@
 import * as z from 'zod/mini';
 import type { Deal } from '../../model/holdings.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { byMarket, DateField, DealRecord } from '../fields.ts';
+import { DateField, dealReader } from '../fields.ts';
+import { joinMarkets, type ListPage, readRecords } from '../listed.ts';
 
 /** One market's fills are a list, those of all markets lists by market. */
-const Deals = z.union([
-  z.array(DealRecord),
-  z.pipe(
-    byMarket(DealRecord),
-    z.transform((lists): Deal[] =>
-      Object.entries(lists).flatMap(([market, deals]) => deals.map((deal) => ({ ...deal, market }))),
-    ),
+const Deals = z.pipe(
+  z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
+  z.transform(
+    (lists): ListPage<Deal> =>
+      Array.isArray(lists) ? readRecords(dealReader, lists, null) : joinMarkets(dealReader, lists),
   ),
-]);
+);
 
 /**
  * One page of the fills of an account, newest first; or those of the orders with the given client order id. If there is no

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
-import { OrderField, OrderIdField } from '../fields.ts';
+import { ListedOrderField, OrderIdField, unknownStatusIn } from '../fields.ts';
+import { listOf } from '../listed.ts';
 
 /**
  * One page of the open orders of a market, or of all markets. With an order id or a client order id, for which the
@@ -23,7 +24,7 @@ export const openOrder = defineEndpoint({
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
     offset: z.optional(z.int().check(z.minimum(0), z.maximum(4_294_967_295))),
   }),
-  result: z.array(OrderField),
+  result: listOf({ record: ListedOrderField, unknownWords: unknownStatusIn }),
   // Likely, not certain: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },
   source: {

@@ -1,42 +1,88 @@
 import * as z from 'zod/mini';
 import { type Decimal, zero } from '../../base/decimal.ts';
-import type { OpenPosition } from '../../model/holdings.ts';
+import type { AttachedExits, OpenPosition } from '../../model/holdings.ts';
 import { type PositionSide, positionSides } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { OptionalDecimalField, SecondsField } from '../fields.ts';
+import { OptionalDecimalField, OrderIdField, SecondsField } from '../fields.ts';
+import { cutWord, type ListPage, listOf, type RecordReader } from '../listed.ts';
+
+const ExitIdField = z.catch(
+  z.pipe(
+    z.nullish(OrderIdField),
+    z.transform((id) => id ?? null),
+  ),
+  null,
+);
+const ExitPriceField = z.catch(
+  z.pipe(
+    OptionalDecimalField,
+    z.transform((price) => price ?? null),
+  ),
+  null,
+);
+
+const AttachedExitsField: z.ZodMiniType<AttachedExits> = z.object({
+  stopLossId: ExitIdField,
+  stopLoss: ExitPriceField,
+  takeProfitId: ExitIdField,
+  takeProfit: ExitPriceField,
+});
+
+const unreadableExits: AttachedExits = {
+  stopLossId: null,
+  stopLoss: null,
+  takeProfitId: null,
+  takeProfit: null,
+};
 
 const PositionRecord = z.object({
   positionId: z.int().check(z.positive()),
   market: z.string(),
   amount: OptionalDecimalField,
   basePrice: OptionalDecimalField,
-  positionSide: z._default(z.enum(positionSides), 'BOTH'),
+  // Without a side that is known, nobody knows what the amount means.
+  positionSide: z.nullish(z.enum(positionSides)),
   // The relay must see a position even when it cannot read what is only told about it.
   pnl: z.catch(OptionalDecimalField, undefined),
   unrealizedPnl: z.catch(OptionalDecimalField, undefined),
   margin: z.catch(OptionalDecimalField, undefined),
   liquidationPrice: z.catch(OptionalDecimalField, undefined),
-  liquidationState: z.catch(z.nullish(z.string()), 'unreadable'),
+  liquidationState: z.catch(z.nullish(z.pipe(z.string(), z.transform(cutWord))), 'unreadable'),
   openDate: z.catch(z.nullish(SecondsField), null),
   modifyDate: z.catch(z.nullish(SecondsField), null),
+  // What is there and cannot be read is not taken for nothing.
+  tpsl: z.catch(z.nullish(AttachedExitsField), unreadableExits),
 });
 type PositionRecord = z.output<typeof PositionRecord>;
 
+const positionReader: RecordReader<PositionRecord> = {
+  record: PositionRecord,
+  unknownWords: ({ liquidationState: word }) =>
+    typeof word === 'string' && !liquidationStates.has(word) ? [{ field: 'liquidationState', word }] : [],
+};
+
+/** The states that the exchange documents, and what stands for one that is no text. */
+const liquidationStates: ReadonlySet<string> = new Set(['margin_call', 'liquidation', 'unreadable']);
+
 /** A resting margin order is listed as a position without an amount. */
 const HeldPositions = z.pipe(
-  z.array(PositionRecord),
-  z.transform((records): OpenPosition[] =>
-    records.flatMap((record) => {
-      const { amount } = record;
-      return amount === undefined || amount.eq(zero) ? [] : [positionOf(record, amount)];
+  listOf(positionReader),
+  z.transform(
+    ({ records, ...page }): ListPage<OpenPosition> => ({
+      ...page,
+      records: records.flatMap((record) => {
+        const { amount } = record;
+        return amount === undefined || amount.eq(zero) ? [] : [positionOf(record, amount)];
+      }),
     }),
   ),
 );
 
 function positionOf(
-  { positionId, market, positionSide, ...record }: PositionRecord,
+  { positionId, market, positionSide: side, ...record }: PositionRecord,
   amount: Decimal,
 ): OpenPosition {
+  const positionSide = side ?? 'BOTH';
   return {
     positionId,
     market,
@@ -50,6 +96,7 @@ function positionOf(
     liquidationState: record.liquidationState ?? null,
     openedAtMs: record.openDate ?? null,
     modifiedAtMs: record.modifyDate ?? null,
+    tpsl: record.tpsl ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
-import { OrderDealRecord, OrderIdField } from '../fields.ts';
+import { OrderIdField, orderDealReader } from '../fields.ts';
+import { listOf } from '../listed.ts';
 
 /** One page of the fills of an order. An order that does not exist, or is another account's, has none. */
 export const orderDeals = defineEndpoint({
@@ -17,7 +18,10 @@ export const orderDeals = defineEndpoint({
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(500))),
     offset: z.optional(z.int().check(z.minimum(0))),
   }),
-  result: z.object({ records: z.array(OrderDealRecord) }),
+  result: z.pipe(
+    z.object({ records: listOf(orderDealReader) }),
+    z.transform(({ records }) => records),
+  ),
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/query-executed-order-deals',
     readOn: '2026-11-22',
