@@ -51,7 +51,7 @@ describe('reading many items', () => {
   });
 
   test('gives up when response after response holds nothing, after growing pauses', async () => {
-    const nothing = answers({ UnprocessedKeys: { ledger: { Keys: [itemNamed('a')] } } });
+    const nothing = answers({ Responses: {}, UnprocessedKeys: { ledger: { Keys: [itemNamed('a')] } } });
     const table = await open(...Array<ScriptStep>(9).fill(nothing));
     pausesMs.length = 0;
 

@@ -19,7 +19,7 @@ describe('a ledger on DynamoDB', () => {
   test('does not count for ever when it is overtaken every time', async () => {
     dynamodb = await startScriptedDynamodb([
       fails('ConditionalCheckFailedException'),
-      answers({}),
+      answers({ Responses: {} }),
       ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')),
     ]);
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
