@@ -64,8 +64,8 @@ export async function planPosition(
   const { position, readAtMs, modifiedAtMs } = reading;
   const wanted = await readWanted(client, signal, market, limits);
   if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
-  const denial = await claimMarket(services, account, signal, position.amount);
-  if (denial !== null) return { verdict: 'denied', denial };
+  const claim = await claimMarket(services, account, signal, position);
+  if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
   const leg = planLeg(signal, position, wanted.amount, before, market);
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
   const satisfied = (note: string): Plan => satisfiedPlan(services, note, position, readAtMs);
@@ -73,7 +73,7 @@ export async function planPosition(
   const plan = await planLegOrder(services, account, entry, leg.order);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
-  const ready = withPosition(plan, { position, readAtMs, order: leg.order });
+  const ready = claim.on(withPosition(plan, { position, readAtMs, order: leg.order }));
   const { reduceOnly, size } = leg.order;
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.

@@ -4,7 +4,7 @@ import type { OrderSignal, PositionState } from '../model/signal.ts';
 import { describeAmount, type SeenPosition, stateOfAmount } from '../positions/seen-position.ts';
 import { deny, type Plan } from './action.ts';
 import { checkPositions } from './check-positions.ts';
-import { claimMarket, readMarketOwner } from './claim-market.ts';
+import { claimMarket, passesClaim, readMarketOwner } from './claim-market.ts';
 import { comparePosition, withNote } from './compare-position.ts';
 import { planOrder } from './plan-order.ts';
 import { readPosition } from './read-position.ts';
@@ -49,10 +49,10 @@ export async function planPresumedOrder(
       ? null
       : await checkPresumed(services, account, { signal, signalId, clientOrderId }, position);
   if (mismatch !== null) return mismatch;
-  const denial = await claimMarket(services, account, signal, position.amount);
-  if (denial !== null) return { verdict: 'denied', denial };
+  const claim = await claimMarket(services, account, signal, position);
+  if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
   const plan = await planOrder(services, account, signal, clientOrderId);
-  return withPosition(plan, { position, readAtMs });
+  return claim.on(withPosition(plan, { position, readAtMs }));
 }
 
 /** The position is read beside the planning, so that telling it delays nothing. */
@@ -76,7 +76,7 @@ async function mayBelongToAnother(
   signal: OrderSignal,
 ): Promise<boolean> {
   const { strategy, market } = signal;
-  if (strategy === undefined || account.oneStrategyPerMarket === false) return false;
+  if (strategy === undefined || account.oneStrategyPerMarket === false || passesClaim(signal)) return false;
   if ((account.markets[market]?.tradesOn ?? 'spot') === 'spot') return false;
   if ((await services.exchangeFor(account.name)).dialect !== 'live') return false;
   const owner = await readMarketOwner(services, account, signal);

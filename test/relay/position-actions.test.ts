@@ -911,7 +911,53 @@ describe('one strategy a market', () => {
     expect(plain?.status).toBe('denied');
     await send({ target: 'flat', strategy: 'trend' });
     expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['satisfied', 'placed']);
-    expect((await send({ action: 'close', strategy: 'trend' }))[0]?.status).toBe('denied');
+    expect((await send({ target: '0.2', strategy: 'trend' }))[0]?.status).toBe('denied');
+  });
+
+  test('is a market of its own on each side of hedge mode', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    changeAccount({ oneStrategyPerMarket: true });
+    const open = async (positionSide: string, action: string, strategy: string) => {
+      const fields = { ticker: 'BTCUSDT.P', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
+      await relay.receiveAll(alertWith({ ...fields, action, positionSide, strategy }));
+      await executeSignal(relay.services, { account: 'main', signalId: `s${alerts}`, market: 'BTC_PERP' });
+      relay.clock.advance(longestPositionLagMs + 1);
+      return (await relay.entry(`s${alerts}`)).status;
+    };
+
+    expect(await open('LONG', 'buy', 'trend')).toBe('placed');
+    expect(await open('SHORT', 'sell', 'mean')).toBe('placed');
+    expect(await open('LONG', 'buy', 'mean')).toBe('denied');
+    expect(await open('LONG', 'buy', 'trend')).toBe('placed');
+  });
+
+  test('lets everyone close and reduce', async () => {
+    await send({ target: '0.2', strategy: 'trend' });
+
+    const reduction = await order('sell', '0.1', { strategy: 'mean', reduceOnly: true });
+
+    expect(reduction?.status).toBe('placed');
+    expect((await send({ action: 'close', strategy: 'mean' }))[0]?.status).toBe('placed');
+    expect(await heldAmount()).toBe('0');
+  });
+
+  test('is claimed by an order that is placed, not by one that is denied, rejected or not needed', async () => {
+    await send({ target: '0.2', strategy: 'trend' });
+    await send({ target: 'flat', strategy: 'trend' });
+
+    await send({ target: 'flat', strategy: 'mean' });
+    await order('buy', '0.00000001', { strategy: 'mean' });
+    const limits = relay.services.settings.accounts['main']?.markets['BTC_USDT'] as MarketLimits;
+    changeAccount({ markets: { BTC_USDT: { ...limits, maxAmount: null, maxNotional: null } } });
+    const tooLarge = { action: 'buy', orderType: 'limit', limitPrice: '49000', quantity: '200' };
+    const [refused] = await send({ ...tooLarge, maxSlippage: undefined, strategy: 'mean' });
+    expect(refused?.status).toBe('rejected');
+
+    expect(await relay.services.facts.read('main', 'strategy of BTC_USDT')).toMatchObject({
+      strategy: 'trend',
+    });
+    expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('placed');
+    expect(statusesOf(await send({ target: '0.1', strategy: 'trend' }))).toEqual(['denied', 'denied']);
   });
 
   test('is no rule of an account that says so, nor where no target is used', async () => {

@@ -1,5 +1,6 @@
 import { zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { isMarkedReducing } from '../../lib/model/order.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
@@ -20,6 +21,8 @@ export function findSecondStrategies(facts: Facts): readonly Violation[] {
     const strategy = entry?.signal?.strategy;
     if (!isCreate(send.path) || entry === undefined || strategy === undefined || isHedged(facts, entry))
       return [];
+    // Everyone may close.
+    if (isClosing(entry)) return [];
     const { truth, believable } = viewOf(entry, send);
     // Without a reading, nothing shows what it should have known; such an order is found by another rule.
     if (believable.length === 0 || believable.some((position) => position.eq(zero))) return [];
@@ -29,6 +32,10 @@ export function findSecondStrategies(facts: Facts): readonly Violation[] {
     const text = `${keyText(entry)} of ${strategy} was sent while ${keyText(owner)} of ${owner.signal.strategy} held the position`;
     return [{ invariant: 'I26', harm: 'other', text }];
   });
+}
+
+function isClosing({ signal }: Entry): boolean {
+  return signal?.action === 'close' || (signal?.action === 'order' && isMarkedReducing(signal));
 }
 
 /** Whether the position that this entry opened belongs to its strategy alone. */
