@@ -38,6 +38,27 @@ describe.each(forms)('an order is followed to its end by a relay in the form "%s
       volume === undefined ? undefined : parseDecimal(volume),
     );
 
+  test('words and records that the relay does not know are told once, and hide no end', async () => {
+    const { orderId } = await world.send(buyAlert());
+    setPrice('50150');
+    world.paper.control.addFault({ fault: 'unknown_word', endpoint: 'ended-order', probability: 1 });
+    world.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'open-order', probability: 1 });
+
+    for (let minute = 0; minute < 3; minute += 1) await world.followAfter(minuteMs);
+
+    expect(await world.entry('buy-1')).toMatchObject({
+      orderOpen: false,
+      execution: {
+        isFollowed: true,
+        orders: [
+          { orderId, status: 'filled', endReason: 'UNDOCUMENTED', filled: '0.01' },
+          { role: 'stop_loss', status: 'open' },
+        ],
+      },
+    });
+    expect([...world.alarmNames()].sort()).toEqual(['record_unreadable', 'unknown_word']);
+  });
+
   test('an entry fills, its stop-loss is hit, and the ledger has both with price and fee', async () => {
     const { orderId } = await world.send(buyAlert());
     await world.followAfter(minuteMs);

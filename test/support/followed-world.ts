@@ -24,6 +24,8 @@ export interface FollowedWorld {
   followAfter(ms: number): Promise<void>;
   /** The facts of the alarms that a position has no stop-loss. */
   unprotected(): readonly Readonly<Record<string, unknown>>[];
+  /** The names of all alarms, oldest first. */
+  alarmNames(): readonly unknown[];
   close(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ async function openLocal(): Promise<FollowedWorld> {
     },
     unprotected: () =>
       world.logged.map(({ facts }) => facts).filter((facts) => facts['isPositionRead'] !== undefined),
+    alarmNames: () => world.logged.flatMap(({ facts }) => facts['alarmName'] ?? []),
     close: () => world.close(),
   };
 }
@@ -108,6 +111,7 @@ async function openAws(): Promise<FollowedWorld> {
       await functions.reconcile();
     },
     unprotected: () => functions.raised.filter(({ name }) => name === 'position_unprotected'),
+    alarmNames: () => functions.raised.map(({ name }) => name),
     async close() {
       await functions.close();
       await dynamodb.close();
