@@ -46,7 +46,9 @@ export function withExitsCancelled(
         const remains = await readRemains(services, client, closed, outcome, limits);
         if (remains.kind === 'held')
           return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
-        if (remains.kind === 'unknown' && isWhole === 'perhaps') return withAlarm(outcome, perhapsAlarm);
+        // Only the list of positions proves that nothing is left when no order closed it.
+        const isProven = isWhole === 'yes' && outcome.status === 'placed';
+        if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
         const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
         return await cancelLeft(services, client, { market: closed.market, exits }, told, limits);
       },

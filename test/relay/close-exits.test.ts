@@ -3,11 +3,13 @@ import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 
 /** Which exits a close cancels, and how long it waits for those that no list shows. */
 let relay: Aftermath;
@@ -463,6 +465,35 @@ describe('A close leaves everything open, with an alarm, that may protect what i
     expect([status, await heldAmount(), openIds().length]).toEqual(['rejected', '0.1', 2]);
     expect(relay.alarms.map(({ name }) => name)).toContain('orders_left_open');
   });
+});
+
+test('a close that the exchange refuses as if nothing were open leaves the exits of a position that is listed', async () => {
+  await send({ ...buy, ...exits });
+  relay.clock.advance(longestPositionLagMs + 1);
+  const client = await relay.services.exchangeFor('main');
+  const refusing = override(client, {
+    prepare: (endpoint, params) => {
+      const request = client.prepare(endpoint, params);
+      if (endpoint.repeatable) return request;
+      const message = "Reduce-only: Position doesn't exist or wrong side";
+      const failure = { kind: 'rejected', httpStatus: 422, exchangeCode: 116, message, errors: {} } as const;
+      return {
+        ...request,
+        send: async () => {
+          throw new ExchangeError(endpoint, [{ atMs: relay.clock.nowMs(), failure }]);
+        },
+      };
+    },
+  });
+  await relay.receiveAll(
+    JSON.stringify({ ticker: 'BTCUSDT', id: 'c', action: 'close', maxSlippage: '0.5%' }),
+  );
+
+  await relay.executeWith({ ...relay.services, exchangeFor: async () => refusing }, 'c');
+
+  expect(await relay.entry('c')).toMatchObject({ status: 'rejected' });
+  expect([await heldAmount(), openIds().length]).toEqual(['0.1', 2]);
+  expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
 });
 
 test('a close asks for nothing more when no entry has exits', async () => {
