@@ -62,11 +62,11 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
     "import { fieldsOf } from '../base/json.ts';\nexport const a = ({ evidence }: B) => fieldsOf(evidence);",
     'plugin',
   ],
-  ['cli/too-long.ts', 'export {};\n'.repeat(251), 'lint/style/noExcessiveLinesPerFile'],
+  ['cli/too-long.ts', 'export {};\n'.repeat(401), 'lint/style/noExcessiveLinesPerFile'],
 ];
 
 const soundFiles: readonly (readonly [path: string, text: string])[] = [
-  ['cli/sound.ts', 'export {};\n'.repeat(250)],
+  ['cli/sound.ts', 'export {};\n'.repeat(400)],
   [
     'lib/exchange/endpoints/sound.ts',
     "import '../../base/b.ts';\nimport '../c.ts';\nimport 'zod';\nimport './d.ts';",

@@ -13,6 +13,7 @@ import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
 import { limitsOf } from '../risk/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../risk/counted-holdings.ts';
+import { countExcess } from './excess-exits.ts';
 import { exitTest } from './exit-test.ts';
 import { findUnlisted, type OwnView } from './find-unlisted.ts';
 import type { OwnOrder } from './own-orders.ts';
@@ -78,11 +79,8 @@ export async function readExposure(
     ...describeHidden(reading),
   ];
   const valued = await valuePositions(reading.positions, prices);
-  const listed = await Promise.all(
-    open.orders
-      .filter(({ status }) => !isOrderEnd(status))
-      .map((order) => countListed(account, order, isExit, prices)),
-  );
+  const openOrders = open.orders.filter(({ status }) => !isOrderEnd(status));
+  const listed = await Promise.all(openOrders.map((order) => countListed(account, order, isExit, prices)));
   const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
   const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
     values.flatMap((value) => {
@@ -90,8 +88,14 @@ export async function readExposure(
       unknown.push(value);
       return [];
     });
+  const exits = openOrders.flatMap((order, index) => {
+    const one = listed[index];
+    return one === undefined || typeof one === 'string' || !isExit(order) ? [] : [{ order, counted: one }];
+  });
+  const unseen = take(counted);
+  const excess = countExcess(exits, valued.positions, unseen);
   return {
-    exposure: { positions: valued.positions, orders: [...take(listed), ...take(counted)] },
+    exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
     floating: valued.floating,
     unknown: [...unknown, ...valued.unknown],

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -182,6 +184,52 @@ describe('maxOpenNotional', () => {
     expect(await send(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);
   });
 });
+
+describe('exits that protect more than there is', () => {
+  const most = settingsWith({}, { maxPosition: '0.02' });
+
+  beforeEach(async () => {
+    const entry = { action: 'buy', quantity: '0.02', stopLoss: '45000', takeProfit: '55000' };
+    await send(settingsWith({}), entry);
+    relay.clock.advance(2 * longestPositionLagMs);
+    await relay.follow();
+  });
+
+  test('count as orders that open, once for a pair, when the position was closed by hand', async () => {
+    await sellByHand('0.02');
+
+    expect(await send(most, { action: 'sell', quantity: '0.001' })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.021',
+    });
+    expect(
+      await send(settingsWith({}, { maxPosition: '0.021' }), { action: 'sell', quantity: '0.001' }),
+    ).toEqual(placed);
+  });
+
+  test('count with what they exceed the position by', async () => {
+    await sellByHand('0.005');
+
+    expect(await send(most, { action: 'sell', quantity: '0.031', ...aboveIt })).toMatchObject({
+      rule: 'max_position',
+      actual: '0.036',
+    });
+    expect(await send(most, { action: 'sell', quantity: '0.015', ...aboveIt })).toEqual(placed);
+  });
+
+  test('count for nothing while the position is as large', async () => {
+    expect(await send(most, { action: 'sell', quantity: '0.02', ...aboveIt })).toEqual(placed);
+  });
+});
+
+const aboveIt = { orderType: 'limit', maxSlippage: undefined, limitPrice: '60000' };
+
+async function sellByHand(amount: string): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const order = { market: 'BTC_USDT', amount: parseDecimal(amount), clientOrderId: '' };
+  await client.call(limitEndpoint, { ...order, side: 'sell', price: parseDecimal('49000') });
+  relay.clock.advance(2 * longestPositionLagMs);
+}
 
 describe('maxDailyLoss', () => {
   const settings = () => settingsWith({ maxDailyLoss: '100' });
