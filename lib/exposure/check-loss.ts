@@ -2,8 +2,9 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Account } from '../model/account.ts';
+import type { OpenPosition } from '../model/holdings.ts';
 import { checkDailyLoss, type DayResult } from '../risk/replay-fills.ts';
-import { type DayFills, type DayServices, readDayFills } from './day-profit.ts';
+import { type DayFills, type DayServices, readDayFills, realisedBy } from './day-profit.ts';
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';
 import { describeHidden, type PositionsReading } from './read-positions.ts';
@@ -27,7 +28,8 @@ export async function checkLossOfDay(
   if (limits === undefined || limits.maxDailyLoss === null) return;
   const prices = createUsdtPrices(read.client, read.options);
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
-  const result = await resultOf(await readDayFills(services, account), floating, prices);
+  const day = await readDayFills(services, account);
+  const result = await resultOf(day, { positions: read.reading.positions, floating }, prices);
   const hidden = describeHidden(read.reading);
   if (typeof result === 'string' || unknown.length + hidden.length > 0) {
     const reason = [
@@ -47,15 +49,15 @@ export async function checkLossOfDay(
 
 /** The result of the day in USDT, or the quote currency that has no price. */
 export async function resultOf(
-  { byQuote, sinceMs }: DayFills,
-  floating: Decimal,
+  day: DayFills,
+  { positions, floating }: { readonly positions: readonly OpenPosition[]; readonly floating: Decimal },
   prices: UsdtPrices,
 ): Promise<DayResult | string> {
   let realised = zero;
-  for (const [quote, profit] of byQuote) {
+  for (const [quote, profit] of realisedBy(day, positions).byQuote) {
     const rate = await prices.rateOf(quote);
     if (rate === null) return quote;
     realised = realised.plus(profit.times(rate));
   }
-  return { sinceMs, realised, floating };
+  return { sinceMs: day.sinceMs, realised, floating };
 }

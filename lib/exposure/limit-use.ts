@@ -10,7 +10,7 @@ import { openNotionalOf, positionAfter } from '../risk/counted-holdings.ts';
 import { checkCoolDown, checkDailyLoss } from '../risk/replay-fills.ts';
 import { checkTradingWindow, describeWindow, nextOpeningMs } from '../risk/trading-windows.ts';
 import { resultOf } from './check-loss.ts';
-import { readDayFills } from './day-profit.ts';
+import { readDayFills, realisedBy } from './day-profit.ts';
 import { type ExposureReading, type ExposureServices, readExposure } from './read-exposure.ts';
 import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
@@ -135,7 +135,11 @@ async function listDayUse(
   const nowMs = services.clock.nowMs();
   const uses: LimitUse[] = [];
   if (maxDailyLoss !== null && read !== null) {
-    const result = await resultOf(day, read.floating, prices);
+    const result = await resultOf(
+      day,
+      { positions: read.reading.positions, floating: read.floating },
+      prices,
+    );
     const unit = 'USDT';
     uses.push(
       typeof result === 'string'
@@ -158,14 +162,15 @@ async function listDayUse(
     );
   }
   if (coolDownMs !== null) {
-    const denial = checkCoolDown(day.lastLossAtMs, coolDownMs, nowMs);
-    const leftMs = denial === null || day.lastLossAtMs === null ? 0 : day.lastLossAtMs + coolDownMs - nowMs;
+    const { lastLossAtMs } = realisedBy(day, []);
+    const denial = checkCoolDown(lastLossAtMs, coolDownMs, nowMs);
+    const leftMs = denial === null || lastLossAtMs === null ? 0 : lastLossAtMs + coolDownMs - nowMs;
     uses.push({
       ...ofAccount('coolDownAfterLoss'),
       limit: String(coolDownMs / 60_000),
       left: String(Math.ceil(leftMs / 60_000)),
       unit: 'minutes',
-      sinceMs: day.lastLossAtMs,
+      sinceMs: lastLossAtMs,
       denies: denial?.message ?? null,
     });
   }

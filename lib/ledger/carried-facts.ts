@@ -112,6 +112,7 @@ function reportIn(fields: Fields): OrderReport | null {
   const side = sides.find((one) => one === fields['side']);
   if (orderId === null || side === undefined) return null;
   const [filled, amount] = [decimalTextIn(fields['filled']) ?? '0', decimalTextIn(fields['amount']) ?? '0'];
+  const [notional, fee] = [decimalTextIn(fields['filledNotional']), decimalTextIn(fields['fee'])];
   const condition = textIn(fields['activationCondition']);
   const exits = exitsIn(fields['oto']);
   return {
@@ -121,6 +122,8 @@ function reportIn(fields: Fields): OrderReport | null {
     status: orderStatuses.find((one) => one === fields['status']) ?? (filled === amount ? 'filled' : 'open'),
     amount,
     filled,
+    ...(notional === null ? {} : { filledNotional: notional }),
+    ...(fee === null ? {} : { fee }),
     createdAtMs: numberIn(fields['createdAtMs']),
     endedAtMs: numberIn(fields['endedAtMs']),
     ...(condition === null ? {} : { activationCondition: condition }),

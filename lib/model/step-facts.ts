@@ -85,6 +85,10 @@ export interface OrderReport {
   /** In the unit of the order. */
   readonly amount: DecimalText;
   readonly filled: DecimalText;
+  /** In the quote currency. */
+  readonly filledNotional?: DecimalText;
+  /** Of the fills; on spot, that of a buy is in the base currency, every other one in the quote currency. */
+  readonly fee?: DecimalText;
   /** Null when the report does not say it. */
   readonly createdAtMs: number | null;
   /** Null when the report does not say it. */
@@ -94,18 +98,20 @@ export interface OrderReport {
 }
 
 type Reportable = Pick<Order, 'orderId' | 'side' | 'status' | 'amount' | 'filled'> &
-  Partial<Pick<Order, 'createdAtMs' | 'activationCondition' | 'oto'>> & {
+  Partial<Pick<Order, 'createdAtMs' | 'activationCondition' | 'oto' | 'filledNotional' | 'fee'>> & {
     readonly endedAtMs?: number | null;
   };
 
 export function reportOf(order: Reportable): OrderReport {
-  const { orderId, side, status, activationCondition, oto } = order;
+  const { orderId, side, status, activationCondition, oto, filledNotional, fee } = order;
   return {
     orderId,
     side,
     status,
     amount: formatDecimal(order.amount),
     filled: formatDecimal(order.filled),
+    ...(filledNotional === undefined ? {} : { filledNotional: formatDecimal(filledNotional) }),
+    ...(fee === undefined ? {} : { fee: formatDecimal(fee) }),
     createdAtMs: order.createdAtMs ?? null,
     endedAtMs: order.endedAtMs ?? null,
     ...(activationCondition === undefined ? {} : { activationCondition }),

@@ -1,7 +1,7 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { resultOf } from '../exposure/check-loss.ts';
-import { type DayFills, readDayFills } from '../exposure/day-profit.ts';
+import { type DayFills, readDayFills, realisedBy } from '../exposure/day-profit.ts';
 import { ownOrderOf, saysItReduces } from '../exposure/own-orders.ts';
 import { pauseOnLoss } from '../exposure/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../exposure/read-exposure.ts';
@@ -123,7 +123,7 @@ async function checkAll(known: LimitFacts, sized: SizedOrder): Promise<LimitVerd
     checkPosition(checked, read.exposure, account) ??
     checkOpenNotional(checked, read.exposure, limits?.maxOpenNotional ?? null) ??
     (await checkDay(known, read)) ??
-    checkCoolDown(known.day?.lastLossAtMs ?? null, limits?.coolDownMs ?? null, known.services.clock.nowMs());
+    checkCoolDown(lastLossOf(known, read), limits?.coolDownMs ?? null, known.services.clock.nowMs());
   const checkTime = (nowMs: number) => (limits === undefined ? null : checkTradingWindow(limits, nowMs));
   return {
     denial: denial ?? checkTime(known.services.clock.nowMs()),
@@ -159,14 +159,18 @@ function denyUnknown({ name }: Account, unknown: readonly string[]): Denial | nu
   };
 }
 
+function lastLossOf({ day }: LimitFacts, { reading }: ExposureReading): number | null {
+  return day === null ? null : realisedBy(day, reading.positions).lastLossAtMs;
+}
+
 /** At the limit the account is paused, whoever finds it first. */
 async function checkDay(
   { services, account, day, prices }: LimitFacts,
-  { floating }: ExposureReading,
+  { floating, reading }: ExposureReading,
 ): Promise<Denial | null> {
   const most = account.limits?.maxDailyLoss ?? null;
   if (most === null || day === null) return null;
-  const result = await resultOf(day, floating, prices);
+  const result = await resultOf(day, { positions: reading.positions, floating }, prices);
   if (typeof result === 'string')
     return denyUnknown(account, [`the value of ${result} in USDT is not known`]);
   const denial = checkDailyLoss(result, most);

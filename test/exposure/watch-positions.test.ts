@@ -285,10 +285,11 @@ describe('The watch', () => {
     const accounts = { main: { ...testConfig.accounts.main, maxDailyLoss: '100' } };
     const services = { ...relay.services, settings: parseConfig({ ...testConfig, accounts }).settings };
     await run(services);
-    relay.setPrice('45000.01');
+    // The fee of the entry was 1.
+    relay.setPrice('45050.01');
     await runFor(1, services);
     expect(await relay.services.ledger.readPause('main')).toBeNull();
-    relay.setPrice('45000');
+    relay.setPrice('45050');
 
     await runFor(2, services);
 

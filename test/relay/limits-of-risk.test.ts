@@ -238,7 +238,8 @@ describe('maxDailyLoss', () => {
     await send(settings(), { action: 'buy', quantity: '0.02' });
     relay.setPrice('47500.01');
     await recordFill({ side: 'sell', amount: '0.001', price: '50000' });
-    await recordFill({ side: 'buy', amount: '0.001', price: '99000', fee: '1' });
+    // The response to the first order has told a fee of 1.
+    await recordFill({ side: 'buy', amount: '0.001', price: '99000' });
 
     expect(await send(settings(), { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
     relay.setPrice('47500');
@@ -280,9 +281,62 @@ describe('coolDownAfterLoss', () => {
       limit: '30 min',
       actual: '29 min',
     });
+    relay.setPrice('51000');
     expect(await send(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);
     relay.clock.advance(1);
     expect(await send(settings, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+  });
+});
+
+describe('a loss that only a response has told', () => {
+  /** Buys, and follows it. */
+  async function buyFollowed(): Promise<void> {
+    await send(settingsWith({}), { action: 'buy', quantity: '0.02' });
+    relay.clock.advance(2 * longestPositionLagMs);
+    await relay.follow();
+  }
+
+  test('counts for maxDailyLoss', async () => {
+    await buyFollowed();
+    relay.setPrice('44000');
+    await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
+
+    expect(
+      await send(settingsWith({ maxDailyLoss: '100' }), { action: 'buy', quantity: '0.001' }),
+    ).toMatchObject({
+      rule: 'max_daily_loss',
+    });
+  });
+
+  test('starts coolDownAfterLoss', async () => {
+    await buyFollowed();
+    relay.setPrice('49000');
+    await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
+
+    expect(
+      await send(settingsWith({ coolDownAfterLoss: 30 }), { action: 'buy', quantity: '0.001' }),
+    ).toMatchObject({
+      rule: 'cool_down_after_loss',
+    });
+  });
+
+  test('counts once when it is followed, and once while the list of positions lags', async () => {
+    await buyFollowed();
+    relay.setPrice('46000');
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 8_000,
+      probability: 1,
+    });
+    await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
+    const limited = settingsWith({ maxDailyLoss: '100' });
+
+    expect(await send(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
+    await relay.follow();
+    expect(await send(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
+    relay.clock.advance(2 * longestPositionLagMs);
+    expect(await send(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
   });
 });
 

@@ -31,6 +31,8 @@ describe('looking up the outcome of an entry', () => {
             status: 'open',
             amount: '0.01',
             filled: '0',
+            filledNotional: '0',
+            fee: '0',
             createdAtMs: 1_790_000_000_000,
             endedAtMs: null,
             activationCondition: 'gte',
