@@ -7,11 +7,11 @@ import { createTransport } from '../base/transport.ts';
 import type { Transport } from '../base/wire.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
-import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
+import { type Lane, type NonceRule, nonceFields, nonceSequenceOf } from './nonce.ts';
 import { fillPath } from './path-template.ts';
 import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
 import { describeIssues } from './response.ts';
-import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire } from './send.ts';
+import { type Message, type Sending, sendRequest, type Wire } from './send.ts';
 import { createSigner, type Signer } from './signing.ts';
 
 /** An API key of the exchange. The secret signs requests and is never sent. */
@@ -27,11 +27,6 @@ export interface SendOptions {
   readonly notAfterMs?: number;
   /** The call ends by this time of the clock, whatever its timeout. Calls that share it share their time. */
   readonly endByMs?: number;
-  /**
-   * Called before a request that must not be repeated is sent again after HTTP 429. Absent: such a request is
-   * not sent again.
-   */
-  readonly maySendAgain?: MaySendAgain;
   /**
    * Called before a request that must not be repeated is tried again. It returns false if another worker has
    * taken over from the caller, which must then stop sending. Absent: the caller may go on.
@@ -101,7 +96,7 @@ export function createExchangeClient(options: ExchangeClientOptions): ExchangeCl
   const link: Link = {
     baseUrl: baseUrlOf(options.address),
     dialect,
-    key: credentials === null ? null : createKey(credentials, clock, nonceRules[dialect]),
+    key: credentials === null ? null : createKey(credentials, clock, random, nonceRules[dialect]),
     budgets: options.budgets ?? createRateBudgets(clock),
     wire: { transport, clock, random },
   };
@@ -129,15 +124,26 @@ interface Key {
   readonly signer: Signer;
   /** The texts to redact in responses. A function, so that printing the object does not show them. */
   readonly confidential: () => readonly string[];
-  readonly nonces: NonceSequence;
+  /** A new nonce for a request to this endpoint. */
+  nonceFor(endpoint: Endpoint): number;
+  /** Where requests wait for others with the same key. */
+  readonly lane: Lane;
   readonly nonceRule: NonceRule;
 }
 
-function createKey({ apiKey, apiSecret }: Credentials, clock: Clock, nonceRule: NonceRule): Key {
+function createKey(
+  { apiKey, apiSecret }: Credentials,
+  clock: Clock,
+  random: Random,
+  nonceRule: NonceRule,
+): Key {
+  const nonces = nonceSequenceOf(clock, apiKey);
   return {
     signer: createSigner(apiKey, apiSecret),
     confidential: () => [apiKey, apiSecret],
-    nonces: nonceSequenceOf(clock, apiKey),
+    nonceFor: ({ repeatable }) =>
+      repeatable ? nonces.next(nonceRule) : nonces.nextOfCreate(nonceRule, random),
+    lane: nonces.lane,
     nonceRule,
   };
 }
@@ -213,7 +219,7 @@ function createSending<E extends Endpoint>(
     endpoint,
     dialect,
     budget,
-    lane: key.nonceRule === 'increasing' ? key.nonces.lane : null,
+    lane: key.nonceRule === 'increasing' ? key.lane : null,
     compose: () => composePrivate(baseUrl, endpoint, path, fields, key),
   };
 }
@@ -236,18 +242,18 @@ function composePublic(baseUrl: string, { method }: Endpoint, path: string, fiel
 /** Builds the body once, so that the signed bytes are the bytes that are sent. */
 function composePrivate(
   baseUrl: string,
-  { method }: Endpoint,
+  endpoint: Endpoint,
   path: string,
   fields: string,
-  { signer, confidential, nonces, nonceRule }: Key,
+  { signer, confidential, nonceFor, nonceRule }: Key,
 ): Message {
-  const nonce = nonceFields(nonceRule, nonces.next(nonceRule));
+  const nonce = nonceFields(nonceRule, nonceFor(endpoint));
   const rest = fields === '{}' ? '}' : `,${fields.slice(1)}`;
   const body = `{"request":"${path}",${nonce}${rest}`;
   const { payload, signature } = signer.sign(body);
   return {
     baseUrl,
-    method,
+    method: endpoint.method,
     path,
     headers: {
       'Content-type': 'application/json',

@@ -20,7 +20,12 @@ export type Failure =
       readonly errors: Readonly<Record<string, readonly string[]>>;
     }
   /** It may or may not have taken effect. */
-  | { readonly kind: 'ambiguous'; readonly reason: string };
+  | {
+      readonly kind: 'ambiguous';
+      readonly reason: string;
+      /** `turned_away`: HTTP 429. */
+      readonly cause?: 'turned_away';
+    };
 
 const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
   not_sent: 'exchange_not_sent',
@@ -125,4 +130,9 @@ export function isDenied({ failure }: ExchangeError): boolean {
 /** Whether the response to one of its attempts was lost, so that it may have had an effect. */
 export function wasResponseLost({ attempts }: ExchangeError): boolean {
   return attempts.some(({ failure }) => failure.kind === 'ambiguous');
+}
+
+/** Whether one of its attempts got HTTP 429. */
+export function wasTurnedAway({ attempts }: ExchangeError): boolean {
+  return attempts.some(({ failure }) => failure.kind === 'ambiguous' && failure.cause === 'turned_away');
 }
