@@ -5,14 +5,13 @@ import { type Json, parseOwnJson } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import { createTransport } from '../base/transport.ts';
 import type { Transport } from '../base/wire.ts';
+import { composePrivate, composePublic, createKey, type Key } from './compose-message.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
-import { type Lane, type NonceRule, nonceFields, nonceSequenceOf } from './nonce.ts';
 import { fillPath } from './path-template.ts';
 import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
 import { describeIssues } from './response.ts';
-import { type Message, type Sending, sendRequest, type Wire } from './send.ts';
-import { createSigner, type Signer } from './signing.ts';
+import { type Sending, sendRequest, type Wire } from './send.ts';
 
 /** An API key of the exchange. The secret signs requests and is never sent. */
 export interface Credentials {
@@ -120,34 +119,6 @@ interface Link {
   readonly wire: Wire;
 }
 
-interface Key {
-  readonly signer: Signer;
-  /** The texts to redact in responses. A function, so that printing the object does not show them. */
-  readonly confidential: () => readonly string[];
-  /** A new nonce for a request to this endpoint. */
-  nonceFor(endpoint: Endpoint): number;
-  /** Where requests wait for others with the same key. */
-  readonly lane: Lane;
-  readonly nonceRule: NonceRule;
-}
-
-function createKey(
-  { apiKey, apiSecret }: Credentials,
-  clock: Clock,
-  random: Random,
-  nonceRule: NonceRule,
-): Key {
-  const nonces = nonceSequenceOf(clock, apiKey);
-  return {
-    signer: createSigner(apiKey, apiSecret),
-    confidential: () => [apiKey, apiSecret],
-    nonceFor: ({ repeatable }) =>
-      repeatable ? nonces.next(nonceRule) : nonces.nextOfCreate(nonceRule, random),
-    lane: nonces.lane,
-    nonceRule,
-  };
-}
-
 function prepareRequest<E extends Endpoint>(
   link: Link,
   endpoint: E,
@@ -221,48 +192,5 @@ function createSending<E extends Endpoint>(
     budget,
     lane: key.nonceRule === 'increasing' ? key.lane : null,
     compose: () => composePrivate(baseUrl, endpoint, path, fields, key),
-  };
-}
-
-/** @see https://www.rfc-editor.org/rfc/rfc9110#name-user-agent a client should name itself in each request */
-const userAgent = 'trading-relay';
-
-function composePublic(baseUrl: string, { method }: Endpoint, path: string, fields: string): Message {
-  const query = new URLSearchParams(parseOwnJson<Record<string, string>>(fields)).toString();
-  return {
-    baseUrl,
-    method,
-    path: query === '' ? path : `${path}?${query}`,
-    headers: { 'User-Agent': userAgent },
-    body: null,
-    redacted: [],
-  };
-}
-
-/** Builds the body once, so that the signed bytes are the bytes that are sent. */
-function composePrivate(
-  baseUrl: string,
-  endpoint: Endpoint,
-  path: string,
-  fields: string,
-  { signer, confidential, nonceFor, nonceRule }: Key,
-): Message {
-  const nonce = nonceFields(nonceRule, nonceFor(endpoint));
-  const rest = fields === '{}' ? '}' : `,${fields.slice(1)}`;
-  const body = `{"request":"${path}",${nonce}${rest}`;
-  const { payload, signature } = signer.sign(body);
-  return {
-    baseUrl,
-    method: endpoint.method,
-    path,
-    headers: {
-      'Content-type': 'application/json',
-      'User-Agent': userAgent,
-      'X-TXC-APIKEY': signer.apiKey,
-      'X-TXC-PAYLOAD': payload,
-      'X-TXC-SIGNATURE': signature,
-    },
-    body,
-    redacted: [...confidential(), payload, signature],
   };
 }

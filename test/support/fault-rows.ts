@@ -73,6 +73,12 @@ export const faultRows: readonly FaultRow[] = [
     orders: 1,
   },
   {
+    name: '`surplus`: accepted, and ahead of its response comes a refusal that belongs to no request',
+    fault: { fault: 'surplus' },
+    status: 'unknown',
+    orders: 1,
+  },
+  {
     name: '`nonce_429`: not accepted; looked up, not found, and not sent again',
     fault: { fault: 'nonce_429' },
     status: 'unknown',
