@@ -3,7 +3,7 @@ import type { Random } from '../base/random.ts';
 import type { Transport, WireRequest } from '../base/wire.ts';
 import type { Dialect } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
-import { ExchangeError, type FailedAttempt, type Failure } from './errors.ts';
+import { ExchangeError, type FailedAttempt, type Failure, isByPlace } from './errors.ts';
 import type { Lane } from './nonce.ts';
 import type { RateBudget } from './rate-limit.ts';
 import { readResponse, type Verdict } from './response.ts';
@@ -168,8 +168,10 @@ function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
   return repeatable ? Math.max(Math.ceil(leftMs / 2), Math.min(leftMs, 1000)) : leftMs;
 }
 
-function mayTryAgain({ repeatable }: Endpoint, { kind }: FailedOutcome): boolean {
+function mayTryAgain({ repeatable }: Endpoint, outcome: FailedOutcome): boolean {
+  const { kind } = outcome;
   if (kind === 'not_sent') return true;
+  if (isByPlace(outcome)) return false;
   return repeatable && (kind === 'ambiguous' || kind === 'rate_limited' || kind === 'nonce_refused');
 }
 

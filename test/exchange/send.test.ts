@@ -183,10 +183,24 @@ describe('a read', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('of a path that the exchange does not have fails with that reason', async () => {
-    const { read } = connect([{ kind: 'answered', status: 404, body: '' }]);
+  test('is tried again after an empty 404, which proves nothing', async () => {
+    const { read, transport } = connect([{ kind: 'answered', status: 404, body: '' }, balance]);
 
-    await expect(read()).rejects.toThrow('main-balance: refused with HTTP 404: no such path');
+    await read();
+
+    expect(transport.sent).toHaveLength(2);
+  });
+
+  test.each([
+    [451, 'Unavailable'],
+    [403, '<html>Access denied</html>'],
+  ])('that is refused by place (HTTP %i) is not tried again', async (status, body) => {
+    const { read, transport } = connect([{ kind: 'answered', status, body }, balance]);
+
+    const error = await failureOf(read());
+
+    expect(error.message).toContain('run the relay where the exchange may be used');
+    expect(transport.sent).toHaveLength(1);
   });
 
   test('leaves time for another attempt', async () => {
