@@ -6,6 +6,7 @@ import { markets } from '../lib/exchange/endpoints/markets.ts';
 import { ping } from '../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../lib/exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../lib/exchange/errors.ts';
+import { mostAheadMs } from '../lib/exchange/nonce.ts';
 import type { Account } from '../lib/model/account.ts';
 import { describeRegions } from '../lib/model/region.ts';
 import type { Settings } from '../lib/model/settings.ts';
@@ -119,7 +120,9 @@ export function judgeClock(offsetMs: number): Check {
   if (offset <= clockStepMs) return pass('clock', "this machine's clock agrees with the exchange's");
   const found = `this machine's clock is ${(offset / 1000).toFixed(1)} s ${direction} the exchange's`;
   const advice = 'Correct the clock of this machine, preferably with NTP.';
-  return (offset < nonceWindowMs - clockStepMs ? warn : fail)('clock', found, advice);
+  // The nonces of orders lie ahead of the clock already.
+  const allowedMs = nonceWindowMs - clockStepMs - (offsetMs > 0 ? mostAheadMs : 0);
+  return (offset < allowedMs ? warn : fail)('clock', found, advice);
 }
 
 async function checkKey(session: Session, account: Account): Promise<Check> {

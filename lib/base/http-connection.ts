@@ -3,7 +3,9 @@ import type { Clock } from './clock.ts';
 import type { Address } from './http-address.ts';
 import type { Delivery, Holder } from './http-delivery.ts';
 import { MalformedResponse } from './http-head.ts';
+import { composeRequest } from './http-request.ts';
 import { type ReadResponse, ResponseReader } from './http-response.ts';
+import type { Confirmation } from './wire.ts';
 
 /** Is told what becomes of a connection. */
 export interface ConnectionOwner {
@@ -19,17 +21,22 @@ const maximumIdleMs = 4000;
 
 /** One connection. It carries one request at a time, and the next one only after a response with a proven end. */
 export class HttpConnection implements Holder {
+  readonly #address: Address;
   readonly #owner: ConnectionOwner;
   readonly #clock: Clock;
   readonly #socket: Socket;
   #delivery: Delivery | null = null;
   #reader: ResponseReader | null = null;
   #isClosed = false;
+  #wasUsed = false;
+  /** A refusal that waits for its confirmation. */
+  #refusal: ReadResponse | null = null;
   #freeSinceMs = 0;
   #maximumIdleMs = 0;
 
   /** Connects, and then carries the first request. */
   constructor(address: Address, owner: ConnectionOwner, clock: Clock, delivery: Delivery) {
+    this.#address = address;
     this.#owner = owner;
     this.#clock = clock;
     this.#take(delivery);
@@ -52,6 +59,7 @@ export class HttpConnection implements Holder {
 
   /** Carries a further request. */
   carry(delivery: Delivery): void {
+    this.#wasUsed = true;
     this.#take(delivery);
     this.#socket.ref();
     this.#write();
@@ -121,15 +129,56 @@ export class HttpConnection implements Holder {
 
   #finish(response: ReadResponse): void {
     const delivery = this.#delivery;
+    const confirmation = delivery?.request.confirmation;
+    if (confirmation === undefined) this.#succeed(response, response);
+    else if (this.#refusal !== null) this.#judge(this.#refusal, response, confirmation);
+    else if (!isRefusal(response)) this.#succeed(response, response);
+    else if (this.#mayAsk(response)) this.#confirm(response, confirmation);
+    else if (this.#wasUsed || response.hasSurplus) this.close(outOfStep);
+    else this.#succeed(response, response);
+  }
+
+  #mayAsk({ reusableForMs }: ReadResponse): boolean {
+    return reusableForMs > 0 && this.#socket.writableLength === 0 && this.#socket.writable;
+  }
+
+  /** The request keeps its time limit: a confirmation that does not come in time leaves it in doubt. */
+  #confirm(refusal: ReadResponse, { path, headers }: Confirmation): void {
+    const { baseUrl, connectTimeoutMs, timeoutMs } = (this.#delivery as Delivery).request;
+    const question = { baseUrl, method: 'GET', path, headers, body: null, connectTimeoutMs, timeoutMs };
+    const composed = composeRequest(question, this.#address.host);
+    if (composed.kind === 'invalid') throw new TypeError(composed.reason);
+    this.#refusal = refusal;
+    this.#reader = new ResponseReader('GET');
+    this.#socket.write(composed.text, composed.encoding);
+  }
+
+  #judge(refusal: ReadResponse, { head, body, ...rest }: ReadResponse, { isExpected }: Confirmation): void {
+    this.#refusal = null;
+    if (!rest.hasSurplus && isExpected({ status: head.status, body }))
+      this.#succeed(refusal, { head, body, ...rest });
+    else this.close(outOfStep);
+  }
+
+  /** @param last what the connection carried last: it decides whether the connection may be used again */
+  #succeed(response: ReadResponse, last: ReadResponse): void {
+    const delivery = this.#delivery;
     this.#delivery = null;
     this.#reader = null;
     this.#freeSinceMs = this.#clock.nowMs();
-    this.#maximumIdleMs = Math.min(maximumIdleMs, response.reusableForMs);
+    this.#maximumIdleMs = Math.min(maximumIdleMs, last.reusableForMs);
     delivery?.succeed(response);
     // A server that responds before it has the whole request may take the rest of it for another one.
-    if (response.reusableForMs > 0 && this.#socket.writableLength === 0) this.#owner.onFree(this);
+    if (last.reusableForMs > 0 && this.#socket.writableLength === 0) this.#owner.onFree(this);
     else this.close('the connection cannot be used again');
   }
+}
+
+const outOfStep = 'its connection carries responses that belong to other requests';
+
+/** HTTP 429 is no refusal: it proves nothing, whichever request it belongs to. */
+function isRefusal({ head: { status } }: ReadResponse): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 /** Only the code or name: the message of a network error may hold any text. */

@@ -14,6 +14,8 @@ export interface ReadResponse {
   readonly body: string;
   /** How long the connection may be used again. 0: not at all. */
   readonly reusableForMs: number;
+  /** Whether bytes came after it that nobody had asked for. */
+  readonly hasSurplus: boolean;
 }
 
 /** The largest response of an exchange, the list of all markets, has about 1 MiB; a page of DynamoDB too. */
@@ -206,9 +208,9 @@ export class ResponseReader {
     return position + line.length + lineEnd.length;
   }
 
-  #finish(head: ResponseHead, isSurplus: boolean): ReadResponse {
+  #finish(head: ResponseHead, hasSurplus: boolean): ReadResponse {
     const body = this.#wholeBody ?? this.#body.view().toString('utf8');
-    return { head, body, reusableForMs: isSurplus ? 0 : head.reusableForMs };
+    return { head, body, reusableForMs: hasSurplus ? 0 : head.reusableForMs, hasSurplus };
   }
 }
 

@@ -13,6 +13,21 @@ export interface WireRequest {
   readonly timeoutMs: number;
   /** Names, in lower case, of the response headers that the caller reads. Absent: none. */
   readonly wantedHeaders?: readonly string[];
+  /** Absent: every response is taken for the response to this request. */
+  readonly confirmation?: Confirmation;
+}
+
+/**
+ * A `GET` that is asked on the same connection after a refusal (HTTP 400 to 499 without 429). Responses come in the order
+ * of their requests. So the response that it must get proves that the refusal belonged to the request before it, and was
+ * no surplus response of a confused server.
+ *
+ * @see DECISIONS 164
+ */
+export interface Confirmation {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  isExpected(response: Pick<WireResponse, 'status' | 'body'>): boolean;
 }
 
 export interface WireResponse {

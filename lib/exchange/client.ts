@@ -5,14 +5,13 @@ import { type Json, parseOwnJson } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import { createTransport } from '../base/transport.ts';
 import type { Transport } from '../base/wire.ts';
+import { composePrivate, composePublic, createKey, type Key } from './compose-message.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
-import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
 import { fillPath } from './path-template.ts';
 import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
 import { describeIssues } from './response.ts';
-import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire } from './send.ts';
-import { createSigner, type Signer } from './signing.ts';
+import { type Sending, sendRequest, type Wire } from './send.ts';
 
 /** An API key of the exchange. The secret signs requests and is never sent. */
 export interface Credentials {
@@ -27,11 +26,6 @@ export interface SendOptions {
   readonly notAfterMs?: number;
   /** The call ends by this time of the clock, whatever its timeout. Calls that share it share their time. */
   readonly endByMs?: number;
-  /**
-   * Called before a request that must not be repeated is sent again after HTTP 429. Absent: such a request is
-   * not sent again.
-   */
-  readonly maySendAgain?: MaySendAgain;
   /**
    * Called before a request that must not be repeated is tried again. It returns false if another worker has
    * taken over from the caller, which must then stop sending. Absent: the caller may go on.
@@ -101,7 +95,7 @@ export function createExchangeClient(options: ExchangeClientOptions): ExchangeCl
   const link: Link = {
     baseUrl: baseUrlOf(options.address),
     dialect,
-    key: credentials === null ? null : createKey(credentials, clock, nonceRules[dialect]),
+    key: credentials === null ? null : createKey(credentials, clock, random, nonceRules[dialect]),
     budgets: options.budgets ?? createRateBudgets(clock),
     wire: { transport, clock, random },
   };
@@ -123,23 +117,6 @@ interface Link {
   readonly key: Key | null;
   readonly budgets: RateBudgets;
   readonly wire: Wire;
-}
-
-interface Key {
-  readonly signer: Signer;
-  /** The texts to redact in responses. A function, so that printing the object does not show them. */
-  readonly confidential: () => readonly string[];
-  readonly nonces: NonceSequence;
-  readonly nonceRule: NonceRule;
-}
-
-function createKey({ apiKey, apiSecret }: Credentials, clock: Clock, nonceRule: NonceRule): Key {
-  return {
-    signer: createSigner(apiKey, apiSecret),
-    confidential: () => [apiKey, apiSecret],
-    nonces: nonceSequenceOf(clock, apiKey),
-    nonceRule,
-  };
 }
 
 function prepareRequest<E extends Endpoint>(
@@ -213,50 +190,7 @@ function createSending<E extends Endpoint>(
     endpoint,
     dialect,
     budget,
-    lane: key.nonceRule === 'increasing' ? key.nonces.lane : null,
+    lane: key.nonceRule === 'increasing' ? key.lane : null,
     compose: () => composePrivate(baseUrl, endpoint, path, fields, key),
-  };
-}
-
-/** @see https://www.rfc-editor.org/rfc/rfc9110#name-user-agent a client should name itself in each request */
-const userAgent = 'trading-relay';
-
-function composePublic(baseUrl: string, { method }: Endpoint, path: string, fields: string): Message {
-  const query = new URLSearchParams(parseOwnJson<Record<string, string>>(fields)).toString();
-  return {
-    baseUrl,
-    method,
-    path: query === '' ? path : `${path}?${query}`,
-    headers: { 'User-Agent': userAgent },
-    body: null,
-    redacted: [],
-  };
-}
-
-/** Builds the body once, so that the signed bytes are the bytes that are sent. */
-function composePrivate(
-  baseUrl: string,
-  { method }: Endpoint,
-  path: string,
-  fields: string,
-  { signer, confidential, nonces, nonceRule }: Key,
-): Message {
-  const nonce = nonceFields(nonceRule, nonces.next(nonceRule));
-  const rest = fields === '{}' ? '}' : `,${fields.slice(1)}`;
-  const body = `{"request":"${path}",${nonce}${rest}`;
-  const { payload, signature } = signer.sign(body);
-  return {
-    baseUrl,
-    method,
-    path,
-    headers: {
-      'Content-type': 'application/json',
-      'User-Agent': userAgent,
-      'X-TXC-APIKEY': signer.apiKey,
-      'X-TXC-PAYLOAD': payload,
-      'X-TXC-SIGNATURE': signature,
-    },
-    body,
-    redacted: [...confidential(), payload, signature],
   };
 }

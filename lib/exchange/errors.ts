@@ -20,7 +20,12 @@ export type Failure =
       readonly errors: Readonly<Record<string, readonly string[]>>;
     }
   /** It may or may not have taken effect. */
-  | { readonly kind: 'ambiguous'; readonly reason: string };
+  | {
+      readonly kind: 'ambiguous';
+      readonly reason: string;
+      /** `turned_away`: HTTP 429. `refused_by_place`: by something in front of the exchange, for where it came from. */
+      readonly cause?: 'turned_away' | 'refused_by_place';
+    };
 
 const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
   not_sent: 'exchange_not_sent',
@@ -28,6 +33,11 @@ const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
   rejected: 'exchange_rejected',
   ambiguous: 'exchange_ambiguous',
 };
+
+/** Whether another attempt from the same place would meet the same. */
+export function isByPlace(failure: { readonly kind: string; readonly cause?: string }): boolean {
+  return failure.kind === 'ambiguous' && failure.cause === 'refused_by_place';
+}
 
 /** One attempt that failed, and when. */
 export interface FailedAttempt {
@@ -76,14 +86,16 @@ export function describeFailure(failure: Failure): string {
   if (failure.kind !== 'rejected') return failure.reason;
   const texts = Object.entries(failure.errors).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
   const code = failure.exchangeCode === null ? '' : `, code ${failure.exchangeCode}`;
-  const meaning = failure.httpStatus === notOfferedStatus ? ` ${notOfferedMeaning}` : '';
-  return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}${meaning}`;
+  const meaning = meanings[failure.httpStatus];
+  return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}${meaning === undefined ? '' : ` (${meaning})`}`;
 }
 
-/** A status of the exchange's own; no HTTP standard defines it. */
-const notOfferedStatus = 453;
-const notOfferedMeaning =
-  '(the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits)';
+/** What statuses mean that the exchange's texts do not explain. */
+const meanings: Readonly<Record<number, string>> = {
+  451: 'the exchange refuses this country or address: run the relay where it may be used',
+  // A status of the exchange's own; no HTTP standard defines it.
+  453: 'the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits',
+};
 
 /**
  * Whether the exchange says that there is no such open order.
@@ -125,4 +137,9 @@ export function isDenied({ failure }: ExchangeError): boolean {
 /** Whether the response to one of its attempts was lost, so that it may have had an effect. */
 export function wasResponseLost({ attempts }: ExchangeError): boolean {
   return attempts.some(({ failure }) => failure.kind === 'ambiguous');
+}
+
+/** Whether one of its attempts got HTTP 429. */
+export function wasTurnedAway({ attempts }: ExchangeError): boolean {
+  return attempts.some(({ failure }) => failure.kind === 'ambiguous' && failure.cause === 'turned_away');
 }

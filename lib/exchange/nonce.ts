@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 
 /**
  * How a private request proves that it is new. `increasing`: numbers that must arrive in ascending order.
@@ -11,12 +12,22 @@ export type NonceRule = 'increasing' | 'window';
 /** The exchange accepts times up to this far from its own clock. */
 const windowMs = 5000;
 
+/**
+ * The window nonces of creates are drawn from these times ahead. Functions that start together read in the same
+ * milliseconds, and know nothing of each other's nonces. A read that meets a used nonce takes another one; a create that
+ * does must not be sent again, so its nonce lies where no read has been yet.
+ */
+const leastAheadMs = 500;
+export const mostAheadMs = 2000;
+
 /** The nonces of one API key. */
 export interface NonceSequence {
   /**
    * A new nonce in milliseconds since the Unix epoch, above the one before it unless the clock was set back.
    */
   next(rule: NonceRule): number;
+  /** The same for a request that must not be repeated. */
+  nextOfCreate(rule: NonceRule, random: Random): number;
   /** Lets requests through one at a time when their nonces must arrive in order. */
   readonly lane: Lane;
 }
@@ -44,15 +55,31 @@ export function nonceSequenceOf(clock: Clock, apiKey: string): NonceSequence {
 function createNonceSequence(clock: Clock): NonceSequence {
   let lastNonce = 0;
   let lastReadMs = 0;
+  /** The drawn nonces that the sequence has not reached yet. */
+  const drawn = new Set<number>();
+
+  function next(rule: NonceRule): number {
+    const nowMs = clock.nowMs();
+    // The clock ran ahead and was set back. The old nonces lie outside the window now. If the sequence
+    // continued from them, the exchange would refuse every nonce for as long as the clock had been ahead.
+    if (rule === 'window' && nowMs < lastReadMs - windowMs) lastNonce = 0;
+    lastReadMs = nowMs;
+    lastNonce = Math.max(lastNonce + 1, nowMs);
+    while (drawn.has(lastNonce)) lastNonce += 1;
+    return lastNonce;
+  }
+
   return {
-    next(rule) {
+    next,
+    nextOfCreate(rule, random) {
+      if (rule === 'increasing') return next(rule);
       const nowMs = clock.nowMs();
-      // The clock ran ahead and was set back. The old nonces lie outside the window now. If the sequence
-      // continued from them, the exchange would refuse every nonce for as long as the clock had been ahead.
-      if (rule === 'window' && nowMs < lastReadMs - windowMs) lastNonce = 0;
-      lastReadMs = nowMs;
-      lastNonce = Math.max(lastNonce + 1, nowMs);
-      return lastNonce;
+      for (const nonce of drawn) if (Math.abs(nonce - nowMs) > windowMs) drawn.delete(nonce);
+      const fromMs = Math.max(nowMs + leastAheadMs, lastNonce + 1);
+      let nonce = fromMs + Math.floor(random() * (mostAheadMs - leastAheadMs));
+      while (drawn.has(nonce)) nonce += 1;
+      drawn.add(nonce);
+      return nonce;
     },
     lane: createLane(),
   };

@@ -22,12 +22,12 @@ type Refusal = Extract<Failure, { kind: 'rejected' }>;
  * Statuses that prove a refusal, if the body is a refusal too. The status alone proves nothing, because
  * gateways respond with the same numbers.
  *
- * The live service responds to an unknown path with an empty body. The written API promises JSON in every
- * body.
+ * The live service responds to an unknown path with an empty body, as proxies do, so its 404 proves nothing. The written
+ * API promises JSON in every body.
  */
 const refusalStatuses: Readonly<Record<Dialect, ReadonlySet<number>>> = {
-  documented: new Set([400, 401, 403, 404, 422, 453]),
-  live: new Set([400, 401, 403, 422, 453]),
+  documented: new Set([400, 401, 403, 404, 422, 451, 453]),
+  live: new Set([400, 401, 403, 422, 451, 453]),
 };
 
 const PrivateRefusal = z.object({
@@ -65,13 +65,36 @@ export function readResponse<E extends Endpoint>(
   const content = parseBody(body, redacted);
   if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, content);
   if (status === 429) return readTooManyRequests(content);
-  if (status === 404 && body === '')
-    return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
   const isProof = refusalStatuses[dialect].has(status) && (status !== 404 || endpoint.repeatable);
   const refusal = isProof ? readRefusal(endpoint, status, content) : null;
   if (refusal !== null && !endpoint.repeatable && isAboutClientOrderId(refusal))
     return { kind: 'ambiguous', reason: `an order with this id may exist: ${describeFailure(refusal)}` };
-  return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };
+  return refusal ?? readNoProof(status, body, content);
+}
+
+/**
+ * A refusal by place comes from whatever stands before the exchange. An empty 404 may.
+ *
+ * @param content undefined when the body is no JSON
+ */
+function readNoProof(
+  status: number,
+  body: string,
+  content: unknown,
+): Extract<Failure, { kind: 'ambiguous' }> {
+  if (status === 451 || (status === 403 && content === undefined))
+    return {
+      kind: 'ambiguous',
+      cause: 'refused_by_place',
+      reason: `HTTP ${status} that is not the exchange's own: requests from this address or country are refused before they reach it; run the relay where the exchange may be used, without a VPN or proxy`,
+    };
+  if (status === 404 && body === '')
+    return {
+      kind: 'ambiguous',
+      reason:
+        'HTTP 404 without a body: the exchange, or a proxy before it, does not know this path; check the address and the dialect in relay.config.ts',
+    };
+  return { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Random } from '../base/random.ts';
 import type { Transport, WireRequest } from '../base/wire.ts';
 import type { Dialect } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
-import { ExchangeError, type FailedAttempt, type Failure } from './errors.ts';
+import { ExchangeError, type FailedAttempt, type Failure, isByPlace } from './errors.ts';
 import type { Lane } from './nonce.ts';
 import type { RateBudget } from './rate-limit.ts';
 import { readResponse, type Verdict } from './response.ts';
@@ -32,15 +32,6 @@ export interface Wire {
 }
 
 /**
- * Looks up whether the exchange created anything for a request that got HTTP 429. True: it created nothing,
- * and the request may be sent again. An inconclusive lookup returns false.
- */
-export type MaySendAgain = (limits: {
-  readonly timeoutMs: number;
-  readonly notAfterMs: number;
-}) => Promise<boolean>;
-
-/**
  * A connection takes well under a second. If it takes longer than this, another attempt is better than
  * waiting.
  */
@@ -50,14 +41,6 @@ const longestConnectMs = 3000;
  * one.
  */
 const maximumNonceRetries = 5;
-/** Each create that got HTTP 429 may still have created an order, so no more than this many are sent. */
-const maximumCreates = 3;
-/**
- * A create that got HTTP 429 is never written to the wire later than this after the first attempt. If the first attempt
- * was accepted after all, its order could be filled by then while the lists lag, and the exchange would accept a second
- * one.
- */
-const longestResendMs = 1000;
 /**
  * Without time for the response, an attempt turns a request that was provably never sent into an ambiguous
  * one.
@@ -65,16 +48,17 @@ const longestResendMs = 1000;
 const leastResponseMs = 1000;
 const firstPauseMs = 200;
 const maximumPauseMs = 5000;
+/** The exchange asks for it, after a 429 that is about its rate limit. */
+const firstBackOffMs = 1000;
+const maximumBackOffMs = 30_000;
 
 /**
  * Sends until there is a conclusive response, no retry is allowed, or the time is up.
  *
- * A request that must not be repeated is tried again only in two cases: it provably never left this machine,
- * or it got HTTP 429 (a few times at most) and `maySendAgain` returned true. It is never tried again once
- * `isStillOwn` returns false.
+ * A request that must not be repeated is tried again in one case only: it provably never left this machine. It is never
+ * tried again once `isStillOwn` returns false.
  *
- * @param limits `timeoutMs` covers everything: waiting, attempts, lookups and pauses. No attempt starts after
- *   `notAfterMs`.
+ * @param limits `timeoutMs` covers everything: waiting, attempts and pauses. No attempt starts after `notAfterMs`.
  * @throws ExchangeError with every attempt
  * @see DECISIONS 9
  */
@@ -84,31 +68,23 @@ export async function sendRequest<E extends Endpoint>(
   limits: {
     readonly timeoutMs: number;
     readonly notAfterMs: number;
-    readonly maySendAgain?: MaySendAgain | undefined;
     readonly isStillOwn?: (() => Promise<boolean>) | undefined;
   },
 ): Promise<ResultOf<E>> {
   const { endpoint } = sending;
   const { clock } = wire;
-  let times = timesOf(endpoint, clock.nowMs(), limits);
+  const times = timesOf(endpoint, clock.nowMs(), limits);
   const pauses = createPauses(wire.random);
   let earlier: readonly FailedAttempt[] = [];
-  let turnedAway = 0;
   for (;;) {
-    const { outcome, sentAtMs } = await attempt(sending, wire, times);
+    const outcome = await attempt(sending, wire, times);
     if (outcome.kind === 'accepted') return outcome.result;
-    if (isTurnedAway(outcome.kind)) turnedAway += 1;
-    if (turnedAway > 0 && !endpoint.repeatable)
-      times = { ...times, lastStartMs: Math.min(times.lastStartMs, sentAtMs + longestResendMs) };
     const failedAtMs = clock.nowMs();
     const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, outcome) }] as const;
     const pauseMs = pauses.nextMs(outcome);
-    if (!mayTryAgain(endpoint, outcome.kind, turnedAway) || failedAtMs + pauseMs >= times.lastStartMs)
+    if (!mayTryAgain(endpoint, outcome) || failedAtMs + pauseMs >= times.lastStartMs)
       throw new ExchangeError(endpoint, attempts);
     if (pauseMs > 0) await clock.sleep(pauseMs);
-    const mustLookUp = !endpoint.repeatable && turnedAway > 0;
-    if (mustLookUp && (await limits.maySendAgain?.(lookupLimits(times, clock))) !== true)
-      throw new ExchangeError(endpoint, attempts);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
       throw new ExchangeError(endpoint, attempts);
     earlier = attempts;
@@ -132,11 +108,6 @@ function timesOf(
   return { deadlineMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
 }
 
-/** A lookup gets half of the time that is left, so that one that hangs leaves time to send. */
-function lookupLimits({ lastStartMs }: Times, clock: Clock) {
-  return { timeoutMs: Math.floor((lastStartMs - clock.nowMs()) / 2), notAfterMs: lastStartMs };
-}
-
 /** How one attempt ended. `held_back`: its turn did not come before the time was up, so nothing was sent. */
 type Outcome<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly reason: string };
 
@@ -144,10 +115,10 @@ async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
   { deadlineMs, lastStartMs }: Times,
-): Promise<{ readonly outcome: Outcome<ResultOf<E>>; readonly sentAtMs: number }> {
+): Promise<Outcome<ResultOf<E>>> {
   const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
   const sentAtMs = wire.clock.nowMs();
-  if (heldBack !== null) return { outcome: { kind: 'held_back', reason: heldBack }, sentAtMs };
+  if (heldBack !== null) return { kind: 'held_back', reason: heldBack };
   try {
     const { redacted, ...message } = sending.compose();
     const leftMs = deadlineMs - sentAtMs;
@@ -155,8 +126,8 @@ async function attempt<E extends Endpoint>(
     // Until the connection is made, nothing is written: a slow one must not delay the request beyond its time.
     const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, lastStartMs - sentAtMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
-    if (outcome.kind !== 'answered') return { outcome, sentAtMs };
-    return { outcome: readResponse(sending.endpoint, sending.dialect, outcome, redacted), sentAtMs };
+    if (outcome.kind !== 'answered') return outcome;
+    return readResponse(sending.endpoint, sending.dialect, outcome, redacted);
   } finally {
     sending.lane?.leave();
   }
@@ -197,14 +168,11 @@ function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
   return repeatable ? Math.max(Math.ceil(leftMs / 2), Math.min(leftMs, 1000)) : leftMs;
 }
 
-function mayTryAgain({ repeatable }: Endpoint, kind: Outcome<never>['kind'], turnedAway: number): boolean {
+function mayTryAgain({ repeatable }: Endpoint, outcome: FailedOutcome): boolean {
+  const { kind } = outcome;
   if (kind === 'not_sent') return true;
-  if (isTurnedAway(kind)) return repeatable || turnedAway < maximumCreates;
-  return kind === 'ambiguous' && repeatable;
-}
-
-function isTurnedAway(kind: Outcome<never>['kind']): boolean {
-  return kind === 'rate_limited' || kind === 'nonce_refused';
+  if (isByPlace(outcome)) return false;
+  return repeatable && (kind === 'ambiguous' || kind === 'rate_limited' || kind === 'nonce_refused');
 }
 
 type FailedOutcome = Exclude<Outcome<never>, { kind: 'accepted' }>;
@@ -216,26 +184,35 @@ function failureOf({ repeatable }: Endpoint, outcome: FailedOutcome): Failure {
   // A gateway can respond with 429 to a request that got through.
   return repeatable
     ? { kind: 'rate_limited', reason }
-    : { kind: 'ambiguous', reason: `${reason}; the exchange may have processed the request all the same` };
+    : {
+        kind: 'ambiguous',
+        cause: 'turned_away',
+        reason: `${reason}; the exchange may have processed the request all the same`,
+      };
 }
 
 const nonceRefused =
   "HTTP 429: the exchange refused the nonce; another program uses this key, or this machine's clock is off";
 
 /**
- * How long to wait after each failure. A refused nonce is retried at once with a new one; all else waits
- * longer.
+ * How long to wait after each failure. A refused nonce is replaced at once; after a rate limit the waits are longer.
  */
 function createPauses(random: Random): { nextMs(outcome: Pick<Outcome<never>, 'kind'>): number } {
   let nonceRefusals = 0;
   let longestMs = firstPauseMs;
+  let shortestMs = firstBackOffMs;
   return {
     nextMs({ kind }) {
       if (kind === 'nonce_refused' && nonceRefusals < maximumNonceRetries) {
         nonceRefusals += 1;
         return 0;
       }
-      // Between half and all of the pause, so that callers that failed together do not retry together.
+      // The share of chance: callers that failed together do not try again together.
+      if (kind === 'rate_limited') {
+        const pauseMs = Math.min(shortestMs * (1 + random() / 2), maximumBackOffMs);
+        shortestMs = Math.min(shortestMs * 2, maximumBackOffMs);
+        return pauseMs;
+      }
       const pauseMs = longestMs * (0.5 + random() / 2);
       longestMs = Math.min(longestMs * 2, maximumPauseMs);
       return pauseMs;

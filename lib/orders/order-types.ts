@@ -17,40 +17,26 @@ import { orderSchemas } from '../model/order-schemas.ts';
 /** An endpoint that creates orders. Its parameters are the fields of the order. */
 export type CreateEndpoint = Endpoint<(typeof orderSchemas)[OrderType], typeof OrderField>;
 
-/** What the relay knows about one way of the exchange to take an order. */
-interface TypeRow {
-  readonly endpoint: CreateEndpoint;
-  /**
-   * Whether it can fill before any list shows it. Once it has filled, its client order id is free again, and
-   * the exchange would accept the same order a second time.
-   */
-  readonly mayFillAtOnce: boolean;
-}
-
-/** A type that is missing here is a type error. */
-const rows: Readonly<Record<OrderType, TypeRow>> = {
-  stop_limit: { endpoint: stopLimit, mayFillAtOnce: false },
-  limit: { endpoint: limit, mayFillAtOnce: true },
-  market: { endpoint: market, mayFillAtOnce: true },
-  stop_market: { endpoint: stopMarket, mayFillAtOnce: true },
-  spot_limit: { endpoint: spotLimit, mayFillAtOnce: true },
-  spot_market: { endpoint: spotMarket, mayFillAtOnce: true },
-  spot_stock_market: { endpoint: spotStockMarket, mayFillAtOnce: true },
-  spot_stop_limit: { endpoint: spotStopLimit, mayFillAtOnce: false },
-  spot_stop_market: { endpoint: spotStopMarket, mayFillAtOnce: true },
+/** The endpoint of each type. One that is missing here is a type error. */
+const endpoints: Readonly<Record<OrderType, CreateEndpoint>> = {
+  stop_limit: stopLimit,
+  limit: limit,
+  market: market,
+  stop_market: stopMarket,
+  spot_limit: spotLimit,
+  spot_market: spotMarket,
+  spot_stock_market: spotStockMarket,
+  spot_stop_limit: spotStopLimit,
+  spot_stop_market: spotStopMarket,
 };
 
 export function endpointOfType(type: OrderType): CreateEndpoint {
-  return rows[type].endpoint;
-}
-
-export function mayFillAtOnce({ type }: Pick<OrderRequest, 'type'>): boolean {
-  return rows[type].mayFillAtOnce;
+  return endpoints[type];
 }
 
 /** Whether the dialect has orders of this type. */
 export function isCarried(type: OrderType, dialect: Dialect): boolean {
-  return dialect === 'live' || rows[type].endpoint.availability !== 'live-only';
+  return dialect === 'live' || endpoints[type].availability !== 'live-only';
 }
 
 /** The types that a dialect has. */
@@ -63,7 +49,7 @@ export function prepareOrder(
   client: ExchangeClient,
   { type, ...fields }: OrderRequest,
 ): PreparedRequest<Order> {
-  return client.prepare(rows[type].endpoint, fields);
+  return client.prepare(endpoints[type], fields);
 }
 
 /** The fields that requests and responses share. Only what was asked for is compared. */

@@ -28,6 +28,8 @@ export type FaultEffect =
   | { readonly kind: 'contradict' }
   /** The exchange's own response, with the request headers (key and signature included) in its texts. */
   | { readonly kind: 'echo' }
+  /** The exchange's own response, behind one that no request asked for. */
+  | { readonly kind: 'surplus'; readonly httpStatus: number; readonly body: unknown }
   /** The server refuses connections for a while. */
   | { readonly kind: 'outage' };
 
@@ -66,12 +68,11 @@ const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 
+const refusalOf = ({ access }: RefusalForm) => (access === 'private' ? privateRefusal : publicRefusal);
+
 /** Every fault: when it takes effect and what it does. */
 export const faultRows = {
-  refuse: {
-    when: 'before',
-    effect: ({ access }) => response(422, access === 'private' ? privateRefusal : publicRefusal)(),
-  },
+  refuse: { when: 'before', effect: (form) => response(422, refusalOf(form))() },
   drop_before: { when: 'before', effect: drop },
   drop_after: { when: 'after', effect: drop },
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
@@ -105,6 +106,10 @@ export const faultRows = {
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },
   echo_headers: { when: 'after', effect: () => ({ kind: 'echo' }), only: tradeNames },
+  surplus: {
+    when: 'after',
+    effect: (form) => ({ kind: 'surplus', httpStatus: 422, body: refusalOf(form) }),
+  },
   down: { when: 'at_once', effect: () => ({ kind: 'outage' }), needs: 'durationMs' },
 } as const satisfies Record<string, FaultRow>;
 

@@ -56,7 +56,10 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
       send(response, { ...paperResponse, body: changeList(strike.effect.oddity, paperResponse.body) });
     else if (strike.effect.kind === 'echo')
       send(response, { ...paperResponse, body: echoHeaders(paperResponse.body, headers) });
-    else await spoil(response, strike, paperResponse);
+    else if (strike.effect.kind === 'surplus') {
+      response.socket?.write(rawResponse(strike.effect));
+      send(response, paperResponse);
+    } else await spoil(response, strike, paperResponse);
   };
 
   async function control(response: ServerResponse, address: string, body: Buffer): Promise<void> {
@@ -87,6 +90,12 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
 function readFields(body: Buffer): Readonly<Record<string, unknown>> {
   const value = readJson(body.toString('utf8'));
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** The bytes of a response that the HTTP server knows nothing of. */
+function rawResponse({ httpStatus, body }: { readonly httpStatus: number; readonly body: unknown }): string {
+  const text = JSON.stringify(body);
+  return `HTTP/1.1 ${httpStatus} Surplus\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
 function send(response: ServerResponse, paperResponse: PaperResponse): void {

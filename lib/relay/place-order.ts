@@ -2,14 +2,14 @@ import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
-import { ExchangeError, type Failure } from '../exchange/errors.ts';
+import { ExchangeError, type Failure, wasTurnedAway } from '../exchange/errors.ts';
 import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { reportOf, type StepFacts } from '../model/step-facts.ts';
 import { describeOrder, mustNotRest } from '../orders/order-kinds.ts';
-import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
+import { prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
 import { endResting, refusesIoc, withoutIoc } from './end-resting.ts';
 import {
@@ -72,10 +72,9 @@ interface Sent {
 }
 
 /**
- * HTTP 429 does not prove that the exchange dropped the order, so it is looked up before it is sent again. It is sent
- * again only when the lists hold every order and this one is not among them. An order that may fill before a list shows
- * it is never sent again: the exchange refuses a second order with the same client order id only while the first one is
- * open.
+ * HTTP 429 does not prove that the exchange dropped the order. Such an order is never sent again: it may trigger and fill
+ * before any list shows it, and the exchange refuses a second order with the same client order id only while the first
+ * one is open. It is looked up once, at once; what that does not find is unknown.
  */
 async function sendOrder(
   client: ExchangeClient,
@@ -83,17 +82,12 @@ async function sendOrder(
   asked: Asked,
   options: SendOptions,
 ): Promise<Sent> {
-  let found: FoundOrder | null = null;
-  const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
-    const place = await findSafely(client, asked.order, limits);
-    if (place?.kind === 'found') found = place;
-    return place?.kind === 'not_found' && !mayFillAtOnce(asked.order);
-  };
   try {
-    return { outcome: placed(await request.send({ ...options, maySendAgain }), asked) };
+    return { outcome: placed(await request.send(options), asked) };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    if (found !== null) return { outcome: foundOrder(found, asked) };
+    const place = wasTurnedAway(error) ? await findSafely(client, asked.order, options) : null;
+    if (place?.kind === 'found') return { outcome: foundOrder(place, asked) };
     return { outcome: failedOrder(error), refusedIoc: refusesIoc(asked.order, error) };
   }
 }
@@ -130,8 +124,12 @@ async function endRest(
   };
 }
 
-/** @returns null when the lists cannot be read */
-async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
+/** A lookup may be later than the order may be. @returns null when the lists cannot be read */
+async function findSafely(
+  client: ExchangeClient,
+  asked: OrderRequest,
+  { notAfterMs: _, ...limits }: SendOptions,
+) {
   try {
     return await findOrder(client, asked, limits);
   } catch (error) {

@@ -143,6 +143,7 @@ const climates: Readonly<Record<string, (durationMs: number) => readonly FaultRe
   // A delay of 3 s exceeds the timeout of a request.
   slow: () => [byChance('delay', 0.01, 3000), byChance('delay', 0.2, 120)],
   throttled: () => [byChance('rate_429', 0.2), byChance('nonce_429', 0.2)],
+  'surplus answers': () => [byChance('surplus', 0.1)],
   refusing: () => [byChance('refuse', 0.1)],
   'no immediate-or-cancel': () => [byChance('refuse_ioc', 0.6)],
   'lists behind': () => [byChance('read_lag', 0.8, 4000), byChance('drop_after', 0.1)],

@@ -9,7 +9,7 @@ async function wireOf(request: OrderRequest): Promise<readonly [path: string, bo
   return [path, JSON.parse(body ?? '')];
 }
 
-const envelope = { nonce: 1_594_297_865_000, nonceWindow: true };
+const envelope = { nonce: 1_594_297_865_500, nonceWindow: true };
 const placement = { market: 'BTC_PERP', side: 'buy', clientOrderId: 'main-7f3a' } as const;
 const amount = parseDecimal('0.0010');
 const price = parseDecimal('4e4');
@@ -123,7 +123,7 @@ describe('an order', () => {
     expect(headers['Content-type']).toBe('application/json');
     expect(headers['X-TXC-PAYLOAD']).toBe(Buffer.from(body ?? '').toString('base64'));
     expect(body).toBe(
-      '{"request":"/api/v4/order/collateral/limit","nonce":1594297865000,"nonceWindow":true,"market":"BTC_PERP","side":"buy","amount":"0.001","price":"40000","clientOrderId":"main-7f3a"}',
+      '{"request":"/api/v4/order/collateral/limit","nonce":1594297865500,"nonceWindow":true,"market":"BTC_PERP","side":"buy","amount":"0.001","price":"40000","clientOrderId":"main-7f3a"}',
     );
   });
 

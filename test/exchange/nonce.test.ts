@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createRandom } from '../../lib/base/random.ts';
 import { createLane, nonceFields, nonceSequenceOf } from '../../lib/exchange/nonce.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -65,6 +66,42 @@ describe('nonces', () => {
     const drawn = Array.from({ length: 12_000 }, () => nonces.next('window'));
 
     expect(new Set(drawn).size).toBe(12_000);
+  });
+
+  test('of creates lie ahead of every read, and apart from those of a function that started with this one', () => {
+    const functions = [1, 2].map((seed) => ({
+      nonces: nonceSequenceOf(createManualClock(startMs), 'key-1'),
+      random: createRandom(seed),
+    }));
+
+    const [first, second] = functions.map(({ nonces, random }) => {
+      const read = nonces.next('window');
+      return [read, nonces.nextOfCreate('window', random), nonces.nextOfCreate('window', random)];
+    });
+
+    expect(first).toEqual([startMs, startMs + 1440, startMs + 504]);
+    expect(second).toEqual([startMs, startMs + 1601, startMs + 987]);
+  });
+
+  test('of creates and reads never repeat, whatever is drawn', () => {
+    const clock = createManualClock(startMs);
+    const nonces = nonceSequenceOf(clock, 'key-1');
+
+    const drawn = Array.from({ length: 3000 }, () => {
+      clock.advance(1);
+      return [nonces.nextOfCreate('window', () => 0), nonces.next('window')];
+    }).flat();
+
+    expect(new Set(drawn).size).toBe(6000);
+  });
+
+  test('of creates increase with the others where they must', () => {
+    const nonces = nonceSequenceOf(createManualClock(startMs), 'key-1');
+
+    expect([nonces.next('increasing'), nonces.nextOfCreate('increasing', () => 0.5)]).toEqual([
+      startMs,
+      startMs + 1,
+    ]);
   });
 
   test('are written as text, or as a number with its window', () => {

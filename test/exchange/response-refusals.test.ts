@@ -14,15 +14,18 @@ function judge(status: number, body: string): Verdict<unknown> {
 const refusal = '{"code":30,"message":"Validation failed","errors":{"amount":["Amount field is required."]}}';
 
 describe('a refusal', () => {
-  test.each([400, 401, 403, 422, 453])('is HTTP %i with an error in the exchange’s own form', (status) => {
-    expect(judge(status, refusal)).toEqual({
-      kind: 'rejected',
-      httpStatus: status,
-      exchangeCode: 30,
-      message: 'Validation failed',
-      errors: { amount: ['Amount field is required.'] },
-    });
-  });
+  test.each([400, 401, 403, 422, 451, 453])(
+    'is HTTP %i with an error in the exchange’s own form',
+    (status) => {
+      expect(judge(status, refusal)).toEqual({
+        kind: 'rejected',
+        httpStatus: status,
+        exchangeCode: 30,
+        message: 'Validation failed',
+        errors: { amount: ['Amount field is required.'] },
+      });
+    },
+  );
 
   test.each([
     '{"code":10,"message":"Unauthorized request."}',
@@ -35,16 +38,6 @@ describe('a refusal', () => {
       httpStatus: 401,
       exchangeCode: 10,
       message: 'Unauthorized request.',
-      errors: {},
-    });
-  });
-
-  test('is a 404 with an empty body for a path that the exchange does not have', () => {
-    expect(judge(404, '')).toEqual({
-      kind: 'rejected',
-      httpStatus: 404,
-      exchangeCode: null,
-      message: 'no such path',
       errors: {},
     });
   });
@@ -155,7 +148,8 @@ describe('a refusal', () => {
 
 describe('a response that proves nothing', () => {
   test.each([
-    ['an error page', 403, '<html>Forbidden</html>'],
+    ['a failed login page', 401, '<html>Forbidden</html>'],
+    ['an empty unknown path', 404, ''],
     ['a gateway error', 500, '{"error":["Internal server error."]}'],
     ['an error of the exchange under a gateway’s status', 500, refusal],
     ['an outage', 503, 'upstream connect error'],
@@ -181,6 +175,14 @@ describe('a response that proves nothing', () => {
     expect(judge(status, body)).toMatchObject({ kind: 'ambiguous' });
   });
 
+  test('an empty 404 says what to check: a proxy answers like that, too', () => {
+    expect(judge(404, '')).toEqual({
+      kind: 'ambiguous',
+      reason:
+        'HTTP 404 without a body: the exchange, or a proxy before it, does not know this path; check the address and the dialect in relay.config.ts',
+    });
+  });
+
   test('a private refusal of a public call is ambiguous', () => {
     const response = { kind: 'answered', status: 422, body: refusal } as const;
 
@@ -191,6 +193,38 @@ describe('a response that proves nothing', () => {
     const verdict = judge(200, '<html>private-things</html>');
 
     expect(JSON.stringify(verdict)).not.toContain('private-things');
+  });
+});
+
+describe('a refusal by place', () => {
+  test.each([
+    ['without a body', 451, ''],
+    ['as a page', 451, '<html>Unavailable For Legal Reasons</html>'],
+    ['as another JSON', 451, '{"error":"unavailable in your country"}'],
+    ['as a page of a proxy', 403, '<html>Access denied</html>'],
+    ['as an empty 403', 403, ''],
+  ])('%s (HTTP %i) proves nothing about an order, and says what to do', (_, status, body) => {
+    expect(judge(status, body)).toEqual({
+      kind: 'ambiguous',
+      cause: 'refused_by_place',
+      reason: `HTTP ${status} that is not the exchange's own: requests from this address or country are refused before they reach it; run the relay where the exchange may be used, without a VPN or proxy`,
+    });
+  });
+
+  test('that the exchange itself writes is a rejection, and says what it means', () => {
+    const verdict = judge(451, '{"code":30,"message":"Not available","errors":{}}');
+
+    expect(verdict).toMatchObject({ kind: 'rejected', httpStatus: 451 });
+    expect(describeFailure(verdict as Failure)).toBe(
+      'refused with HTTP 451, code 30: Not available (the exchange refuses this country or address: run the relay where it may be used)',
+    );
+  });
+
+  test('of the exchange in JSON is no refusal by place when its form is unknown', () => {
+    expect(judge(403, '{"error":"x"}')).toEqual({
+      kind: 'ambiguous',
+      reason: 'HTTP 403 with a body that proves no refusal',
+    });
   });
 });
 

@@ -54,9 +54,7 @@ export function connect(steps: readonly Step[], dialect: 'live' | 'documented' =
     random: () => 0,
     transport,
   });
-  /** The lookup does not find the order. */
-  const maySendAgain = async () => true;
-  const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs, maySendAgain });
+  const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs });
   const read = (timeoutMs = 10_000) => client.call(mainBalance, {}, { timeoutMs });
   return { clock, transport, client, create, read };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import type { MaySendAgain } from '../../lib/exchange/send.ts';
+import { wasTurnedAway } from '../../lib/exchange/errors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 import {
@@ -36,23 +36,28 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('is signed and sent again after it was provably not sent, and after HTTP 429', async () => {
-    const { transport, create, clock } = connect([noConnection, tooMany, nonceRefused, placed]);
+  test('is signed and sent again after it was provably not sent', async () => {
+    const { transport, create, clock } = connect([noConnection, noConnection, placed]);
 
     const result = await create();
 
     expect(result.orderId).toBe(7);
     expect(clock.sleptMs).toEqual([100, 200]);
-    expect(transport.sent.map(nonceOf)).toEqual([startMs, startMs + 100, startMs + 300, startMs + 301]);
-    expect(new Set(transport.sent.map(({ headers }) => headers['X-TXC-SIGNATURE'])).size).toBe(4);
+    expect(transport.sent.map(nonceOf)).toEqual([startMs + 500, startMs + 600, startMs + 800]);
+    expect(new Set(transport.sent.map(({ headers }) => headers['X-TXC-SIGNATURE'])).size).toBe(3);
   });
 
-  test('is not sent again after HTTP 429 when no lookup is possible', async () => {
-    const { transport, client } = connect([tooMany, placed]);
+  test.each([
+    ['a refused nonce', nonceRefused],
+    ['a rate limit', tooMany],
+  ])('is never sent again after HTTP 429 (%s): it may have been taken all the same', async (_, outcome) => {
+    const { transport, create, clock } = connect([outcome, placed]);
 
-    const error = await failureOf(client.call(stopLimit, order, { timeoutMs: 10_000 }));
+    const error = await failureOf(create());
 
-    expect(error.failure.kind).toBe('ambiguous');
+    expect(error.failure).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('HTTP 429') });
+    expect(wasTurnedAway(error)).toBe(true);
+    expect(clock.sleptMs).toEqual([]);
     expect(transport.sent).toHaveLength(1);
   });
 
@@ -160,7 +165,7 @@ describe('a create', () => {
 
 describe('a read', () => {
   test('is tried again after every failure but a refusal, with growing pauses', async () => {
-    const { read, clock } = connect([noConnection, lostResponse, tooMany, outage, balance]);
+    const { read, clock } = connect([noConnection, lostResponse, outage, outage, balance]);
 
     const result = await read();
 
@@ -178,10 +183,24 @@ describe('a read', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('of a path that the exchange does not have fails with that reason', async () => {
-    const { read } = connect([{ kind: 'answered', status: 404, body: '' }]);
+  test('is tried again after an empty 404, which proves nothing', async () => {
+    const { read, transport } = connect([{ kind: 'answered', status: 404, body: '' }, balance]);
 
-    await expect(read()).rejects.toThrow('main-balance: refused with HTTP 404: no such path');
+    await read();
+
+    expect(transport.sent).toHaveLength(2);
+  });
+
+  test.each([
+    [451, 'Unavailable'],
+    [403, '<html>Access denied</html>'],
+  ])('that is refused by place (HTTP %i) is not tried again', async (status, body) => {
+    const { read, transport } = connect([{ kind: 'answered', status, body }, balance]);
+
+    const error = await failureOf(read());
+
+    expect(error.message).toContain('run the relay where the exchange may be used');
+    expect(transport.sent).toHaveLength(1);
   });
 
   test('leaves time for another attempt', async () => {
@@ -223,6 +242,23 @@ describe('a read', () => {
     expect(clock.sleptMs).toEqual([150, 300, 600, 1200, 2400, 3750, 3750, 3750, 3750]);
   });
 
+  test('backs off from one second to thirty while the exchange accepts no more requests', async () => {
+    const transport = createScriptedTransport([...Array(7).fill(tooMany), balance]);
+    const clock = createManualClock(startMs);
+    const client = createExchangeClient({
+      address: 'https://exchange.test',
+      dialect: 'live',
+      credentials: { apiKey: 'key-1', apiSecret: 'secret-1' },
+      clock,
+      random: () => 0.5,
+      transport,
+    });
+
+    await client.call(mainBalance, {}, { timeoutMs: 300_000 });
+
+    expect(clock.sleptMs).toEqual([1250, 2500, 5000, 10_000, 20_000, 30_000, 30_000]);
+  });
+
   test('with a timeout of zero is not sent', async () => {
     const { read, transport } = connect([balance]);
 
@@ -237,7 +273,7 @@ describe('what several attempts prove together', () => {
   test('is ambiguous when a response was lost and later attempts were not processed', async () => {
     const { read } = connect([lostResponse, noConnection, tooMany]);
 
-    const error = await failureOf(read(600));
+    const error = await failureOf(read(1300));
 
     expect(error.failure).toEqual({
       kind: 'ambiguous',
@@ -252,83 +288,6 @@ describe('what several attempts prove together', () => {
 
     expect(error.failure.kind).toBe('rejected');
     expect(error.attempts.map(({ failure }) => failure.kind)).toEqual(['ambiguous', 'rejected']);
-  });
-});
-
-describe('a create that got HTTP 429', () => {
-  test.each([
-    ['nonce refused', nonceRefused, []],
-    ['rate limited', tooMany, [100, 200]],
-  ])('is sent three times at most (%s), and is ambiguous then', async (_, outcome, sleptMs) => {
-    const { create, clock, transport } = connect([outcome, outcome, outcome, placed]);
-
-    const error = await failureOf(create());
-
-    expect(error.failure).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('HTTP 429') });
-    expect(transport.sent).toHaveLength(3);
-    expect(clock.sleptMs).toEqual(sleptMs);
-  });
-
-  test.each([
-    ['was not sent', noConnection],
-    ['was refused', refused],
-  ])('stays ambiguous when the next attempt %s', async (_, outcome) => {
-    const { create } = connect([tooMany, outcome, lostResponse]);
-
-    expect((await failureOf(create(500))).failure.kind).toBe('ambiguous');
-  });
-
-  test('is looked up before each retry, with half of the time that is left', async () => {
-    const { client, clock, transport } = connect([tooMany, noConnection, nonceRefused, placed]);
-    const looks: object[] = [];
-    const maySendAgain: MaySendAgain = async (limits) => {
-      looks.push({ atMs: clock.nowMs() - startMs, sent: transport.sent.length, ...limits });
-      return true;
-    };
-
-    await client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
-
-    const notAfterMs = startMs + 1000;
-    expect(looks).toEqual([
-      { atMs: 100, sent: 1, timeoutMs: 450, notAfterMs },
-      { atMs: 300, sent: 2, timeoutMs: 350, notAfterMs },
-      { atMs: 300, sent: 3, timeoutMs: 350, notAfterMs },
-    ]);
-  });
-
-  test('is written to the wire again within a second, or not at all: a slow connection does not delay it', async () => {
-    const { client, clock, transport } = connect([nonceRefused, noConnection, placed]);
-    const maySendAgain = async () => {
-      clock.advance(600);
-      return true;
-    };
-
-    const call = client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
-
-    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
-    expect(transport.sent.map(({ connectTimeoutMs }) => connectTimeoutMs)).toEqual([3000, 400]);
-  });
-
-  test('is not sent again when the lookup does not allow it', async () => {
-    const { client, transport } = connect([nonceRefused, placed]);
-
-    const call = client.call(stopLimit, order, { maySendAgain: async () => false });
-
-    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
-    expect(transport.sent).toHaveLength(1);
-  });
-
-  test('is not sent again when the lookup used up its time', async () => {
-    const { client, clock, transport } = connect([nonceRefused, placed]);
-    const maySendAgain = async () => {
-      clock.advance(9000);
-      return true;
-    };
-
-    const call = client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
-
-    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
-    expect(transport.sent).toHaveLength(1);
   });
 });
 

@@ -47,9 +47,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     jest.advanceTimersByTime(exchangeTimeoutMs);
   }
 
-  const rows = faultRows.map((row) => ({ ...row, ...(dialect === 'documented' ? row.documented : {}) }));
-
-  test.each(rows)('$name → $status', async ({ fault, status, orders, isLate = false }) => {
+  test.each(faultRows)('$name → $status', async ({ fault, status, orders, isLate = false }) => {
     await openWith(fault);
     if (isLate) holdTimers();
 

@@ -1,7 +1,3 @@
-import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
-import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
-import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
@@ -46,29 +42,20 @@ function broken(invariant: InvariantName, text: string): Violation {
   return { invariant, harm: 'other', text };
 }
 
-const mostTurnedAway = 3;
-
 /**
- * Finds orders that were sent more than once. Another attempt is allowed after the exchange refused the key,
- * or a few times after HTTP 429, each time after a lookup in the lists; and without the flag "immediate or cancel"
- * after the exchange refused that flag.
+ * Finds orders that were sent more than once. Another attempt is allowed after the exchange refused the key, and without
+ * the flag "immediate or cancel" after the exchange refused that flag.
  */
-function findResends({ history, dialect }: Facts): readonly Violation[] {
+function findResends({ history }: Facts): readonly Violation[] {
   const bySignal = Map.groupBy(history.sends, ({ key }) => keysOf(key)[0]);
   return [...bySignal].flatMap(([key, sends]) => {
     const creates = sends.filter(({ path }) => isCreate(path));
     const isRash = creates.slice(0, -1).some((create, index) => {
       const next = creates[index + 1] ?? create;
-      const between = sends.slice(sends.indexOf(create) + 1, sends.indexOf(next));
-      return !(
-        isKeyRefused(create) ||
-        (isStatus(create, 429) && isLookup(between, dialect)) ||
-        (isIocRefused(create) && !asksForIoc(next))
-      );
+      return !(isKeyRefused(create) || (isIocRefused(create) && !asksForIoc(next)));
     });
-    const isStubborn = creates.filter((create) => isStatus(create, 429)).length > mostTurnedAway;
     const text = `the order of ${key} was sent ${creates.length} times, and could have been accepted before the last`;
-    return isRash || isStubborn ? [{ invariant: 'I1', harm: 'duplicated', text }] : [];
+    return isRash ? [{ invariant: 'I1', harm: 'duplicated', text }] : [];
   });
 }
 
@@ -91,15 +78,6 @@ function isIocRefused(send: WireSend): boolean {
 
 function asksForIoc({ body }: WireSend): boolean {
   return (JSON.parse(body) as { readonly ioc?: boolean }).ioc === true;
-}
-
-/** Whether every list has responded, the one of ended orders perhaps with "not found". */
-function isLookup(sends: readonly WireSend[], dialect: Dialect): boolean {
-  const isAnswered = (path: string) =>
-    sends.some((send) => send.path === path && (isStatus(send, 200) || isStatus(send, 422)));
-  return dialect === 'live'
-    ? isAnswered(openOrder.path.live) && isAnswered(endedOrder.path.live)
-    : isAnswered(conditionalOrders.path.documented);
 }
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {

@@ -4,7 +4,7 @@ import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.t
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
-import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { ExchangeError, wasTurnedAway } from '../../lib/exchange/errors.ts';
 import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -60,6 +60,10 @@ const refusal: WireOutcome = {
 
 function isLost(error: unknown): boolean {
   return error instanceof ExchangeError && error.failure.kind === 'ambiguous';
+}
+
+function isTurnedAway(error: unknown): boolean {
+  return error instanceof ExchangeError && wasTurnedAway(error);
 }
 
 /** Gives each order a client order id that does not derive from its signal. */
@@ -132,24 +136,33 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'trust-429',
     breaks:
-      'HTTP 429 is treated as proof that the order was not accepted, and a create is sent again without a lookup',
+      'HTTP 429 is treated as proof that the order was not accepted, and a create is sent again at once',
     seeds: 100,
     dialect: 'live',
-    mutation: changeSend(
-      isCreating,
-      (send) => (options) => send({ ...options, maySendAgain: async () => true }),
-    ),
+    mutation: changeSend(isCreating, (send, prepareAgain) => async (options) => {
+      try {
+        return await send(options);
+      } catch (error) {
+        if (!isTurnedAway(error)) throw error;
+        return await prepareAgain().send(options);
+      }
+    }),
   },
   {
     name: 'trust-lists',
-    breaks: 'an order that may have filled at once is sent again after HTTP 429 as soon as no list shows it',
-    seeds: 300,
+    breaks: 'an order is sent again after HTTP 429 as soon as no list shows it',
+    seeds: 100,
     dialect: 'live',
-    kinds: ['limit'],
-    mutation: changeSend(isCreating, (send, _, params, client) => {
-      const isNowhere = async (limits: SendOptions) =>
-        (await findOrder(client, params as OrderName, limits)).kind === 'not_found';
-      return (options) => send({ ...options, maySendAgain: isNowhere });
+    mutation: changeSend(isCreating, (send, prepareAgain, params, client) => async (options = {}) => {
+      try {
+        return await send(options);
+      } catch (error) {
+        if (!isTurnedAway(error)) throw error;
+        const { notAfterMs: _, ...limits } = options;
+        const place = await findOrder(client, params as OrderName, limits).catch(() => null);
+        if (place?.kind !== 'not_found') throw error;
+        return await prepareAgain().send(options);
+      }
     }),
   },
   {

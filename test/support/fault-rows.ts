@@ -9,16 +9,11 @@ export interface FaultRow {
   readonly orders: 0 | 1;
   /** Whether the relay waits until its deadline. */
   readonly isLate?: boolean;
-  /** Where the documented dialect, whose lists show orders with exits alone, comes to something else. */
-  readonly documented?: { readonly status: string; readonly orders: 0 | 1 };
 }
 
-const notLookedUp = { documented: { status: 'unknown', orders: 0 } } as const;
-
 /** The row as the document shows it. */
-export function renderFaultRow({ name, status, orders, documented }: FaultRow): string {
-  if (documented === undefined) return `| ${name} | \`${status}\` | ${orders} |\n`;
-  return `| ${name} | \`${status}\`; documented dialect: \`${documented.status}\` | ${orders}; ${documented.orders} |\n`;
+export function renderFaultRow({ name, status, orders }: FaultRow): string {
+  return `| ${name} | \`${status}\` | ${orders} |\n`;
 }
 
 const anHourMs = 3_600_000;
@@ -78,28 +73,20 @@ export const faultRows: readonly FaultRow[] = [
     orders: 1,
   },
   {
-    name: '`nonce_429` once: looked up, signed again and sent again at once',
-    ...notLookedUp,
-    fault: { fault: 'nonce_429' },
-    status: 'placed',
+    name: '`surplus`: accepted, and ahead of its response comes a refusal that belongs to no request',
+    fault: { fault: 'surplus' },
+    status: 'unknown',
     orders: 1,
   },
   {
-    name: '`nonce_429` every time: given up after three attempts',
-    fault: { fault: 'nonce_429', probability: 1 },
+    name: '`nonce_429`: not accepted; looked up, not found, and not sent again',
+    fault: { fault: 'nonce_429' },
     status: 'unknown',
     orders: 0,
   },
   {
-    name: '`rate_429` once: looked up after a pause, and sent again',
-    ...notLookedUp,
+    name: '`rate_429`: not accepted; looked up, not found, and not sent again',
     fault: { fault: 'rate_429' },
-    status: 'placed',
-    orders: 1,
-  },
-  {
-    name: '`rate_429` every time: given up after three attempts',
-    fault: { fault: 'rate_429', probability: 1 },
     status: 'unknown',
     orders: 0,
   },
