@@ -287,9 +287,9 @@ describe('limits', () => {
         {
           name: 'maxDailyLoss',
           limit: '10',
-          used: '10',
+          used: '11',
           left: '0',
-          denies: expect.stringContaining('has lost 10 USDT'),
+          denies: expect.stringContaining('has lost 11 USDT'),
         },
         { name: 'coolDownAfterLoss', limit: '30', left: '0', denies: null },
         { name: 'tradingWindows', used: 'open', denies: null },
