@@ -23,8 +23,11 @@ export type Failure =
   | {
       readonly kind: 'ambiguous';
       readonly reason: string;
-      /** `turned_away`: HTTP 429. `refused_by_place`: by something in front of the exchange, for where it came from. */
-      readonly cause?: 'turned_away' | 'refused_by_place';
+      /**
+       * `turned_away`: HTTP 429. `refused_by_place`: by something in front of the exchange, for where it came from.
+       * `unknown_path`: an empty 404.
+       */
+      readonly cause?: 'turned_away' | 'refused_by_place' | 'unknown_path';
     };
 
 const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
@@ -34,9 +37,12 @@ const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
   ambiguous: 'exchange_ambiguous',
 };
 
-/** Whether another attempt from the same place would meet the same. */
-export function isByPlace(failure: { readonly kind: string; readonly cause?: string }): boolean {
-  return failure.kind === 'ambiguous' && failure.cause === 'refused_by_place';
+/** Whether another attempt after these would meet the same. */
+export function wouldRecur(attempts: readonly FailedAttempt[]): boolean {
+  const causes = attempts.map(({ failure }) => (failure.kind === 'ambiguous' ? failure.cause : undefined));
+  if (causes.at(-1) === 'refused_by_place') return true;
+  // Once it may be a proxy that has just started.
+  return causes.slice(-2).every((cause) => cause === 'unknown_path') && causes.length > 1;
 }
 
 /** One attempt that failed, and when. */

@@ -91,6 +91,7 @@ function readNoProof(
   if (status === 404 && body === '')
     return {
       kind: 'ambiguous',
+      cause: 'unknown_path',
       reason:
         'HTTP 404 without a body: the exchange, or a proxy before it, does not know this path; check the address and the dialect in relay.config.ts',
     };

@@ -3,7 +3,7 @@ import type { Random } from '../base/random.ts';
 import type { Transport, WireRequest } from '../base/wire.ts';
 import type { Dialect } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
-import { ExchangeError, type FailedAttempt, type Failure, isByPlace } from './errors.ts';
+import { ExchangeError, type FailedAttempt, type Failure, wouldRecur } from './errors.ts';
 import type { Lane } from './nonce.ts';
 import type { RateBudget } from './rate-limit.ts';
 import { readResponse, type Verdict } from './response.ts';
@@ -82,7 +82,7 @@ export async function sendRequest<E extends Endpoint>(
     const failedAtMs = clock.nowMs();
     const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, outcome) }] as const;
     const pauseMs = pauses.nextMs(outcome);
-    if (!mayTryAgain(endpoint, outcome) || failedAtMs + pauseMs >= times.lastStartMs)
+    if (!mayTryAgain(endpoint, outcome) || wouldRecur(attempts) || failedAtMs + pauseMs >= times.lastStartMs)
       throw new ExchangeError(endpoint, attempts);
     if (pauseMs > 0) await clock.sleep(pauseMs);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
@@ -171,7 +171,6 @@ function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
 function mayTryAgain({ repeatable }: Endpoint, outcome: FailedOutcome): boolean {
   const { kind } = outcome;
   if (kind === 'not_sent') return true;
-  if (isByPlace(outcome)) return false;
   return repeatable && (kind === 'ambiguous' || kind === 'rate_limited' || kind === 'nonce_refused');
 }
 

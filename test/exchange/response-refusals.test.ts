@@ -178,6 +178,7 @@ describe('a response that proves nothing', () => {
   test('an empty 404 says what to check: a proxy answers like that, too', () => {
     expect(judge(404, '')).toEqual({
       kind: 'ambiguous',
+      cause: 'unknown_path',
       reason:
         'HTTP 404 without a body: the exchange, or a proxy before it, does not know this path; check the address and the dialect in relay.config.ts',
     });

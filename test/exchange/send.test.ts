@@ -191,6 +191,15 @@ describe('a read', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
+  test('that the exchange does not know twice is not tried again', async () => {
+    const nowhere = { kind: 'answered', status: 404, body: '' } as const;
+    const { read, transport } = connect([nowhere, nowhere, balance]);
+
+    await failureOf(read());
+
+    expect(transport.sent).toHaveLength(2);
+  });
+
   test.each([
     [451, 'Unavailable'],
     [403, '<html>Access denied</html>'],
