@@ -13,6 +13,8 @@ export const sampledFiles = [
   'test/**/*.property.test.ts',
   'test/base/http-request.test.ts',
   'test/journeys/06-kill.test.ts',
+  'test/ledger/dynamodb-ledger.test.ts',
+  'test/ledger/sqlite-ledger.test.ts',
   'test/signals/size-from-account.test.ts',
   'test/translate/translate-message.test.ts',
 ];
