@@ -1,6 +1,6 @@
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { AwsError, errorOf } from './aws-error.ts';
+import { AwsError, errorHeader, errorOf } from './aws-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { readJson } from './json.ts';
 import type { Random } from './random.ts';
@@ -40,8 +40,16 @@ export interface AwsService {
   /** In the header of a call. */
   readonly target: string;
   readonly protocol: '1.0' | '1.1';
-  /** By operation: the field that its answer always has; null: the answer may be empty. Else it is a JSON object. */
-  readonly promises: Readonly<Record<string, string | null>>;
+  /** By operation. Its answer is a JSON object in any case; only with null, it may also be empty. */
+  readonly promises: Readonly<Record<string, PromisedField | null>>;
+}
+
+/** A field of an answer. */
+export interface PromisedField {
+  readonly field: string;
+  readonly type: 'text' | 'list' | 'record';
+  /** Whether the answer to this input has the field. Absent: each has it. If not, it may be missing, but is of its type. */
+  readonly isDue?: (input: object) => boolean;
 }
 
 export interface AwsClient {
@@ -80,7 +88,7 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
     applyChecksum: false,
   });
 
-  async function attempt(operation: string, body: string): Promise<AwsError | Result> {
+  async function attempt(operation: string, input: object, body: string): Promise<AwsError | Result> {
     const { protocol, hostname, host } = new URL(baseUrl);
     const unsigned = {
       method: 'POST',
@@ -105,15 +113,16 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
       body,
       connectTimeoutMs: access.connectTimeoutMs,
       timeoutMs: access.timeoutMs,
+      wantedHeaders: [errorHeader],
     });
-    return errorOf(outcome) ?? resultOf(outcome, service.promises[operation]);
+    return errorOf(outcome) ?? resultOf(outcome, service.promises[operation], input);
   }
 
   return {
     async call(operation, input) {
       const body = JSON.stringify(input);
       for (let attempts = 1; ; attempts += 1) {
-        const outcome = await attempt(operation, body);
+        const outcome = await attempt(operation, input, body);
         if (!(outcome instanceof AwsError)) return outcome.result;
         if (outcome.retry === 'no' || attempts >= maximumAttempts) throw outcome;
         // The whole pause is random, so that requests that failed together do not come back together.
@@ -123,16 +132,31 @@ export function createAwsClient(service: AwsService, access: AwsAccess): AwsClie
   };
 }
 
-/** @param promised the field that the answer must have; null: it may be empty */
-function resultOf(outcome: WireOutcome, promised: string | null | undefined): AwsError | Result {
+/** @param promised null: the answer may be empty */
+function resultOf(
+  outcome: WireOutcome,
+  promised: PromisedField | null | undefined,
+  input: object,
+): AwsError | Result {
   const body = outcome.kind === 'answered' ? outcome.body : '';
   if (body === '' && promised === null) return { result: {} };
   const result = readJson(body);
-  const isRecord = typeof result === 'object' && result !== null && !Array.isArray(result);
-  if (isRecord && (typeof promised !== 'string' || promised in result)) return { result };
-  const wanted = typeof promised === 'string' ? `a JSON object with ${promised}` : 'a JSON object';
+  if (isOfType.record(result) && (!promised || isKept(promised, input, result))) return { result };
+  const wanted = promised ? `a JSON object with the ${promised.type} ${promised.field}` : 'a JSON object';
   return new AwsError('UnreadableResponse', `the answer is not ${wanted}`, { content: {}, retry: 'soon' });
 }
+
+function isKept({ field, type, isDue }: PromisedField, input: object, result: object): boolean {
+  const value: unknown = Reflect.get(result, field);
+  return value === undefined ? isDue?.(input) === false : isOfType[type](value);
+}
+
+const isOfType = {
+  text: (value: unknown) => typeof value === 'string',
+  list: (value: unknown) => Array.isArray(value),
+  record: (value: unknown): value is object =>
+    typeof value === 'object' && value !== null && !Array.isArray(value),
+} as const;
 
 /** The domains of regions outside the common one. @see https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html */
 const otherDomains: readonly (readonly [regions: string, domain: string])[] = [

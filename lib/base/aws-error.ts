@@ -32,14 +32,17 @@ const throttles: ReadonlySet<string> = new Set([
 /** Of what these services respond with status 500 and above, this can mean that they were overloaded for a moment. */
 const transientStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
+/** The response header that may name a failure, in place of the body. */
+export const errorHeader = 'x-amzn-errortype';
+
 /** The error that an outcome is; null for a response with a result. */
 export function errorOf(outcome: WireOutcome): AwsError | null {
   if (outcome.kind !== 'answered')
     return new AwsError('NoResponse', outcome.reason, { content: {}, retry: 'soon' });
-  const { status, body } = outcome;
+  const { status, body, headers } = outcome;
   if (status === 200) return null;
   const content = toRecord(readJson(body));
-  const name = nameIn(content) ?? `Http${status}`;
+  const name = nameOf(content, headers?.[errorHeader]) ?? `Http${status}`;
   const retry =
     throttles.has(name) || status === 429 ? 'later' : transientStatuses.has(status) ? 'soon' : 'no';
   return new AwsError(name, textIn(content, 'message') ?? textIn(content, 'Message') ?? '', {
@@ -48,9 +51,15 @@ export function errorOf(outcome: WireOutcome): AwsError | null {
   });
 }
 
-/** `com.amazonaws.dynamodb.v20120810#ThrottlingException`, or the last part alone. */
-function nameIn(content: Readonly<Record<string, unknown>>): string | null {
-  return textIn(content, '__type')?.split('#').at(-1) ?? null;
+/**
+ * Of `com.amazonaws.dynamodb.v20120810#ThrottlingException:http://internal.amazon.com/`, what is between `#` and `:`; both
+ * may be missing.
+ *
+ * @see https://smithy.io/2.0/aws/protocols/aws-json-1_0-protocol.html#operation-error-serialization
+ */
+function nameOf(content: Readonly<Record<string, unknown>>, header: string | undefined): string | null {
+  const written = textIn(content, '__type') ?? textIn(content, 'code') ?? header ?? '';
+  return /^(?:[^:,#]*#)?([^:,#]+)/.exec(written)?.[1] ?? null;
 }
 
 function textIn(content: Readonly<Record<string, unknown>>, name: string): string | null {

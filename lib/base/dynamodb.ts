@@ -78,12 +78,17 @@ export interface DynamodbClient {
 }
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html */
-export const dynamodb: AwsService = {
+const dynamodb: AwsService = {
   name: 'dynamodb',
   target: 'DynamoDB_20120810',
   protocol: '1.0',
-  // Of one item that is not there, GetItem answers an empty object.
-  promises: { Query: 'Items', BatchGetItem: 'Responses' },
+  promises: {
+    // Of an item that is not there, the answer is an empty object.
+    GetItem: { field: 'Item', type: 'record', isDue: () => false },
+    BatchGetItem: { field: 'Responses', type: 'record' },
+    Query: { field: 'Items', type: 'list' },
+    UpdateItem: { field: 'Attributes', type: 'record', isDue: (input) => 'ReturnValues' in input },
+  },
 };
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html */

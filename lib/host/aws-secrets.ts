@@ -30,7 +30,7 @@ const secretsManager: AwsService = {
   name: 'secretsmanager',
   target: 'secretsmanager',
   protocol: '1.1',
-  promises: { GetSecretValue: 'SecretString' },
+  promises: { GetSecretValue: { field: 'SecretString', type: 'text' } },
 };
 
 export function createSecretsClient(access: AwsAccess): SecretsClient {

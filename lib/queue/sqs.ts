@@ -52,7 +52,14 @@ const sqs: AwsService = {
   name: 'sqs',
   target: 'AmazonSQS',
   protocol: '1.0',
-  promises: { SendMessage: 'MD5OfMessageBody', DeleteMessage: null, ChangeMessageVisibility: null },
+  promises: {
+    SendMessage: { field: 'MD5OfMessageBody', type: 'text' },
+    // Of an empty queue, the answer is an empty object.
+    ReceiveMessage: { field: 'Messages', type: 'list', isDue: () => false },
+    GetQueueAttributes: { field: 'Attributes', type: 'record' },
+    DeleteMessage: null,
+    ChangeMessageVisibility: null,
+  },
 };
 
 /** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-making-api-requests-json.html */

@@ -31,7 +31,13 @@ const service: AwsService = {
   name: 'dynamodb',
   target: 'DynamoDB_20120810',
   protocol: '1.0',
-  promises: { Query: 'Items', DeleteMessage: null },
+  promises: {
+    GetItem: { field: 'Item', type: 'record', isDue: () => false },
+    GetSecretValue: { field: 'SecretString', type: 'text' },
+    Query: { field: 'Items', type: 'list' },
+    UpdateItem: { field: 'Attributes', type: 'record', isDue: (input) => 'ReturnValues' in input },
+    DeleteMessage: null,
+  },
 };
 
 let server: ScriptedServer;
@@ -125,10 +131,27 @@ describe('an answer that proves nothing is asked for again:', () => {
     ['a list', 'GetItem', '[]'],
     ['null', 'GetItem', 'null'],
     ['one without what the operation promises', 'Query', '{"Count":0}'],
+    ['one with nothing in its place', 'Query', '{"Items":null}'],
+    ['one with a record in place of a list', 'Query', '{"Items":{}}'],
+    ['one with a number in place of a text', 'GetSecretValue', '{"SecretString":1}'],
+    ['one whose item, which may be missing, is nothing', 'GetItem', '{"Item":null}'],
+    ['one whose item is a list', 'GetItem', '{"Item":[]}'],
+    ['one to a write that has no output', 'PutItem', '<html>'],
+    ['one to a write that may be empty', 'DeleteMessage', '<html>'],
   ])('%s', async (_, operation, body) => {
-    const client = await open([{ status: 200, body }, answers({ Items: [] })]);
+    const whole = { Items: [], SecretString: '' };
+    const client = await open([{ status: 200, body }, answers(whole)]);
 
-    expect(await client.call(operation, {})).toEqual({ Items: [] });
+    expect(await client.call(operation, { of: 'a' })).toEqual(whole);
+    expect(pausesMs).toEqual([50]);
+    expect(server.seen.map((request) => request.body)).toEqual(['{"of":"a"}', '{"of":"a"}']);
+  });
+
+  test('one without what this request asked for', async () => {
+    const client = await open([answers({}), answers({}), answers({ Attributes: {} })]);
+
+    expect(await client.call('UpdateItem', {})).toEqual({});
+    expect(await client.call('UpdateItem', { ReturnValues: 'ALL_NEW' })).toEqual({ Attributes: {} });
     expect(pausesMs).toEqual([50]);
   });
 
@@ -197,6 +220,20 @@ describe('a refusal is not sent again, and says', () => {
       expect(server.seen).toHaveLength(1);
     },
   );
+
+  test.each([
+    ['in a header', '{"Message":"is gone"}', 'ResourceNotFoundException:http://internal.amazon.com/'],
+    ['as a code', '{"code":"ResourceNotFoundException"}', 'OtherException'],
+    ['with more behind it', '{"__type":"a.b#ResourceNotFoundException:http://a,b"}', 'OtherException'],
+    ['in a header of a page', '<html>', 'ResourceNotFoundException'],
+  ])('its name, written %s', async (_, body, header) => {
+    const client = await open([{ status: 400, body, headers: { 'x-amzn-errortype': header } }]);
+
+    await expect(client.call('GetSecretValue', {})).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
 
   test('its status when it names nothing', async () => {
     const client = await open([{ status: 413, body: 'too large' }]);

@@ -120,6 +120,48 @@ describe('a failure', () => {
   });
 });
 
+describe('an answer that proves nothing is store_unavailable:', () => {
+  const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
+  const writes: Readonly<Record<string, (table: QueriedTable) => Promise<unknown>>> = {
+    'a put': (table) => table.put(itemNamed('a')),
+    'a new item': (table) => table.create(itemNamed('a')),
+    'several puts': (table) => table.putAll([newItem('a')]),
+    'an update': (table) => table.update(write),
+    'a deletion': (table) => table.delete(itemNamed('a')),
+  };
+  const bodies = ['', 'null', '[]', '"done"', '<html>'];
+
+  test.each(Object.keys(writes))('%s is neither done nor refused by it', async (name) => {
+    const table = await open(...bodies.map((body) => ({ status: 200, body })));
+    for (const _ of bodies)
+      await expect(writes[name]?.(table)).rejects.toMatchObject({
+        code: 'store_unavailable',
+        message: 'the ledger could not be written: UnreadableResponse',
+      });
+  });
+
+  test.each(['{}', '{"Attributes":null}'])('an update is not done by %s', async (body) => {
+    const table = await open({ status: 200, body });
+    await expect(table.update(write)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  test.each([...bodies, '{"Item":null}', '{"Item":"a"}'])('no item is absent by %s', async (body) => {
+    const table = await open({ status: 200, body });
+    await expect(table.get(itemNamed('a'))).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the ledger could not be read: UnreadableResponse',
+    });
+  });
+
+  test.each([...bodies, '{}', '{"Responses":null}', '{"Responses":[]}'])(
+    'no items are absent by %s',
+    async (body) => {
+      const table = await open({ status: 200, body });
+      await expect(table.getMany([itemNamed('a')])).rejects.toMatchObject({ code: 'store_unavailable' });
+    },
+  );
+});
+
 describe('a write that conflicts with a transaction on its item', () => {
   const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
   const cancelledFor = (...codes: readonly string[]) =>

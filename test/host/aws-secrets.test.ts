@@ -136,16 +136,56 @@ describe('secrets in Secrets Manager', () => {
     expect(await secrets.webhookTokens('main')).toEqual([first]);
   });
 
-  test('are not read from a response without a secret', async () => {
-    const { secrets } = await open({ status: 200, body: '{"ARN":"a"}' }, holds(tokens(first)));
-    await server.untilSeen(1);
-    await secrets.webhookTokens('main').catch(() => undefined);
-    expect(await secrets.webhookTokens('main')).toEqual([first]);
+  test.each(['{"ARN":"a"}', '{"SecretString":null}', '{"SecretString":{}}', '[]', '', '<html>'])(
+    'are neither read nor missed in the response %j',
+    async (body) => {
+      const { secrets } = await open({ status: 200, body }, holds(tokens(first)));
+      await expect(secrets.webhookTokens('main')).rejects.toMatchObject({
+        code: 'store_unavailable',
+        message: 'the secret could not be read: UnreadableResponse',
+      });
+      expect(await secrets.webhookTokens('main')).toEqual([first]);
+    },
+  );
+
+  test('cannot be read when KMS refuses, and the error names only the kind', async () => {
+    const { secrets } = await open(fails('DecryptionFailure'));
+    await expect(secrets.webhookTokens('main')).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the secret could not be read: DecryptionFailure',
+    });
   });
 
   test('are reported as missing when the secret was deleted', async () => {
     const { secrets } = await open(fails('ResourceNotFoundException'));
+    await expect(secrets.webhookTokens('main')).rejects.toMatchObject({
+      code: 'secrets_missing',
+      message: 'the secret no longer exists; deploy again',
+    });
+  });
+
+  test('are reported as missing also when a header alone names the failure', async () => {
+    const { secrets } = await open({
+      status: 400,
+      body: '{"Message":"is gone"}',
+      headers: { 'x-amzn-errortype': 'ResourceNotFoundException:http://internal.amazon.com/' },
+    });
     await expect(secrets.webhookTokens('main')).rejects.toMatchObject({ code: 'secrets_missing' });
+  });
+
+  test.each([
+    [400, 'ThrottlingException'],
+    [500, 'InternalServiceError'],
+  ])('are asked for again at once after HTTP %i with %s', async (status, __type) => {
+    const failing = { status, body: JSON.stringify({ __type }) };
+    const clock = createManualClock(0);
+    server = await startScriptedServer([failing, failing, holds(tokens(first))]);
+    access = openAccess(server.url, { clock });
+    const client = createSecretsClient(access);
+    const secrets = createAwsSecrets({ client, clock, webhookTokens: { main: 'id' }, exchangeKeys: {} });
+
+    expect(await secrets.webhookTokens('main')).toEqual([first]);
+    expect(server.seen).toHaveLength(3);
   });
 });
 

@@ -6,10 +6,12 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AwsError } from '../../lib/base/aws-error.ts';
-import type { DynamodbClient } from '../../lib/base/dynamodb.ts';
+import { createDynamodbClient, type DynamodbClient } from '../../lib/base/dynamodb.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
+import { accessOf } from '../support/aws-access.ts';
 import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { createStackTable } from '../support/stack-tables.ts';
 import { orderEntry } from './ledger-contract.ts';
@@ -162,4 +164,40 @@ test('the retry of a transaction whose response was lost is recognised', async (
     result: 'stored',
     signals: [{ isNew: true }, { isNew: true }],
   });
+});
+
+test('requests whose first answers are pages are carried out once: nothing is refused, lost or doubled', async () => {
+  release();
+  const access = accessOf(dynamodb.clientOptions);
+  const answered = new Set<string>();
+  const transport: Transport = {
+    async send(request) {
+      const outcome = await access.transport.send(request);
+      const name = `${request.headers['x-amz-target']} ${request.body}`;
+      if (answered.has(name)) return outcome;
+      answered.add(name);
+      return { kind: 'answered', status: 200, body: '<html>' };
+    },
+    close() {},
+  };
+  const client = createDynamodbClient({ ...access, transport, random: () => 0 });
+  const ledger = createDynamodbLedger({ client, tableName: TableName, keepDays: 400 });
+  const key = { account: 'main', signalId: 'a' };
+  const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
+  const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
+
+  expect(await ledger.accept(alert, { maxPerMinute: 2 })).toMatchObject({
+    result: 'stored',
+    signals: [{ isNew: true }, { isNew: true }],
+  });
+  expect(await ledger.start(key, sending, { maxPerMinute: 1 })).toEqual({ result: 'started' });
+  await ledger.move(key, { from: 'sending', step: placed, orderId: 7, orderOpen: true });
+  access.transport.close();
+
+  expect((await first.read(key))?.steps.map(({ status }) => status)).toEqual([
+    'accepted',
+    'sending',
+    'placed',
+  ]);
+  expect(await first.start(key, sending, null)).toMatchObject({ result: 'conflict' });
 });
