@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { HostConfig } from '../../lib/host/config.ts';
@@ -22,7 +21,7 @@ export type FunctionName = (typeof functionNames)[number];
 export type Bundles = Readonly<Record<FunctionName, string>>;
 
 /**
- * Bundles each function into one self-contained file that includes the configuration and the AWS SDK.
+ * Bundles each function into one self-contained file that includes the configuration.
  *
  * @param options.config the configuration to include, as data: a function neither loads `relay.config.ts` nor checks it
  * @throws BuildFailure from esbuild, after esbuild printed the errors
@@ -44,12 +43,9 @@ export async function bundleFunctions(options: {
     format: 'cjs',
     // Tree shaking works on ES modules: they come out at two thirds of the size of the CommonJS files.
     mainFields: ['module', 'main'],
-    // Only operations that stream events load it, and the relay calls none of them.
-    external: ['@smithy/core/event-streams'],
     legalComments: 'none',
     logLevel: 'warning',
-    alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [includeConfiguration(options.config), trimPackageFiles, leaveOut],
+    plugins: [includeConfiguration(options.config), leaveOut],
   });
   return Object.fromEntries(folders) as Bundles;
 }
@@ -61,13 +57,3 @@ function includeConfiguration(config: HostConfig): Plugin {
     setup: ({ onLoad }) => onLoad({ filter: /[\\/]functions[\\/]checked-config\.ts$/ }, () => ({ contents })),
   };
 }
-
-/** An AWS client imports its whole package.json to read its version; the bundle needs the version alone. */
-const trimPackageFiles: Plugin = {
-  name: 'package-files',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
-      const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
-      return { contents: JSON.stringify({ version }), loader: 'json' };
-    }),
-};

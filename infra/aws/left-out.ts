@@ -1,17 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';
 
 /** What the bundles hold in place of modules of packages that no function needs. */
 interface LeftOut {
   /** Matches the paths of the modules. */
   readonly modules: RegExp;
-  /** The text in their place. Absent: every export does nothing. */
-  readonly contents?: string;
+  /** The text in their place. */
+  readonly contents: string;
 }
 
 const leftOut: readonly LeftOut[] = [
-  // Every zod schema refers to the code that converts it to JSON Schema: 18 KB that no function calls.
-  { modules: /zod[\\/]v4[\\/]core[\\/](?:json-schema-processors|to-json-schema)\.js$/ },
   // SHA-256 in JavaScript, for a Node without its module crypto.
   throwing(/@smithy[\\/]core[\\/].*[\\/]Sha256Js\.js$/, 'Sha256Js'),
   // For signatures of event streams; the signer makes one in any case.
@@ -27,16 +24,10 @@ function throwing(modules: RegExp, name: string): LeftOut {
   return { modules, contents: `export function ${name}() { throw new Error(${JSON.stringify(message)}); }` };
 }
 
-/** Leaves out of a bundle what is above; a tenth of the start of a function. */
+/** Leaves out of a bundle what is above: 6 KB of each function. */
 export const leaveOut: Plugin = {
   name: 'left-out',
   setup({ onLoad }) {
-    for (const { modules, contents } of leftOut)
-      onLoad({ filter: modules }, async ({ path }) => ({ contents: contents ?? (await emptyExports(path)) }));
+    for (const { modules, contents } of leftOut) onLoad({ filter: modules }, () => ({ contents }));
   },
 };
-
-async function emptyExports(path: string): Promise<string> {
-  const exported = (await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
-  return [...exported].map(([, name]) => `export const ${name} = () => {};`).join('\n');
-}

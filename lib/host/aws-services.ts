@@ -30,7 +30,7 @@ import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
-import { defaultProvider } from './lambda-credentials.ts';
+import { readLambdaCredentials } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import type { SecretStore } from './secrets.ts';
 import { tellOddities } from './telling-client.ts';
@@ -54,7 +54,7 @@ function connect(host: HostConfig, environment: Environment): Connection {
     region: readVariable(environment, 'AWS_REGION'),
     // Set by tests only.
     endpoint: environment['AWS_ENDPOINT_URL'],
-    credentials: defaultProvider(),
+    credentials: readLambdaCredentials,
     maximumAttempts: awsAttempts,
     ...awsTimes,
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { defaultProvider } from '../../lib/host/lambda-credentials.ts';
+import { readLambdaCredentials } from '../../lib/host/lambda-credentials.ts';
 
 const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
 const before = names.map((name) => [name, process.env[name]] as const);
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 test('The credentials of a function come from its environment', async () => {
-  expect(await defaultProvider()()).toEqual({
+  expect(await readLambdaCredentials()).toEqual({
     accessKeyId: 'value of AWS_ACCESS_KEY_ID',
     secretAccessKey: 'value of AWS_SECRET_ACCESS_KEY',
     sessionToken: 'value of AWS_SESSION_TOKEN',
@@ -24,5 +24,5 @@ test('The credentials of a function come from its environment', async () => {
 test.each(names)('Without %s there are no credentials, and the error names it', async (name) => {
   delete process.env[name];
 
-  await expect(defaultProvider()()).rejects.toThrow(`${name} is not in the environment`);
+  await expect(readLambdaCredentials()).rejects.toThrow(`${name} is not in the environment`);
 });
