@@ -151,7 +151,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'trust-lists',
     breaks: 'an order is sent again after HTTP 429 as soon as no list shows it',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, prepareAgain, params, client) => async (options = {}) => {
       try {
