@@ -123,17 +123,17 @@ async function examine(): Promise<{ readonly exitCode: number; readonly amiss: r
   return { exitCode, amiss: checks.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [name])) };
 }
 
+/** Of another kind than the orders of the alerts: the schedule may send it while a fault waits for one of them. */
 const solSignal: OrderSignal = {
   action: 'order',
-  orderType: 'stop_limit',
+  orderType: 'limit',
   ticker: 'SOLUSDT',
   market: 'SOL_USDT',
   timeMs: null,
   maxLagMs: null,
   side: 'buy',
   size: { unit: 'base', quantity: '2' },
-  stopPrice: '170',
-  limitPrice: '171',
+  limitPrice: '140',
 };
 
 /** Stores a signal and does not enqueue it. */
