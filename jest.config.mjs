@@ -19,30 +19,60 @@ export const sampledFiles = [
   'test/translate/translate-message.test.ts',
 ];
 
-/** Node strips the types itself; jest loads the sources as they are. */
-export default {
-  testEnvironment: 'node',
+/** These set the clock or replace a module of Node for themselves: each needs globals and modules of its own. */
+const apartFiles = [
+  'test/base/http-delivery.test.ts',
+  'test/infra/local/minute-loop.test.ts',
+  'test/journeys/03-faults-on-stop-limit.test.ts',
+  'test/paper/journal.test.ts',
+  'test/paper/outage.test.ts',
+  'test/paper/prices.test.ts',
+  'test/signals/token-comparisons.test.ts',
+];
+
+export const fromRoot = (path) => `<rootDir>/${path}`;
+
+/** Of every run. Node strips the types itself; jest loads the sources as they are. */
+export const run = {
   maxWorkers: '100%',
-  // With the tools, so that nothing stays in the temporary folder.
-  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  // Each test file has its own copy of all modules: a worker that keeps them all gets slower and slower.
-  workerIdleMemoryLimit: '1GB',
-  transform: {},
-  extensionsToTreatAsEsm: ['.ts'],
+  // Generous: a slow machine must not fail what is right. The files that run together have `stuck-file.ts` instead.
+  testTimeout: 300_000,
   globalSetup: '<rootDir>/test/support/open-run.ts',
   globalTeardown: '<rootDir>/test/support/close-run.ts',
-  // Generous: a slow machine must not fail what is right.
-  testTimeout: 300_000,
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
-    '<rootDir>/test/deploy/',
-    '<rootDir>/test/clients/',
-    ...proofFiles.map((path) => `<rootDir>/${path}`),
+};
+
+/** The files of one runner, in globals and modules of their own. */
+export const apart = {
+  testEnvironment: 'node',
+  // With the tools, so that nothing stays in the temporary folder.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
+  transform: {},
+  extensionsToTreatAsEsm: ['.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+};
+
+/** The files of one runner, in one process after another: every module is loaded once, not once a file. */
+export const together = {
+  ...apart,
+  runner: ['jest-light-runner', { runtime: 'child_process' }],
+  setupFiles: ['<rootDir>/test/support/native-jest.ts'],
+};
+
+export default {
+  ...run,
+  reporters: ['default', '<rootDir>/test/support/stuck-file.ts'],
+  projects: [
+    {
+      ...together,
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
+        '<rootDir>/test/deploy/',
+        '<rootDir>/test/clients/',
+        ...[...proofFiles, ...apartFiles].map(fromRoot),
+      ],
+    },
+    { ...apart, testMatch: apartFiles.map(fromRoot) },
   ],
-  coverageProvider: 'v8',
-  collectCoverageFrom: ['lib/**/*.ts', 'functions/**/*.ts'],
-  coverageReporters: ['text', 'json-summary'],
-  coverageThreshold: { global: { lines: 95 } },
 };

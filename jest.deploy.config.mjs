@@ -1,10 +1,10 @@
-import shared from './jest.config.mjs';
+import { apart, run } from './jest.config.mjs';
 
 /** The deploy test: real deployments to an AWS emulator on this machine. */
 export default {
-  ...shared,
+  ...run,
+  ...apart,
   testMatch: ['<rootDir>/test/deploy/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
   // An installation, a bundling and a deployment may each take their time on a slow machine.
   testTimeout: 240_000,
   // Most of the time is spent waiting for the emulators, of which each file has its own.

@@ -1,4 +1,4 @@
-/** Set by `jest.proof.config.mjs` alone. */
+/** Set in `npm run proof` alone, by `all-runs.ts`. */
 const isProof = (globalThis as { isProof?: boolean }).isProof === true;
 
 /**
