@@ -1,3 +1,4 @@
+import { exitTest } from '../account/exits.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -14,7 +15,6 @@ import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../mode
 import { limitsOf } from '../risk/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../risk/counted-holdings.ts';
 import { countExcess } from './excess-exits.ts';
-import { exitTest } from './exit-test.ts';
 import { findUnlisted, type OwnView } from './find-unlisted.ts';
 import type { OwnOrder } from './own-orders.ts';
 import { describeHidden, type PositionsReading, readPositions } from './read-positions.ts';
@@ -73,7 +73,10 @@ export async function readExposure(
     positions: reading.positions,
     nowMs: services.clock.nowMs(),
   });
-  const isExit = exitTest(own);
+  const isExit = exitTest(
+    own,
+    reading.positions.map(({ tpsl }) => tpsl),
+  );
   const unknown: string[] = [
     ...(open.isWhole ? [] : ['the list of open orders cannot be read completely']),
     ...describeHidden(reading),

@@ -13,7 +13,7 @@ import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { HiddenMarkets } from '../exchange/listed.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { currenciesInName } from '../model/market.ts';
-import { exitPriceOf, type Order } from '../model/order.ts';
+import type { Order } from '../model/order.ts';
 import type { FollowedDeal } from './booked-deals.ts';
 import type { Unnamed } from './followed-exits.ts';
 import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
@@ -157,17 +157,7 @@ function reportOfOpen({ status, filled }: Order): ListedState {
 /** The orders of a reading that carry no client order id. An order that is in both lists has ended. */
 export function listUnnamed({ open, ended }: AccountReading): readonly Unnamed[] {
   const orders = new Map([...open, ...ended].map((order) => [keyOf(order), order]));
-  return [...orders.values()]
-    .filter(({ clientOrderId }) => clientOrderId === '')
-    .map((order) => ({
-      orderId: order.orderId,
-      market: order.market,
-      side: order.side,
-      amount: order.amount,
-      price: exitPriceOf(order),
-      isStop: order.activationPrice !== undefined,
-      createdAtMs: order.createdAtMs,
-    }));
+  return [...orders.values()].filter(({ clientOrderId }) => clientOrderId === '');
 }
 
 /** The order id of an entry whose own response never told it, if the lists show its client order id. */

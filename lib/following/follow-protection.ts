@@ -55,7 +55,7 @@ export async function watchProtection(
 function lacksStop(one: FollowedEntry): boolean {
   const stop = one.exit('stop_loss');
   return (
-    one.facts.exits.some(({ role }) => role === 'stop_loss') &&
+    one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
     !(stop !== null && isStillOpen(stop.status))
   );
@@ -79,7 +79,7 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
 }
 
 function lacksExit(one: FollowedEntry): boolean {
-  return one.facts.exits.some(({ role }) => one.exit(role) === null);
+  return one.wanted.some(({ role }) => one.exit(role) === null);
 }
 
 const noPositions: Positions = { positions: [], hidden: [] };
@@ -158,7 +158,7 @@ const pricePlaces = 8;
 function stopPriceOf(one: FollowedEntry): Decimal {
   const seen = one.exit('stop_loss')?.price;
   if (seen !== undefined) return parseDecimal(seen);
-  const wanted = one.facts.exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
+  const wanted = one.wanted.find(({ role }) => role === 'stop_loss')?.price ?? null;
   if (wanted !== null) return wanted;
   const { filled = '1', filledNotional = '0' } = one.own ?? {};
   const average = parseDecimal(filledNotional).div(parseDecimal(filled));

@@ -1,11 +1,12 @@
+import { type WantedExit, wantedExitsOf } from '../account/exits.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../model/execution.ts';
-import { oppositeOf } from '../model/order.ts';
+import { exitPriceOf, oppositeOf } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
-import { findExit, type PlacedFacts, placedFactsOf, type Unnamed } from './followed-exits.ts';
+import { findExit, type Unnamed } from './followed-exits.ts';
 import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
 
 interface Subject extends FollowedName {
@@ -23,7 +24,8 @@ export interface Watched {
 export class FollowedEntry {
   readonly entry: Entry;
   readonly signal: OrderSignal;
-  readonly facts: PlacedFacts;
+  /** The exits that it asked for. */
+  readonly wanted: readonly WantedExit[];
   /** Its own order first. */
   readonly #subjects: Subject[];
   /** What the watch of the stop-loss found. */
@@ -35,7 +37,7 @@ export class FollowedEntry {
   constructor(entry: Entry, signal: OrderSignal, orderId: number | null) {
     this.entry = entry;
     this.signal = signal;
-    this.facts = placedFactsOf(entry, signal);
+    this.wanted = wantedExitsOf(entry);
     const [own = null, ...exits] = entry.execution?.orders ?? [];
     this.#subjects =
       orderId === null
@@ -120,18 +122,24 @@ export class FollowedEntry {
   claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
     const { own } = this;
     if (own === null || parseDecimal(own.filled).eq(zero)) return [];
-    const missing = this.facts.exits.filter(
+    const missing = this.wanted.filter(
       ({ role }) => !this.#subjects.some((subject) => subject.role === role),
     );
     const claimed: Unnamed[] = [];
+    const exits = {
+      market: this.market,
+      side: oppositeOf(this.signal.side),
+      entryOrderId: own.orderId,
+      filled: parseDecimal(own.filled),
+    };
+    const times = { firstFillMs: this.#firstFillMs(memory), endedAtMs: own.endedAtMs };
     for (const wanted of missing) {
-      const entry = { signal: this.signal, own, firstFillMs: this.#firstFillMs(memory) };
       const free = unclaimed.filter((order) => !claimed.includes(order));
-      const exit = findExit(entry, wanted, free);
+      const exit = findExit(exits, times, wanted, free);
       if (exit === null) continue;
       claimed.push(exit);
       const { orderId, amount } = exit;
-      const price = formatDecimal(exit.price);
+      const price = formatDecimal(exitPriceOf(exit));
       const name = { role: wanted.role, orderId, amount: amount.eq(zero) ? null : amount, price };
       this.#subjects.push({ ...name, before: null, judgement: null });
     }
@@ -201,7 +209,8 @@ export class FollowedEntry {
   /** What the order is filled with when it is filled, in base units; null when that is not known. */
   #askedAmount(): Decimal | null {
     const { size } = this.signal;
-    return size.unit === 'base' ? (this.facts.amount ?? parseDecimal(size.quantity)) : null;
+    const reported = this.entry.steps.findLast(({ facts }) => facts?.report !== undefined)?.facts?.report;
+    return size.unit === 'base' ? parseDecimal(reported?.amount ?? size.quantity) : null;
   }
 }
 

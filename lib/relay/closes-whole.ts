@@ -12,6 +12,8 @@ export interface ReducedPosition {
   readonly position: SeenPosition;
   /** When it had changed last, on the exchange's clock; null when that is not known. */
   readonly modifiedAtMs: number | null;
+  /** The ids of the exits that the list of positions showed beside it. */
+  readonly attached: readonly number[];
   /** By how much the order is to reduce it. */
   readonly amount: Decimal;
 }

@@ -1,23 +1,16 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type EntryExits, exitsOf } from '../account/exits.ts';
+import { parseDecimal, zero } from '../base/decimal.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn, finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { exitIdsOf, isStillOpen, orderOf } from '../model/execution.ts';
+import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { isStillOpen, orderOf } from '../model/execution.ts';
 import { isOrderEnd, type Side } from '../model/order.ts';
 import type { OrderReport } from '../model/step-facts.ts';
-import { orderSignalOf } from '../positions/sent-order.ts';
 import type { ReducedPosition } from './closes-whole.ts';
 
-/** The exits of an entry: what the exchange placed, or may have placed, when it filled. */
-export interface Claim {
-  readonly signalId: string;
-  /** Null while no response has told it. */
-  readonly entryOrderId: number | null;
-  /** Of the exits that were followed. */
-  readonly exitIds: readonly number[];
-  /** The planned prices of the others. */
-  readonly prices: readonly Decimal[];
+/** The exits that the exchange placed, or may have placed, when an entry filled. */
+export interface Claim extends EntryExits {
   /** Whether the entry is known to have filled, with nothing left to fill. */
   readonly isFilled: boolean;
   /** Whether an earlier close has ended them. */
@@ -50,33 +43,19 @@ export interface Findings {
 
 /** Null when the entry has no exits, or those of another position. */
 export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim | null {
-  const { signalId, orderId: entryOrderId, steps, execution, status } = entry;
+  const { signalId, steps, status } = entry;
   const reporting = steps.findLast(({ facts }) => facts?.report !== undefined)?.facts;
   if (reporting === undefined && status !== 'placed') return null;
-  const report = reporting === undefined ? null : finalReport(reporting);
-  const asked = orderSignalOf(entry);
+  const exits = exitsOf(entry);
   const { position, closingSide } = closed;
-  if ((report?.side ?? asked?.side) === closingSide) return null;
-  if (position.side !== null && (asked?.positionSide ?? 'BOTH') !== position.side) return null;
-  const exitIds = exitIdsOf(execution);
-  const prices = unfollowedPrices(entry);
-  if (exitIds.length + prices.length === 0) return null;
-  const end = entryEndOf(entry, report, findings);
-  if (exitIds.length === 0 && end.isUnfilled) return null;
+  if (exits === null || exits.side !== closingSide) return null;
+  if (position.side !== null && exits.positionSide !== position.side) return null;
+  const end = entryEndOf(entry, reporting === undefined ? null : finalReport(reporting), findings);
+  const isKnown = exits.ids.length > 0;
+  if (!isKnown && end.isUnfilled) return null;
   const hasEnded = findings.endedBefore.has(signalId);
-  const isAwaited = exitIds.length === 0 && !hasEnded;
-  const awaitedUntilMs = isAwaited ? listedByMs(end, closed, findings.nowMs) : null;
-  return { signalId, entryOrderId, exitIds, prices, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
-}
-
-/** The planned prices of exits that were not followed: what is followed is known by its id, and by nothing else. */
-function unfollowedPrices({ execution, steps }: Entry): readonly Decimal[] {
-  if (execution?.isFollowed === false) return [];
-  const { stopLoss, takeProfit } = exitPricesIn(steps);
-  return [
-    ...(orderOf(execution, 'stop_loss') === null ? [stopLoss] : []),
-    ...(orderOf(execution, 'take_profit') === null ? [takeProfit] : []),
-  ].flatMap((price) => (price === undefined ? [] : [parseDecimal(price)]));
+  const awaitedUntilMs = isKnown || hasEnded ? null : listedByMs(end, closed, findings.nowMs);
+  return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
 }
 
 /** How the order of an entry ended, as far as the ledger knows. */

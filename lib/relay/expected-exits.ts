@@ -1,7 +1,8 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type ExitCandidate, mayBeExit } from '../account/exits.ts';
+import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import { cancelReportsIn } from '../ledger/cancel-reports.ts';
-import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
+import { isMarkedReducing, type Order } from '../model/order.ts';
 import type { Outcome } from './action.ts';
 import { mostBelieved } from './close-ended.ts';
 import type { ReducedPosition } from './closes-whole.ts';
@@ -47,7 +48,7 @@ export async function expectExits(
 
 /** An unnamed order that may be an exit. */
 interface Listed {
-  readonly price: Decimal;
+  readonly order: ExitCandidate;
   readonly isOpen: boolean;
 }
 
@@ -76,21 +77,23 @@ export class ExpectedExits {
     return (
       !this.isWhole ||
       this.#names.size > 0 ||
-      this.#claims.some(({ hasEnded, exitIds }) => !hasEnded || exitIds.length > 0)
+      this.#closed.attached.length > 0 ||
+      this.#claims.some(({ hasEnded, ids }) => !hasEnded || ids.length > 0)
     );
   }
 
   /**
-   * This relay's orders that only reduce, and the stop-loss and take-profit that the exchange made from this relay's entries.
-   * Orders that others have named stay, and those placed after the order that closed the position: they protect another one.
+   * What the list of positions showed beside the position, this relay's orders that only reduce, and the stop-loss and
+   * take-profit that the exchange made from this relay's entries. Orders that others have named stay, and those placed after the order that closed the position: they protect another one.
    */
   isExit(order: Order): boolean {
     if (!this.#isOfSide(order) || this.#isLater(order.orderId)) return false;
     if (order.clientOrderId !== '') return isMarkedReducing(order) && this.#names.has(order.clientOrderId);
+    if (this.#closed.attached.includes(order.orderId)) return true;
     return this.#filled().some(
       (claim) =>
-        claim.exitIds.includes(order.orderId) ||
-        (!claim.hasEnded && mayBeOf(claim, order.orderId, exitPriceOf(order))),
+        claim.ids.includes(order.orderId) ||
+        (!claim.hasEnded && claim.awaited.some((wanted) => mayBeExit(claim, wanted, order))),
     );
   }
 
@@ -99,7 +102,7 @@ export class ExpectedExits {
     this.#open.add(order.orderId);
     if (order.filled.eq(zero)) this.#unfilled.add(order.orderId);
     if (order.clientOrderId === '' && this.#isOfSide(order))
-      this.#listed.set(order.orderId, { price: exitPriceOf(order), isOpen: true });
+      this.#listed.set(order.orderId, { order, isOpen: true });
   }
 
   /** Takes note of an order that has ended. */
@@ -108,7 +111,7 @@ export class ExpectedExits {
     if (market !== this.#closed.market || this.#open.has(orderId)) return;
     if (filled.eq(zero)) this.#unfilled.add(orderId);
     if (clientOrderId === '' && side === this.#closed.closingSide)
-      this.#listed.set(orderId, { price: exitPriceOf(order), isOpen: false });
+      this.#listed.set(orderId, { order, isOpen: false });
   }
 
   /** Whether exits may be open that no list has shown. */
@@ -123,7 +126,7 @@ export class ExpectedExits {
   endedFor(): readonly string[] {
     const seen = this.#seen();
     return this.#ended()
-      .filter((claim) => !claim.hasEnded && claim.prices.length > 0)
+      .filter((claim) => !claim.hasEnded && claim.awaited.length > 0)
       .filter((claim) => claim.isFilled || seen.has(claim))
       .map(({ signalId }) => signalId);
   }
@@ -151,33 +154,26 @@ export class ExpectedExits {
    * them: first for one whose exits must be listed by now, or are gone.
    */
   #seen(): ReadonlySet<Claim> {
-    const taken = new Set(this.#claims.flatMap(({ exitIds }) => exitIds));
+    const taken = new Set(this.#claims.flatMap(({ ids }) => ids));
     const listed = [...this.#listed].sort(([one], [other]) => one - other);
-    const seen = new Set<Claim>(
-      this.#claims.filter(({ exitIds }) => exitIds.some((exitId) => this.#listed.has(exitId))),
-    );
+    const seen = new Set<Claim>(this.#claims.filter(({ ids }) => ids.some((id) => this.#listed.has(id))));
     for (const claim of this.#ended().toSorted((one, other) => placeOf(one) - placeOf(other))) {
-      const found = claim.prices.flatMap((planned) => {
+      const found = claim.awaited.flatMap((wanted) => {
         const first = listed.find(
-          ([orderId, { price }]) =>
+          ([orderId, { order }]) =>
             !taken.has(orderId) &&
-            mayBeOf({ ...claim, prices: [planned] }, orderId, price) &&
+            mayBeExit(claim, wanted, order) &&
             !(claim.isFilled && this.#isLater(orderId)),
         );
         if (first !== undefined) taken.add(first[0]);
         return first === undefined ? [] : [first[1]];
       });
       // Both are placed at once, and a single one may be an order by hand.
-      const isWhole = found.length > 0 && found.length === claim.prices.length;
+      const isWhole = found.length > 0 && found.length === claim.awaited.length;
       if (isWhole || found.some(({ isOpen }) => !isOpen)) seen.add(claim);
     }
     return seen;
   }
-}
-
-/** An exit is placed after its entry, and the exchange's ids grow. */
-function mayBeOf({ entryOrderId, prices }: Claim, orderId: number, price: Decimal): boolean {
-  return orderId > (entryOrderId ?? 0) && prices.some((planned) => planned.eq(price));
 }
 
 /** Last are those that seem to have no exits. */

@@ -61,7 +61,7 @@ export async function planPosition(
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { position, readAtMs, modifiedAtMs } = reading;
+  const { position, readAtMs, modifiedAtMs, attached } = reading;
   const wanted = await readWanted(client, signal, market, limits);
   if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
   const claim = await claimMarket(services, account, signal, position);
@@ -78,7 +78,7 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  const closed = { account: account.name, market: market.name, position, modifiedAtMs, amount };
+  const closed = { account: account.name, market: market.name, position, modifiedAtMs, attached, amount };
   return withExitsCancelled(services, client, closed, ready);
 }
 

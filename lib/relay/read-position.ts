@@ -1,3 +1,4 @@
+import { attachedIds } from '../account/exits.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -10,7 +11,11 @@ import type { ExecuteServices } from './services.ts';
 
 /** The position of a market, or the reason why nothing may be sized on it now. */
 export type PositionReading =
-  | ({ readonly kind: 'seen' } & DatedPosition)
+  | ({
+      readonly kind: 'seen';
+      /** The ids of the exits that the list shows beside it. */
+      readonly attached: readonly number[];
+    } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
   | { readonly kind: 'denied'; readonly denial: Denial };
@@ -57,7 +62,8 @@ export async function readPosition(
   const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs };
+  const attached = attachedIds(listed?.tpsl);
+  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, attached };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

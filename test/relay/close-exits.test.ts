@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
@@ -599,5 +599,28 @@ describe('A close leaves alone', () => {
     relay.clock.advance(longestPositionLagMs + 1);
 
     expect(await close()).toEqual({ ...atOnce, left: [expect.any(Number)] });
+  });
+});
+
+describe('Exits of an entry by hand', () => {
+  const byHand = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.1'), clientOrderId: '' } as const;
+  async function enterByHand(): Promise<void> {
+    const client = await relay.services.exchangeFor('main');
+    const [price, stopLoss, takeProfit] = ['50100', '48000', '52000'].map(parseDecimal);
+    await client.call(limitEndpoint, { ...byHand, price: price ?? zero, stopLoss, takeProfit });
+    relay.clock.advance(longestPositionLagMs + 1);
+  }
+
+  test('are cancelled with the position when its list shows their ids', async () => {
+    await enterByHand();
+    relay.paper.control.addFault({ fault: 'show_tpsl', probability: 1 });
+
+    expect(await close()).toMatchObject({ left: [], alarms: [] });
+  });
+
+  test('stay when it does not, for nothing tells that they are exits', async () => {
+    await enterByHand();
+
+    expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
   });
 });

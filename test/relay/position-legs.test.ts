@@ -178,6 +178,7 @@ test.each([
       market: 'BTC_USDT',
       position,
       modifiedAtMs: null,
+      attached: [],
       amount: position.amount,
     };
 
