@@ -1,13 +1,11 @@
 import type { Alarm } from '../base/alarms.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
+import { ExchangeError } from '../exchange/errors.ts';
 import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { OcoOrder, Order } from '../model/order.ts';
-import { cancelGroup, groupTargetOf } from './cancel-group.ts';
-import { otherOrderAlarm } from './cancel-outcomes.ts';
-import { findCancelContradictions } from './find-contradictions.ts';
+import { askToCancel, groupToCancel, orderToCancel } from './ask-to-cancel.ts';
+import { cancelGroup } from './cancel-group.ts';
 
 /** Which orders of a market are exits. */
 export interface ExitScope {
@@ -97,7 +95,7 @@ async function cancelPair(
   pair: OcoOrder,
   options: SendOptions,
 ): Promise<ExitOutcome> {
-  const { status, wasGone, note } = await cancelGroup(groupTargetOf(client, market, pair), options);
+  const { status, wasGone, note } = await cancelGroup(groupToCancel(client, market, pair), options);
   const result = wasGone ? 'gone' : status === 'cancelled' || status === 'unknown' ? status : 'failed';
   return { ...exitOfPair(pair), result, note };
 }
@@ -112,20 +110,18 @@ async function cancelSingle(
   options: SendOptions,
 ): Promise<ExitOutcome> {
   const exit = exitOfOrder(orderId);
-  try {
-    const order = await client.call(cancelOrder, { market, orderId }, options);
-    const contradictions = findCancelContradictions({ market, orderId, clientOrderId: null }, order);
-    if (contradictions.length > 0) {
-      const alarm = otherOrderAlarm(contradictions);
-      return { ...exit, result: 'unknown', note: alarm.message, alarm };
+  const answer = await askToCancel(orderToCancel(client, { market, orderId, clientOrderId: null }), options);
+  switch (answer.kind) {
+    case 'cancelled':
+      return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
+    case 'contradicted':
+      return { ...exit, result: 'unknown', note: answer.alarm.message, alarm: answer.alarm };
+    case 'failed': {
+      const { error, isGone, isLost } = answer;
+      if (isGone && !isLost)
+        return { ...exit, result: 'gone', note: `${exit.name} is not open: it ended before` };
+      return { ...exit, result: isLost ? 'unknown' : 'failed', note: `${exit.name}: ${error.message}` };
     }
-    return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    const isLost = wasResponseLost(error);
-    if (isOrderNotOpen(error) && !isLost)
-      return { ...exit, result: 'gone', note: `${exit.name} is not open: it ended before` };
-    return { ...exit, result: isLost ? 'unknown' : 'failed', note: `${exit.name}: ${error.message}` };
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
-import { type Json, toJson } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
 import type { ExchangeError } from '../exchange/errors.ts';
-import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelledOrder, StepFacts } from '../model/step-facts.ts';
 import type { Outcome } from './action.ts';
@@ -24,24 +23,6 @@ export interface TargetOutcome {
   readonly note: string;
   readonly evidence: Json;
   readonly alarm?: Alarm;
-}
-
-/** The outcome when the response names another order than the one to cancel: a lookup must settle it. */
-export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetOutcome {
-  const alarm = otherOrderAlarm(contradictions);
-  const { message } = alarm;
-  return {
-    status: 'unknown',
-    wasGone: false,
-    note: message,
-    evidence: toJson({ answered: order, contradictions, alarm: message }),
-    alarm,
-  };
-}
-
-export function otherOrderAlarm(contradictions: readonly string[]): Alarm {
-  const message = `the response to a cancellation names another order (${contradictions.join(', ')}): check the account at once`;
-  return { name: 'order_contradicted', message };
 }
 
 /** What the outcome of a cancellation reports besides its targets. */

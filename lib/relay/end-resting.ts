@@ -1,8 +1,8 @@
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import type { ExchangeError } from '../exchange/errors.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
-import { findCancelContradictions } from './find-contradictions.ts';
+import { askToCancel } from './ask-to-cancel.ts';
 
 /**
  * Whether the exchange refused the flag "immediate or cancel" itself. It publishes the flag for collateral orders, and
@@ -41,18 +41,18 @@ export async function endResting(
   { market, orderId, clientOrderId }: RestingName,
   options: SendOptions,
 ): Promise<Ended> {
-  const name = clientOrderId === undefined ? { market, orderId } : { market, clientOrderId };
-  try {
-    const order = await client.call(cancelOrder, name, options);
-    const asked = { market, orderId, clientOrderId: clientOrderId ?? null };
-    const contradictions = findCancelContradictions(asked, order);
-    if (contradictions.length === 0) return { isEnded: true, order };
-    return {
-      isEnded: false,
-      reason: `the response to the cancellation names another order (${contradictions.join(', ')})`,
-    };
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return isOrderNotOpen(error) ? { isEnded: true, order: null } : { isEnded: false, reason: error.message };
+  const named = clientOrderId === undefined ? { market, orderId } : { market, clientOrderId };
+  const request = client.prepare(cancelOrder, named);
+  const name = { market, orderId, clientOrderId: clientOrderId ?? null };
+  const answer = await askToCancel({ request, name }, options);
+  switch (answer.kind) {
+    case 'cancelled':
+      return { isEnded: true, order: answer.order };
+    case 'contradicted':
+      return { isEnded: false, reason: answer.alarm.message };
+    case 'failed':
+      return answer.isGone
+        ? { isEnded: true, order: null }
+        : { isEnded: false, reason: answer.error.message };
   }
 }

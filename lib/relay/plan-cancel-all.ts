@@ -1,5 +1,4 @@
 import type { ExchangeClient } from '../exchange/client.ts';
-import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { legsOf, listGroups, noGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
@@ -8,7 +7,7 @@ import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { ConditionalOrder, Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
 import { deny, type Plan } from './action.ts';
-import { groupTargetOf } from './cancel-group.ts';
+import { groupToCancel, orderToCancel } from './ask-to-cancel.ts';
 import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
 import { type CancellableOrder, ready, targetOf } from './plan-cancel.ts';
 import { createReadBack } from './read-back.ts';
@@ -68,7 +67,7 @@ export async function planCancelAll(
   const alone = (open ?? []).filter(({ orderId }) => !inPairs.has(orderId));
   const all = scope !== 'own' ? withForeign(client, market, chosen, alone) : chosen;
   // An order with a planned stop-loss is cancelled by itself, so that the response proves what was cancelled.
-  const groups = pairs.map((pair) => groupTargetOf(client, market, pair));
+  const groups = pairs.map((pair) => groupToCancel(client, market, pair));
   return ready(
     services,
     'cancelled',
@@ -100,8 +99,7 @@ function withForeign(
     .filter(({ orderId }) => !own.has(orderId))
     .map(
       ({ orderId }): CancellableOrder => ({
-        request: client.prepare(cancelOrder, { market, orderId }),
-        name: { market, orderId, clientOrderId: null },
+        ...orderToCancel(client, { market, orderId, clientOrderId: null }),
         placedBy: null,
       }),
     );

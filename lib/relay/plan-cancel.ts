@@ -1,8 +1,6 @@
 import { describeError } from '../base/describe-error.ts';
 import { toJson } from '../base/json.ts';
-import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
-import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
@@ -10,25 +8,28 @@ import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import { cancelledOf, reportOf } from '../model/step-facts.ts';
 import { deny, type Outcome, type Plan, type PreparedAction } from './action.ts';
-import { cancelGroup, type GroupTarget } from './cancel-group.ts';
+import {
+  askToCancel,
+  type FailedCancel,
+  type GroupToCancel,
+  orderToCancel,
+  type SingleToCancel,
+} from './ask-to-cancel.ts';
+import { cancelGroup } from './cancel-group.ts';
 import {
   type CancelRemainder,
-  contradictedCancel,
   joinOutcomes,
   statusOfRefusal,
   type TargetOutcome,
 } from './cancel-outcomes.ts';
 import { mayStillArrive } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
-import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeAttempts, describeRequest } from './place-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** One order to cancel: the request, its ids, and the ledger entry that placed it, if there is one. */
-export interface CancellableOrder {
-  readonly request: PreparedRequest<Order>;
-  readonly name: CancelledName;
+export interface CancellableOrder extends SingleToCancel {
   readonly placedBy: Entry | null;
 }
 
@@ -50,16 +51,15 @@ export async function planCancel(
     case 'orderId': {
       const { orderId } = target;
       const placedBy = await services.ledger.findOrder(account.name, market, orderId);
-      const request = client.prepare(cancelOrder, { market, orderId });
-      return ready(services, 'rejected', [{ request, name: nameOf(market, orderId, placedBy), placedBy }]);
+      const name = { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
+      return ready(services, 'rejected', [{ ...orderToCancel(client, name), placedBy }]);
     }
     case 'clientOrderId': {
       const { clientOrderId } = target;
-      const request = client.prepare(cancelOrder, { market, clientOrderId });
-      const name = { market, orderId: null, clientOrderId };
+      const order = orderToCancel(client, { market, orderId: null, clientOrderId });
       const open = await services.ledger.openOrders(account.name, market, mostBelieved);
       const placedBy = open.find((entry) => entry.clientOrderId === clientOrderId) ?? null;
-      return ready(services, 'rejected', [{ request, name, placedBy }]);
+      return ready(services, 'rejected', [{ ...order, placedBy }]);
     }
     case 'signalId': {
       const placedBy = await services.ledger.read({ account: account.name, signalId: target.signalId });
@@ -102,16 +102,7 @@ function mayExist(status: Status): boolean {
 /** Without the exchange's order id, because its response was lost, the client order id names the order. */
 export function targetOf(client: ExchangeClient, entry: Entry, market: string): CancellableOrder {
   const { orderId, clientOrderId } = entry;
-  const request =
-    orderId !== null
-      ? client.prepare(cancelOrder, { market, orderId })
-      : client.prepare(cancelOrder, { market, clientOrderId: clientOrderId ?? '' });
-  return { request, name: nameOf(market, orderId, entry), placedBy: entry };
-}
-
-/** Both ids, as far as they are known: a response may hold both, whichever one was sent. */
-function nameOf(market: string, orderId: number | null, placedBy: Entry | null): CancelledName {
-  return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
+  return { ...orderToCancel(client, { market, orderId, clientOrderId }), placedBy: entry };
 }
 
 /**
@@ -138,7 +129,7 @@ export function ready(
   targets: readonly CancellableOrder[],
   beside: CancelRemainder = nothingBeside,
   readBack: ReadBack = (outcome) => Promise.resolve(outcome),
-  groups: readonly GroupTarget[] = [],
+  groups: readonly GroupToCancel[] = [],
 ): Plan {
   const placedBy = targets.flatMap((target) => target.placedBy ?? []);
   return {
@@ -178,23 +169,24 @@ async function cancelTarget(
   target: CancellableOrder,
   options: SendOptions,
 ): Promise<TargetOutcome> {
-  try {
-    const order = await target.request.send(options);
-    const contradictions = findCancelContradictions(target.name, order);
-    if (contradictions.length > 0) return contradictedCancel(order, contradictions);
-    await noteGone(services, target, order);
-    return {
-      status: 'cancelled',
-      wasGone: false,
-      confirmedIds: [order.orderId],
-      note: `order ${order.orderId} is cancelled`,
-      evidence: { order: toJson(order) },
-      cancelled: [cancelledOf(order)],
-    };
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return await failedCancel(services, goneStatus, target, error);
+  const answer = await askToCancel(target, options);
+  if (answer.kind === 'failed') return await failedCancel(services, goneStatus, target, answer);
+  const { order } = answer;
+  if (answer.kind === 'contradicted') {
+    const { alarm, contradictions } = answer;
+    const { message } = alarm;
+    const evidence = toJson({ answered: order, contradictions, alarm: message });
+    return { status: 'unknown', wasGone: false, note: message, evidence, alarm };
   }
+  await noteGone(services, target, order);
+  return {
+    status: 'cancelled',
+    wasGone: false,
+    confirmedIds: [order.orderId],
+    note: `order ${order.orderId} is cancelled`,
+    evidence: { order: toJson(order) },
+    cancelled: [cancelledOf(order)],
+  };
 }
 
 /**
@@ -234,14 +226,10 @@ async function failedCancel(
   services: ExecuteServices,
   goneStatus: Status,
   target: CancellableOrder,
-  error: ExchangeError,
+  { error, isGone, isLost }: FailedCancel,
 ): Promise<TargetOutcome> {
-  const isGone = isOrderNotOpen(error);
   // An order whose response was lost may still arrive, so "not found" does not close its entry.
   if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
-  // After a lost response, "not found" may mean that the cancellation worked, or that the order was filled
-  // before.
-  const isLost = wasResponseLost(error);
   if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
     return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: describeAttempts(error) };
   const refused = isGone ? goneStatus : statusOfRefusal(error);

@@ -8,7 +8,8 @@ import { tradingGrounds } from '../model/account.ts';
 import type { ConditionalOrder, Order } from '../model/order.ts';
 import type { CancelScope } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
-import { cancelGroup, groupTargetOf } from './cancel-group.ts';
+import { groupToCancel } from './ask-to-cancel.ts';
+import { cancelGroup } from './cancel-group.ts';
 import { leftOpenAlarm } from './cancel-outcomes.ts';
 import type { CancellableOrder, ReadBack } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
@@ -108,7 +109,7 @@ async function cancelRest(
   groups: readonly ConditionalOrder[],
   options: SendOptions,
 ): Promise<void> {
-  for (const group of groups) await cancelGroup(groupTargetOf(client, market, group), options);
+  for (const group of groups) await cancelGroup(groupToCancel(client, market, group), options);
   try {
     await client.call(cancelAll, { market, type: [...tradingGrounds] }, options);
   } catch (error) {

@@ -2,14 +2,12 @@ import { RelayError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError, isOrderNotOpen, wasResponseLost } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
 import { reportOf } from '../model/step-facts.ts';
 import type { Outcome } from './action.ts';
-import { otherOrderAlarm } from './cancel-outcomes.ts';
-import { findCancelContradictions } from './find-contradictions.ts';
+import { askToCancel } from './ask-to-cancel.ts';
 import { lookUp } from './look-up.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
@@ -126,33 +124,36 @@ async function cancel(
   if (signal === null || clientOrderId === null)
     return { result: 'open_question', entry, finding: 'this signal placed no order that could be cancelled' };
   const client = await services.exchangeFor(entry.account);
-  try {
-    const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
-    const name = { market: signal.market, orderId: entry.orderId, clientOrderId };
-    const contradictions = findCancelContradictions(name, order);
-    if (contradictions.length > 0) {
-      const alarm = otherOrderAlarm(contradictions);
-      services.alarms.raise(alarm, { account: entry.account, signalId: entry.signalId });
-      return { result: 'open_question', entry, finding: alarm.message };
+  const name = { market: signal.market, orderId: entry.orderId, clientOrderId };
+  // Most often, no response has told the id of the order.
+  const request = client.prepare(cancelOrder, { market: signal.market, clientOrderId });
+  const answer = await askToCancel({ request, name }, options);
+  switch (answer.kind) {
+    case 'contradicted':
+      services.alarms.raise(answer.alarm, { account: entry.account, signalId: entry.signalId });
+      return { result: 'open_question', entry, finding: answer.alarm.message };
+    case 'cancelled': {
+      const { order } = answer;
+      const isOurs = await settleCancelled(services, entry, order, by);
+      const now = await readEntry(services, entry);
+      return isOurs
+        ? { result: 'settled', entry: now, finding: null }
+        : {
+            result: 'was_settled',
+            entry: now,
+            finding: `order ${order.orderId} existed and is cancelled now`,
+          };
     }
-    const isOurs = await settleCancelled(services, entry, order, by);
-    const now = await readEntry(services, entry);
-    return isOurs
-      ? { result: 'settled', entry: now, finding: null }
-      : {
-          result: 'was_settled',
-          entry: now,
-          finding: `order ${order.orderId} existed and is cancelled now`,
-        };
-  } catch (error) {
-    if (!(error instanceof ExchangeError) || !isOrderNotOpen(error)) throw error;
-    // The order was filled, was cancelled before, or never existed: the lists may show which.
-    const resolution = await settleByLookup(services, entry, by, options);
-    if (resolution.result === 'settled') return resolution;
-    const nothing = wasResponseLost(error)
-      ? 'a response was lost, and then its order was not open: this command may have cancelled it'
-      : 'its order is not open, so nothing was cancelled';
-    return { ...resolution, finding: `${nothing}; ${resolution.finding}` };
+    case 'failed': {
+      if (!answer.isGone) throw answer.error;
+      // The order was filled, was cancelled before, or never existed: the lists may show which.
+      const resolution = await settleByLookup(services, entry, by, options);
+      if (resolution.result === 'settled') return resolution;
+      const nothing = answer.isLost
+        ? 'a response was lost, and then its order was not open: this command may have cancelled it'
+        : 'its order is not open, so nothing was cancelled';
+      return { ...resolution, finding: `${nothing}; ${resolution.finding}` };
+    }
   }
 }
 
