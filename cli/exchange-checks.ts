@@ -10,7 +10,7 @@ import { mostAheadMs } from '../lib/exchange/nonce.ts';
 import type { Account } from '../lib/model/account.ts';
 import { describeRegions } from '../lib/model/region.ts';
 import type { Settings } from '../lib/model/settings.ts';
-import { describePaperKey } from '../lib/paper/accounts.ts';
+import { describePaperKey } from '../lib/paper/engine/accounts.ts';
 import { type Check, fail, pass, startAdvice, warn } from './check.ts';
 import { CommandFailure } from './failure.ts';
 import { checkMarketOrders, checkMarkets } from './market-checks.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
-import { leverages } from '../../lib/paper/positions.ts';
-import { type AccountType, accountTypes } from '../../lib/paper/set-funds.ts';
+import { leverages } from '../../lib/paper/engine/positions.ts';
+import { type AccountType, accountTypes } from '../../lib/paper/engine/set-funds.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { paint } from '../print.ts';

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
-import type { FeeTermsChange } from '../../lib/paper/main-account.ts';
+import type { FeeTermsChange } from '../../lib/paper/engine/main-account.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand } from '../command.ts';
 import { renderFees } from '../describe-fees.ts';

@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { isDecimalText } from '../../lib/base/decimal.ts';
-import { faultKinds } from '../../lib/paper/fault-rows.ts';
+import { faultKinds } from '../../lib/paper/faults/fault-rows.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { renderPaperState } from '../paper-state.ts';

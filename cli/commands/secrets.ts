@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Credentials } from '../../lib/exchange/client.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { describePaperKey, explainPaperRefusal } from '../../lib/paper/accounts.ts';
+import { describePaperKey, explainPaperRefusal } from '../../lib/paper/engine/accounts.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { formatSecond, renderFields } from '../print.ts';

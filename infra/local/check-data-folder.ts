@@ -8,7 +8,7 @@ import { accountFactsMigrations as accountFacts } from '../../lib/ledger/sqlite-
 import { executionsMigrations as executions } from '../../lib/ledger/sqlite-executions.ts';
 import { marketCopiesMigrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
-import { journalMigrations as paperJournal } from '../../lib/paper/journal.ts';
+import { journalMigrations as paperJournal } from '../../lib/paper/engine/journal.ts';
 import { snapshotsMigrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
 /** The highest version that this release reads, by database file and store. */

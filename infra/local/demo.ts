@@ -14,9 +14,9 @@ import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secr
 import { createLineLog } from '../../lib/host/line-log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import { startPaperExchange } from '../../lib/paper/server.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
+import { startPaperExchange } from '../../lib/paper/server/server.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { firstAlert } from '../../lib/signals/first-alert.ts';
 import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';

@@ -1,4 +1,4 @@
-import { startPaperExchange } from '../../lib/paper/server.ts';
+import { startPaperExchange } from '../../lib/paper/server/server.ts';
 import { serveParent } from './bench-process.ts';
 
 /** The paper exchange, which keeps orders, so that they can be cancelled. Its prices stand still. */

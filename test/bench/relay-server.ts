@@ -4,7 +4,7 @@ import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import { readMonotonicMs, serveParent } from './bench-process.ts';
 import { benchConfig, type Size } from './workload.ts';
 

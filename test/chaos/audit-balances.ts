@@ -1,5 +1,5 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { paperAccounts } from '../../lib/paper/accounts.ts';
+import { paperAccounts } from '../../lib/paper/engine/accounts.ts';
 import type { Evidence, Violation } from './evidence.ts';
 
 type Amount = readonly [ticker: string, amount: Decimal];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Fill } from '../../lib/model/execution.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { findFillGaps } from './audit-fills.ts';
 
 const order = {

@@ -1,7 +1,7 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import { paperAccounts } from '../../lib/paper/accounts.ts';
-import type { OrderState, PaperState } from '../../lib/paper/state.ts';
+import { paperAccounts } from '../../lib/paper/engine/accounts.ts';
+import type { OrderState, PaperState } from '../../lib/paper/server/state.ts';
 import type { Report } from '../../lib/reports/read-report.ts';
 import type { Evidence, Violation } from './evidence.ts';
 import { grounds } from './relay-config.ts';

@@ -1,7 +1,7 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { describeOrder, logAlert, logEntry } from './describe.ts';
 import { contentOf, type Evidence, hadResponse, type Violation } from './evidence.ts';
 import { tradingAccounts } from './relay-config.ts';

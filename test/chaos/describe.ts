@@ -1,5 +1,5 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { contentOf, type Evidence, nameOf } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
 

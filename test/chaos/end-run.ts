@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { bodyMark } from './alerts.ts';
 import { findFillGaps } from './audit-fills.ts';
 import {

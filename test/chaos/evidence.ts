@@ -1,5 +1,5 @@
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import type { PlannedOrder, PlannedSignal } from './alerts.ts';
 import type { Facts } from './facts.ts';
 import { pricedAmountOf } from './plan-alerts.ts';

@@ -8,7 +8,7 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import type { PaperState } from '../../lib/paper/state.ts';
+import type { PaperState } from '../../lib/paper/server/state.ts';
 import { createSqliteDeadLetters, type QueueCounts } from '../../lib/queue/sqlite-dead-letters.ts';
 import { type Report, readReport } from '../../lib/reports/read-report.ts';
 import type { FollowedFills } from './audit-fills.ts';

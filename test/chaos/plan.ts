@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom, type Random } from '../../lib/base/random.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { PlannedAlert } from './alerts.ts';
 import { between, pick } from './chance.ts';
 import { firstPrices, planAlerts } from './plan-alerts.ts';

@@ -9,7 +9,7 @@ import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import type { FaultKind } from '../../lib/paper/fault-rows.ts';
-import { startPaperExchange } from '../../lib/paper/server.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
+import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
+import { startPaperExchange } from '../../lib/paper/server/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
 import { awaitFills, gatherFacts, quieten, type RunStage } from './end-run.ts';
 import type { Facts } from './facts.ts';

@@ -1,5 +1,5 @@
-import type { PaperControl } from '../../lib/paper/control.ts';
-import type { FaultKind } from '../../lib/paper/fault-rows.ts';
+import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
+import type { PaperControl } from '../../lib/paper/server/control.ts';
 import type { PriceMove, Weather } from './plan.ts';
 
 /** How often each kind of fault has struck; for `down`, the number of outages. */

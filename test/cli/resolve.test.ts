@@ -4,7 +4,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import type { FaultKind } from '../../lib/paper/fault-rows.ts';
+import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';

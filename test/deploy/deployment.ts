@@ -16,7 +16,7 @@ import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';

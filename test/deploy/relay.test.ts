@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
-import { interestPaymentRecords } from '../../lib/paper/accounts.ts';
+import { interestPaymentRecords } from '../../lib/paper/engine/accounts.ts';
 import type { BalanceSnapshot, Holdings, Period } from '../../lib/snapshots/snapshot-store.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';

@@ -5,7 +5,7 @@ import { parseConfig } from '../../lib/host/config.ts';
 import type { Account, TradingGround } from '../../lib/model/account.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { checkMarket, checkOrder } from '../../lib/risk/check-order.ts';
 import { firstAlertText } from '../../lib/signals/first-alert.ts';
 import { createTemplate, type TemplateName } from '../../lib/signals/message-template.ts';

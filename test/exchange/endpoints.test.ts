@@ -38,7 +38,7 @@ import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { orderTypes } from '../../lib/model/order.ts';
 import { endpointOfType } from '../../lib/orders/order-types.ts';
-import { routes } from '../../lib/paper/routes.ts';
+import { routes } from '../../lib/paper/server/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 

@@ -7,7 +7,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { findOrder } from '../../lib/exchange/find-order.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { connect, failureOf, lostResponse, outage } from './scripted-exchange.ts';
 
 const market = 'BTC_USDT';

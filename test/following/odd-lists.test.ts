@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { createFollower } from '../../lib/following/follow-orders.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 

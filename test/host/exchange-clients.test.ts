@@ -6,7 +6,7 @@ import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 test('a client is reused until its key is replaced', async () => {

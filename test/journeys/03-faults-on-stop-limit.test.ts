@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { faultRows } from '../support/fault-rows.ts';
 import { createManualClock } from '../support/manual-clock.ts';

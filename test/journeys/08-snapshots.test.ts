@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import type { PaperState } from '../../lib/paper/state.ts';
+import type { PaperState } from '../../lib/paper/server/state.ts';
 import { runCli, runForJson } from '../cli/run-cli.ts';
 import { at, runSnapshotDay, type SnapshotDay } from '../support/snapshot-day.ts';
 

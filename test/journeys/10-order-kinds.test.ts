@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseConfig } from '../../lib/host/config.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { openWorld, testConfig, type World } from '../support/world.ts';
 
 const grounds = ['spot', 'margin', 'futures'] as const;

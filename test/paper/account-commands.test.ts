@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
-import { summaryOf } from '../../lib/paper/collateral.ts';
-import { createExchangeState } from '../../lib/paper/exchange-state.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { summaryOf } from '../../lib/paper/engine/collateral.ts';
+import { createExchangeState } from '../../lib/paper/engine/exchange-state.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, type Post, refusal } from './paper-client.ts';
 

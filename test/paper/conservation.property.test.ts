@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ceilToStep, type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { isQuoteSized } from '../../lib/model/order.ts';
-import { summaryOf } from '../../lib/paper/collateral.ts';
-import { applyCommand } from '../../lib/paper/engine.ts';
+import { summaryOf } from '../../lib/paper/engine/collateral.ts';
+import { applyCommand } from '../../lib/paper/engine/engine.ts';
 import {
   type Balance,
   createExchangeState,
   type ExchangeState,
   isSpotOrder,
   type PaperOrder,
-} from '../../lib/paper/exchange-state.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
-import { positionKeyOf } from '../../lib/paper/positions.ts';
-import { describeState } from '../../lib/paper/state.ts';
+} from '../../lib/paper/engine/exchange-state.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
+import { positionKeyOf } from '../../lib/paper/engine/positions.ts';
+import { describeState } from '../../lib/paper/server/state.ts';
 import { runs } from '../support/runs.ts';
 import { accounts, commandOf, randomSteps, type Step } from './random-commands.ts';
 

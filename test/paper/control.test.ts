@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, receive } from './paper-client.ts';
 

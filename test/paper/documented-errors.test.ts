@@ -3,9 +3,9 @@ import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { readResponse } from '../../lib/exchange/response.ts';
-import { createPaperCore } from '../../lib/paper/exchange.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { openTrading } from '../../lib/paper/trading.ts';
+import { openTrading } from '../../lib/paper/engine/trading.ts';
+import { createPaperCore } from '../../lib/paper/server/exchange.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, mainKey, type Post, receive, refusal, signBody } from './paper-client.ts';
 

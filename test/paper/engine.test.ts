@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
-import type { CommandResult } from '../../lib/paper/command-result.ts';
-import type { NewOrder } from '../../lib/paper/creating.ts';
-import { applyCommand } from '../../lib/paper/engine.ts';
-import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
-import { moveOrder } from '../../lib/paper/order-life.ts';
-import { describeState, type OrderState } from '../../lib/paper/state.ts';
+import type { CommandResult } from '../../lib/paper/engine/command-result.ts';
+import type { NewOrder } from '../../lib/paper/engine/creating.ts';
+import { applyCommand } from '../../lib/paper/engine/engine.ts';
+import { createExchangeState, type ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
+import { moveOrder } from '../../lib/paper/engine/order-life.ts';
+import { describeState, type OrderState } from '../../lib/paper/server/state.ts';
 
 let state: ExchangeState;
 let atMs: number;

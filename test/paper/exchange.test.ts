@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { openTrading, type Trading } from '../../lib/paper/engine/trading.ts';
 import {
   createPaperCore,
   encodeResponse,
   type PaperCore,
   type PaperRequest,
-} from '../../lib/paper/exchange.ts';
-import { describeState } from '../../lib/paper/state.ts';
-import { openTrading, type Trading } from '../../lib/paper/trading.ts';
+} from '../../lib/paper/server/exchange.ts';
+import { describeState } from '../../lib/paper/server/state.ts';
 import { type Key, mainKey, signBody } from './paper-client.ts';
 
 const startMs = 1_790_000_000_000;

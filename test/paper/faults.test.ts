@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../lib/base/random.ts';
-import { createFaultBox, type FaultRequest } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { createFaultBox, type FaultRequest } from '../../lib/paper/faults/faults.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, type Post } from './paper-client.ts';
 

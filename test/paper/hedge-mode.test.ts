@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, type Post, receive } from './paper-client.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Command } from '../../lib/paper/engine.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { openTrading } from '../../lib/paper/trading.ts';
+import type { Command } from '../../lib/paper/engine/engine.ts';
+import { openTrading } from '../../lib/paper/engine/trading.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, secondKey } from './paper-client.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { createPaperCore, type PaperCore, type PaperResponse } from '../../lib/paper/exchange.ts';
-import { openTrading, type Trading } from '../../lib/paper/trading.ts';
+import { openTrading, type Trading } from '../../lib/paper/engine/trading.ts';
+import { createPaperCore, type PaperCore, type PaperResponse } from '../../lib/paper/server/exchange.ts';
 import { mainKey, signBody } from './paper-client.ts';
 
 const startMs = 1_790_000_000_000;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { createPaperCore } from '../../lib/paper/exchange.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { openTrading } from '../../lib/paper/trading.ts';
+import { openTrading } from '../../lib/paper/engine/trading.ts';
+import { createPaperCore } from '../../lib/paper/server/exchange.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, moveTo, type Post } from './paper-client.ts';
 

@@ -8,8 +8,8 @@ import { market as marketOrder } from '../../lib/exchange/endpoints/market.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderDeals } from '../../lib/exchange/endpoints/order-deals.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const market = 'BTC_USDT';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
-import { applyCommand } from '../../lib/paper/engine.ts';
-import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
-import { bestPriceFor, bookOf } from '../../lib/paper/order-book.ts';
+import { applyCommand } from '../../lib/paper/engine/engine.ts';
+import { createExchangeState, type ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
+import { bestPriceFor, bookOf } from '../../lib/paper/engine/order-book.ts';
 
 let state: ExchangeState;
 

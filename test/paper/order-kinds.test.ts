@@ -7,7 +7,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { findOrder } from '../../lib/exchange/find-order.ts';
 import { kindOfType, type OrderRequest, orderTypes } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
-import { startPaperExchange } from '../../lib/paper/server.ts';
+import { startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createOutage, type Outage } from '../../lib/paper/outage.ts';
+import { createOutage, type Outage } from '../../lib/paper/faults/outage.ts';
 
 const host = '127.0.0.1';
 const anHourMs = 3_600_000;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom } from '../../lib/base/random.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
-import { walkPrice } from '../../lib/paper/prices.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
+import { walkPrice } from '../../lib/paper/server/prices.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 function walk(name: string, seed: number, steps: number): string[] {

@@ -2,11 +2,15 @@ import fc from 'fast-check';
 import { ceilToStep, type Decimal, floorToStep, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { isQuoteSized, type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { orderSchemas } from '../../lib/model/order-schemas.ts';
-import type { NewOrder } from '../../lib/paper/creating.ts';
-import type { Command } from '../../lib/paper/engine.ts';
-import { collateralAccountOf, type ExchangeState, isSpotOrder } from '../../lib/paper/exchange-state.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
-import { leverages } from '../../lib/paper/positions.ts';
+import type { NewOrder } from '../../lib/paper/engine/creating.ts';
+import type { Command } from '../../lib/paper/engine/engine.ts';
+import {
+  collateralAccountOf,
+  type ExchangeState,
+  isSpotOrder,
+} from '../../lib/paper/engine/exchange-state.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
+import { leverages } from '../../lib/paper/engine/positions.ts';
 
 export const accounts = ['main', 'second'] as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRateWindow } from '../../lib/paper/rate-window.ts';
+import { createRateWindow } from '../../lib/paper/requests/rate-window.ts';
 
 describe('a rate window', () => {
   test('admits the given number in any 10 seconds, and not one more', () => {

@@ -12,12 +12,16 @@ import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import type { CreateCommand } from '../../lib/paper/creating.ts';
-import { createPaperCore, encodeResponse } from '../../lib/paper/exchange.ts';
-import { collateralAccountOf, type ExchangeState, tradingAccountOf } from '../../lib/paper/exchange-state.ts';
-import { paperMarkets } from '../../lib/paper/markets.ts';
-import { openTrading, type Trading } from '../../lib/paper/trading.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
+import type { CreateCommand } from '../../lib/paper/engine/creating.ts';
+import {
+  collateralAccountOf,
+  type ExchangeState,
+  tradingAccountOf,
+} from '../../lib/paper/engine/exchange-state.ts';
+import { paperMarkets } from '../../lib/paper/engine/markets.ts';
+import { openTrading, type Trading } from '../../lib/paper/engine/trading.ts';
+import { createPaperCore, encodeResponse } from '../../lib/paper/server/exchange.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { runs } from '../support/runs.ts';
 import { accounts, commandOf, randomSteps, type Step } from './random-commands.ts';

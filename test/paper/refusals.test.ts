@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, type Post, refusal } from './paper-client.ts';
 

@@ -5,7 +5,7 @@ import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/cl
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.ts';
 import type { Market } from '../../lib/model/market.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { override } from '../support/override.ts';
 

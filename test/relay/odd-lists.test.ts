@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 

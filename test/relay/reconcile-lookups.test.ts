@@ -5,7 +5,7 @@ import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { LookupProgress } from '../../lib/ledger/entry.ts';
 import type { Order } from '../../lib/model/order.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';

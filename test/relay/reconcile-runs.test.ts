@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { acceptOne } from '../support/accept-one.ts';

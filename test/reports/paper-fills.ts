@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../lib/base/decimal.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import { type ExchangeState, isSpotOrder } from '../../lib/paper/exchange-state.ts';
+import { type ExchangeState, isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
 
 /**
  * The deals of the paper exchange as fills of two kinds of accounts: `main spot` and `main collateral`. There a market may

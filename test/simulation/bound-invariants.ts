@@ -1,6 +1,6 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
-import type { PaperOrder } from '../../lib/paper/exchange-state.ts';
+import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
 import { isCancel, keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';

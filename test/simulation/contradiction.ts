@@ -1,5 +1,5 @@
 import type { Random } from '../../lib/base/random.ts';
-import type { EncodedResponse } from '../../lib/paper/exchange.ts';
+import type { EncodedResponse } from '../../lib/paper/server/exchange.ts';
 import { pickOne } from './dice.ts';
 
 type Report = Readonly<Record<string, unknown>>;

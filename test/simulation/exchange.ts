@@ -2,9 +2,9 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Side } from '../../lib/model/order.ts';
-import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
-import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
-import { openTrading } from '../../lib/paper/trading.ts';
+import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { openTrading } from '../../lib/paper/engine/trading.ts';
+import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/server/exchange.ts';
 
 /** The paper exchange inside the simulated world. */
 export interface SimulatedExchange {

@@ -2,9 +2,9 @@ import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
 import { isOrderEnd, isQuoteSized, type Side } from '../../lib/model/order.ts';
-import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
-import { oddWord } from '../../lib/paper/odd-lists.ts';
-import type { PaperDeal } from '../../lib/paper/trade-records.ts';
+import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
+import { oddWord } from '../../lib/paper/faults/odd-lists.ts';
 import { orderSignalOf } from '../../lib/positions/sent-order.ts';
 import { keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';

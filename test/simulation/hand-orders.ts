@@ -1,6 +1,6 @@
 import { floorToStep, parseDecimal } from '../../lib/base/decimal.ts';
-import { paperKeys } from '../../lib/paper/accounts.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
+import { paperKeys } from '../../lib/paper/engine/accounts.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { override } from '../support/override.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 import type { HandOrder, SimulatedExchange } from './exchange.ts';

@@ -2,7 +2,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
+import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';

@@ -3,7 +3,7 @@ import { parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import { isPositionSignal, placesOrder, type Signal } from '../../lib/model/signal.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { orderForLeg, type PositionEntry } from './leg-orders.ts';

@@ -1,8 +1,8 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
-import { paperKeys } from '../../lib/paper/accounts.ts';
-import type { EncodedResponse } from '../../lib/paper/exchange.ts';
-import { changeList } from '../../lib/paper/odd-lists.ts';
+import { paperKeys } from '../../lib/paper/engine/accounts.ts';
+import { changeList } from '../../lib/paper/faults/odd-lists.ts';
+import type { EncodedResponse } from '../../lib/paper/server/exchange.ts';
 import { contradictResponse } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';

@@ -1,7 +1,7 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import { type CancelTarget, placesOrder } from '../../lib/model/signal.ts';
-import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
+import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { keyText, type RaisedAlarm } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { longestListLagMs } from './network.ts';

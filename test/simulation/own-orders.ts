@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type OrderSignal, type PositionSignal, placesOrder } from '../../lib/model/signal.ts';
-import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
+import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 
 /** The client order ids of orders that the owner placed on the exchange's own page. */
 export const handPrefix = 'by-hand-';

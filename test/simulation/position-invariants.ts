@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isPositionSignal } from '../../lib/model/signal.ts';
-import { isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
+import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { matchOrders } from './own-orders.ts';

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { History } from './history.ts';
 import type { Facts } from './invariants.ts';
 import { longestPositionLagMs } from './network.ts';

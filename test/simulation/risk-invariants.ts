@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
-import { closesOnly } from '../../lib/paper/positions.ts';
+import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { closesOnly } from '../../lib/paper/engine/positions.ts';
 import { isWindowOpen } from '../../lib/risk/trading-windows.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { matchOrders } from './own-orders.ts';

@@ -4,7 +4,7 @@ import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';
 import { endpointOfType } from '../../lib/orders/order-types.ts';
-import { marketNamed, type PaperMarket } from '../../lib/paper/markets.ts';
+import { marketNamed, type PaperMarket } from '../../lib/paper/engine/markets.ts';
 import { isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts } from './invariants.ts';
 

@@ -5,7 +5,7 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
+import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { override } from '../support/override.ts';
 import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';

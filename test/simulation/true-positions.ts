@@ -1,6 +1,6 @@
 import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import type { PositionState } from '../../lib/model/signal.ts';
-import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
+import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { handPrefix } from './own-orders.ts';
 
 /** One fill's change of a position, signed in base units. */

@@ -1,7 +1,7 @@
 import { type Decimal, one, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { PositionSignal, PositionTarget } from '../../lib/model/signal.ts';
-import { marketNamed } from '../../lib/paper/markets.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { History } from './history.ts';
 import type { Decided } from './position-view.ts';
 

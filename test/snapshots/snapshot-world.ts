@@ -4,7 +4,7 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import type { ImportServices } from '../../lib/snapshots/import-interest.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';

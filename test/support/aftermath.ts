@@ -6,8 +6,8 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createFollower } from '../../lib/following/follow-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { DueKey } from '../../lib/ledger/ledger.ts';
-import type { FaultRequest } from '../../lib/paper/faults.ts';
-import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
+import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {

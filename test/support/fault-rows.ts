@@ -1,4 +1,4 @@
-import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 
 /** One row of the table in docs/outcomes.md: what goes wrong, what the ledger shows, how many orders the exchange holds. */
 export interface FaultRow {

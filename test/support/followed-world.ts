@@ -5,7 +5,7 @@ import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.t
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { startDynamodb } from './dynamodb/start-dynamodb.ts';
 import { openFunctions } from './functions.ts';
 import { override } from './override.ts';

@@ -4,7 +4,7 @@ import { createFollower } from '../../lib/following/follow-orders.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import { createWorker } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { receiveSignal } from '../../lib/relay/receive-signal.ts';

@@ -5,8 +5,8 @@ import { longestLagMs } from '../../lib/exchange/lag.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { kindOfType, type OrderRequest, type OrderType, type Side } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import type { OrderState, OtoState } from '../../lib/paper/state.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
+import type { OrderState, OtoState } from '../../lib/paper/server/state.ts';
 import { createMovedClock } from './moved-clock.ts';
 import { openWorld, type Posted, testConfig } from './world.ts';
 

@@ -13,7 +13,7 @@ import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';

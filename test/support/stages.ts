@@ -8,7 +8,7 @@ import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-fa
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { deduplicationIdOf, type SignalMessage, type SignalQueue } from '../../lib/queue/queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';

@@ -15,8 +15,8 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createListeningLog, type LoggedLine } from './listening-log.ts';
 
 /** The whole local relay on free ports and a folder of its own, against a paper exchange that moves only by hand. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../lib/base/random.ts';
 import { locateDataFolder } from '../../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../../lib/host/file-secrets.ts';
-import { startPaperExchange } from '../../../lib/paper/server.ts';
+import { startPaperExchange } from '../../../lib/paper/server/server.ts';
 import { between, pick } from '../chance.ts';
 import { gatherFacts, quieten, type RunStage } from '../end-run.ts';
 import type { Facts } from '../facts.ts';

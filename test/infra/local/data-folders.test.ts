@@ -13,8 +13,8 @@ import { createDataFolder, type DataFolder, readRun } from '../../../lib/host/da
 import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import type { Entry } from '../../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
-import { paperKeysOf } from '../../../lib/paper/accounts.ts';
-import { startPaperExchange } from '../../../lib/paper/server.ts';
+import { paperKeysOf } from '../../../lib/paper/engine/accounts.ts';
+import { startPaperExchange } from '../../../lib/paper/server/server.ts';
 import { createListeningLog } from '../../support/listening-log.ts';
 import { ledgerScripts, queueScripts } from '../../support/older-scripts.ts';
 import { testConfig } from '../../support/world.ts';

@@ -11,8 +11,8 @@ import { parseConfig } from '../../../lib/host/config.ts';
 import { createDataFolder, type DataFolder } from '../../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
-import { paperKeysOf } from '../../../lib/paper/accounts.ts';
-import { type PaperExchange, startPaperExchange } from '../../../lib/paper/server.ts';
+import { paperKeysOf } from '../../../lib/paper/engine/accounts.ts';
+import { type PaperExchange, startPaperExchange } from '../../../lib/paper/server/server.ts';
 import { buyAlert } from '../../support/alerts.ts';
 import { testConfig } from '../../support/world.ts';
 

@@ -1,0 +1,116 @@
+import { minimum, zero } from '../../base/decimal.ts';
+import type { OrderRequest, StpMode } from '../../model/order.ts';
+import { type CommandResult, refused } from './command-result.ts';
+import {
+  type ClientOrderKey,
+  type ExchangeState,
+  isSpotOrder,
+  lastPriceOf,
+  ordersByClientOrderId,
+  type PaperOrder,
+} from './exchange-state.ts';
+import { amountToHold, setHold } from './funds.ts';
+import { checkPositionSide, isPerpetual } from './hedge-mode.ts';
+import { meetBook } from './matching.ts';
+import { addOrder, type DraftedExits, draftOrder } from './order-life.ts';
+import { closablePart, positionAmountOf } from './positions.ts';
+import type { RefusalName } from './refusals.ts';
+import { canFund, wouldTake } from './taking.ts';
+
+/** A requested order whose fields were checked against its market. An empty client order id means none. */
+export type NewOrder = OrderRequest & { readonly stp: StpMode };
+
+export interface CreateCommand {
+  readonly kind: 'create';
+  readonly atMs: number;
+  readonly account: string;
+  readonly order: NewOrder;
+}
+
+/** Places an order, unless one of its checks refuses it. */
+export function createOrder(state: ExchangeState, command: CreateCommand): CommandResult {
+  const { order: asked, account } = command;
+  if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined)
+    return refused('client_order_id_used');
+  const misplaced = isSpotOrder(asked) ? null : checkPositionSide(state, account, asked);
+  if (misplaced !== null) return refused(misplaced);
+  const activation = activationOf(state, asked);
+  if (activation === null) return refused('activation_at_last_price');
+  const draft = draftFor(state, command, activation);
+  const refusal = checkDraft(state, draft);
+  if (refusal !== null) return refused(refusal);
+  const { stopLoss = null, takeProfit = null } = asked;
+  const order = addChecked(state, draft, { stopLoss, takeProfit });
+  state.acceptedOrderIds.push(order.orderId);
+  return { result: 'order', order };
+}
+
+/** Adds an order that passed its checks, reserves its funds and lets it take what the book offers. */
+export function addChecked(state: ExchangeState, draft: PaperOrder, planned?: DraftedExits): PaperOrder {
+  // An order without a limit or trigger price ends at once and reserves nothing.
+  const rests = draft.price !== null || draft.activationPrice !== null;
+  const order = addOrder(state, draft, planned);
+  if (rests) setHold(state, order, amountToHold(state, order));
+  meetBook(state, order);
+  return order;
+}
+
+function draftFor(
+  state: ExchangeState,
+  { order: asked, account, atMs }: CreateCommand,
+  activation: Activation,
+): PaperOrder {
+  const { type, market, side, amount, stp, clientOrderId, positionSide: statedSide = 'BOTH' } = asked;
+  const { price = null, postOnly = false, ioc = false, reduceOnly = false } = asked;
+  // On a margin pair, which has one position of either sign, the side is a statement only.
+  const positionSide = isPerpetual(market) ? statedSide : 'BOTH';
+  const closable = closablePart(positionAmountOf(state, { account, market, positionSide }), side, amount);
+  return draftOrder({
+    account,
+    type,
+    market,
+    side,
+    // An amount that is trimmed to nothing is refused.
+    amount: reduceOnly ? minimum(amount, closable) : amount,
+    price,
+    ...activation,
+    postOnly,
+    ioc,
+    reduceOnly,
+    stp,
+    clientOrderId,
+    positionSide,
+    statedSide,
+    createdAtMs: atMs,
+    parentId: null,
+  });
+}
+
+type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
+
+/**
+ * The trigger of the order, if it has one; null if the trigger price equals the last price and has no
+ * direction.
+ */
+function activationOf(state: ExchangeState, asked: NewOrder): Activation | null {
+  const { activationPrice, market } = asked;
+  if (activationPrice === undefined) return { activationPrice: null, activationCondition: null };
+  const lastPrice = lastPriceOf(state, market);
+  if (activationPrice.eq(lastPrice)) return null;
+  // The direction follows from the last price, not from the side.
+  return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
+}
+
+function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {
+  const isSpot = isSpotOrder(draft);
+  if (draft.reduceOnly && draft.amount.eq(zero)) return 'reduce_only_no_position';
+  if (draft.postOnly && wouldTake(state, draft)) return isSpot ? 'spot_would_take' : 'collateral_would_take';
+  if (canFund(state, draft)) return null;
+  return isSpot ? 'balance_too_small' : 'collateral_too_small';
+}
+
+/** The open order with this client order id. The ids of ended orders may be reused. */
+export function findOpenByClientOrderId(state: ExchangeState, key: ClientOrderKey): PaperOrder | undefined {
+  if (key.clientOrderId === '') return undefined;
+  return ordersByClientOrderId(state, key).find((order) => state.open.has(order.orderId));
+}
