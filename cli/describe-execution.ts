@@ -1,3 +1,4 @@
+import { orderSignalOf } from '../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import {
@@ -9,7 +10,6 @@ import {
   orderOf,
 } from '../lib/model/execution.ts';
 import { currenciesInName } from '../lib/model/market.ts';
-import { orderSignalOf } from '../lib/positions/sent-order.ts';
 import type { Cell } from './print.ts';
 import { formatLocal } from './time-zone.ts';
 

@@ -1,6 +1,6 @@
+import { type PositionsReading, parseReading } from '../lib/account/read-positions.ts';
 import { type Decimal, zero } from '../lib/base/decimal.ts';
 import { mayHide } from '../lib/exchange/listed.ts';
-import { type PositionsReading, parseReading } from '../lib/exposure/read-positions.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import { findAccount } from '../lib/model/settings.ts';
 import { readEndings, type ToldEnding } from '../lib/reports/read-endings.ts';

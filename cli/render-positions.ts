@@ -1,7 +1,7 @@
+import type { KnownExit } from '../lib/account/find-protection.ts';
 import { type Decimal, formatDecimal, zero } from '../lib/base/decimal.ts';
 import type { OpenPosition } from '../lib/model/holdings.ts';
 import { currenciesInName } from '../lib/model/market.ts';
-import type { KnownExit } from '../lib/relay/find-protection.ts';
 import { type Cell, formatAmount } from './print.ts';
 import { renderStacked } from './stacked-table.ts';
 import { renderOneLineRows } from './table.ts';

@@ -1,7 +1,7 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createWebhook } from '../lib/host/webhook.ts';
-import { receiveSignal } from '../lib/relay/receive-signal.ts';
+import { receiveSignal } from '../lib/relay/receive/receive-signal.ts';
 import { checkedConfig } from './checked-config.ts';
 
 /**

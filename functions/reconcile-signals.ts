@@ -1,8 +1,8 @@
-import { createFollower } from '../lib/following/follow-orders.ts';
 import { openReconcileServices } from '../lib/host/aws-services.ts';
 import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
-import { runMinute } from '../lib/relay/run-minute.ts';
+import { createFollower } from '../lib/relay/follow/follow-orders.ts';
+import { runMinute } from '../lib/relay/settle/run-minute.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);

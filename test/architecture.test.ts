@@ -19,26 +19,24 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/ledger/higher-rank.ts', "import '../queue/b.ts';", rank],
   ['lib/queue/sibling.ts', "import '../exchange/b.ts';", rank],
   ['lib/reports/sibling.ts', "import '../queue/b.ts';", rank],
-  ['lib/translate/sibling.ts', "import '../risk/b.ts';", rank],
-  ['lib/positions/sibling.ts', "import '../translate/b.ts';", rank],
-  ['lib/following/sibling.ts', "import '../exposure/b.ts';", rank],
-  ['lib/exposure/higher-rank.ts', "import '../relay/b.ts';", rank],
-  ['lib/positions/higher-rank.ts', "import '../relay/b.ts';", rank],
+  ['lib/translate/sibling.ts', "import '../limits/b.ts';", rank],
+  ['lib/watch/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/relay/sibling.ts', "import '../paper/b.ts';", rank],
-  ['lib/account/higher-rank.ts', "import '../exposure/b.ts';", rank],
+  ['lib/relay/cancel/sibling.ts', "import '../../paper/engine/b.ts';", rank],
+  ['lib/account/higher-rank.ts', "import '../watch/b.ts';", rank],
   ['lib/paper/engine/higher-rank.ts', "import '../requests/b.ts';", rank],
   ['lib/paper/requests/higher-rank.ts', "import '../lists/b.ts';", rank],
   ['lib/paper/lists/higher-rank.ts', "import '../server/b.ts';", rank],
   ['lib/paper/faults/sibling.ts', "import '../lists/b.ts';", rank],
   ['lib/paper/server/knows-relay.ts', "import '../../ledger/b.ts';", rank],
   ['lib/exchange/endpoints/sibling.ts', "import '../../ledger/b.ts';", rank],
-  ['lib/signals/type-alone.ts', "export type { B } from '../risk/b.ts';", rank],
+  ['lib/signals/type-alone.ts', "export type { B } from '../limits/b.ts';", rank],
   ['lib/model/dynamic.ts', "await import('../exchange/b.ts');", rank],
   ['lib/host/re-export.ts', "export * from '../../functions/b.ts';", rank],
   ['lib/host/reads-configuration.ts', "import '../../relay.config.ts';", rank],
   ['lib/base/loads-test.ts', "import '../../test/support/b.ts';", rank],
   ['lib/helpers/without-rank.ts', "import '../base/b.ts';", rank],
-  ['lib/risk/loads-file-without-rank.ts', "import '../helpers/b.ts';", rank],
+  ['lib/limits/loads-file-without-rank.ts', "import '../helpers/b.ts';", rank],
   ['lib/relay/loads-file-beside-folders.ts', "import '../b.ts';", rank],
   ['functions/knows-runner.ts', "import '../infra/local/b.ts';", rank],
   ['functions/loads-configuration.ts', "import '../relay.config.ts';", rank],
@@ -160,7 +158,9 @@ describe('the project', () => {
       packages: 'external',
     });
     const bundled = Object.keys(metafile.inputs);
-    expect(bundled).toEqual(expect.arrayContaining(['lib/relay/execute-signal.ts', 'lib/base/errors.ts']));
+    expect(bundled).toEqual(
+      expect.arrayContaining(['lib/relay/execute/execute-signal.ts', 'lib/base/errors.ts']),
+    );
     const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
     const packages = imported.filter(({ external }) => external === true).map(({ path }) => path);
     expect([...new Set(packages)].filter((path) => !path.startsWith('node:')).sort()).toEqual([

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type LimitReport, type LimitUse, readLimitUse } from '../../lib/exposure/limit-use.ts';
+import { type LimitReport, type LimitUse, readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { type Cell, paint } from '../print.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isLossPause } from '../../lib/exposure/pause-on-loss.ts';
+import { isLossPause } from '../../lib/account/pause-on-loss.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { type Context, readShortText, runCommand } from '../command.ts';

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import type { Decimal } from '../../lib/base/decimal.ts';
-import { RelayError } from '../../lib/base/errors.ts';
-import type { ExchangeClient } from '../../lib/exchange/client.ts';
-import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
-import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { findStops, findStrategies, findTargets, isStopAwaited } from '../../lib/account/find-protection.ts';
 import {
   describeHidden,
   type PositionsReading,
   parseReading,
   readPositions,
-} from '../../lib/exposure/read-positions.ts';
+} from '../../lib/account/read-positions.ts';
+import type { Decimal } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { findStops, findStrategies, findTargets, isStopAwaited } from '../../lib/relay/find-protection.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';

@@ -9,7 +9,7 @@ import {
   observationsOf,
   type Resolution,
   resolveSignal,
-} from '../../lib/relay/resolve-signal.ts';
+} from '../../lib/relay/settle/resolve-signal.ts';
 import { type Context, readCount, readShortText, runCommand } from '../command.ts';
 import { describeMeaning } from '../describe-meaning.ts';
 import { timeoutMs } from '../exchange.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
-import { reconciler } from '../../lib/relay/reconcile-signals.ts';
+import { reconciler } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type Context, runCommand } from '../command.ts';
 import { describeEnding } from '../describe-ending.ts';
 import { describeExecution } from '../describe-execution.ts';

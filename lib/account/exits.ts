@@ -6,7 +6,7 @@ import { exitIdsOf, type OrderRole, orderOf } from '../model/execution.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { exitPriceOf, type Order, oppositeOf, type PositionSide, type Side } from '../model/order.ts';
 import type { DecimalText } from '../model/signal.ts';
-import { orderSignalOf } from '../positions/sent-order.ts';
+import { orderSignalOf } from './sent-order.ts';
 
 /** A stop-loss or take-profit that an entry asked for. */
 export interface WantedExit {

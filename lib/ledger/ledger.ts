@@ -2,6 +2,9 @@ import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 
+/** The most open orders read at once; the read takes milliseconds, however large the ledger is. */
+export const mostBelieved = 1000;
+
 /** The maximum number of signals or orders of an account in any 60 seconds. */
 export interface MinuteLimit {
   readonly maxPerMinute: number;

@@ -8,9 +8,9 @@ import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
 import type { HeldSecret } from '../signals/find-secret.ts';
 import type { Arrival } from '../signals/staleness.ts';
-import type { MarketCatalogue } from './market-catalogue.ts';
-import type { OverloadWatch } from './overload.ts';
-import type { RepeatWatch } from './repeated-alert.ts';
+import type { MarketCatalogue } from './execute/market-catalogue.ts';
+import type { OverloadWatch } from './receive/overload.ts';
+import type { RepeatWatch } from './receive/repeated-alert.ts';
 
 /**
  * The arrival that a signal's age is checked against when the alert does not say when it fired.

@@ -1,5 +1,5 @@
 import { isFinal } from '../../lib/model/outcome.ts';
-import { lostResponseOutcome } from '../../lib/relay/settle-entry.ts';
+import { lostResponseOutcome } from '../../lib/relay/settle/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
 import { hadResponse, type Violation } from './evidence.ts';
 import type { Facts } from './facts.ts';

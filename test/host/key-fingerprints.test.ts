@@ -12,7 +12,7 @@ import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
-import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { holdsSecret } from '../../lib/signals/find-secret.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';

@@ -4,7 +4,7 @@ import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
-import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
 import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';

@@ -1,9 +1,9 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
-import { createFollower } from '../../lib/following/follow-orders.ts';
 import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';

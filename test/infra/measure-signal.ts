@@ -2,7 +2,7 @@ import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Log, LogFacts } from '../../lib/base/log.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { openFunctions } from '../support/functions.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { openExecuteServices, openReconcileServices } from '../../lib/host/aws-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import { latestStartMs } from '../../lib/relay/earlier-signals.ts';
-import { lastRequestMs } from '../../lib/relay/reconcile-signals.ts';
-import { signalTimeouts } from '../../lib/relay/signal-time.ts';
+import { latestStartMs } from '../../lib/relay/execute/earlier-signals.ts';
+import { signalTimeouts } from '../../lib/relay/execute/signal-time.ts';
+import { lastRequestMs } from '../../lib/relay/settle/reconcile-signals.ts';
 import { infraConfig, synthesize } from './synthesized.ts';
 
 const environment = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { checkDialect, checkOrder } from '../../lib/limits/check-order.ts';
 import type { LimitSignal } from '../../lib/model/signal.ts';
 import { describeOrder, kindNamed } from '../../lib/orders/order-kinds.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
-import { checkDialect, checkOrder } from '../../lib/risk/check-order.ts';
 import { account, buy, size } from '../signals/sized.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 

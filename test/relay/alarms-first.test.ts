@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
-import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
-import { settleEntry } from '../../lib/relay/settle-entry.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
+import { settleEntry } from '../../lib/relay/settle/settle-entry.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';

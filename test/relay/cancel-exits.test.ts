@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Order } from '../../lib/model/order.ts';
-import { cancelExits } from '../../lib/relay/cancel-exits.ts';
+import { cancelExits } from '../../lib/relay/cancel/cancel-exits.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 
 let relay: Aftermath;

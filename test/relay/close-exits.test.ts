@@ -7,7 +7,7 @@ import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

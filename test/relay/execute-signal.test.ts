@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';

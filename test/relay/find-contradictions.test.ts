@@ -5,7 +5,7 @@ import {
   findCancelContradictions,
   findOrderContradictions,
   type ReportedOrder,
-} from '../../lib/relay/find-contradictions.ts';
+} from '../../lib/relay/cancel/find-contradictions.ts';
 
 const asked: OrderRequest = {
   type: 'stop_limit',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
-import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';

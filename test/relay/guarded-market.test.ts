@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
-import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

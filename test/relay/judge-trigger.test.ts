@@ -6,7 +6,7 @@ import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Order } from '../../lib/model/order.ts';
-import { lookUp } from '../../lib/relay/look-up.ts';
+import { lookUp } from '../../lib/relay/settle/look-up.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { SignalEntry } from '../../lib/ledger/entry.ts';
 import { isSignal } from '../../lib/ledger/entry.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
-import { createKillSwitch, type PauseReading } from '../../lib/relay/kill-switch.ts';
+import { createKillSwitch, type PauseReading } from '../../lib/relay/execute/kill-switch.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { checkPause } from '../../lib/limits/check-order.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { checkPause } from '../../lib/risk/check-order.ts';
 import { minuteMs, noonMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { lookUp } from '../../lib/relay/look-up.ts';
+import { lookUp } from '../../lib/relay/settle/look-up.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 

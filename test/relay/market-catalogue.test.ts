@@ -6,7 +6,7 @@ import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.ts';
 import type { Market } from '../../lib/model/market.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
-import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
 import { override } from '../support/override.ts';
 
 const secondMs = 1000;

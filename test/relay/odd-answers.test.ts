@@ -3,7 +3,7 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import type { ListPage } from '../../lib/exchange/listed.ts';
-import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { createOverloadWatch } from '../../lib/relay/overload.ts';
+import { createOverloadWatch } from '../../lib/relay/receive/overload.ts';
 import { testConfig } from '../support/world.ts';
 
 const accounts = parseConfig(testConfig).settings.accounts;

@@ -6,7 +6,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

@@ -4,9 +4,9 @@ import { market } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Account } from '../../lib/model/account.ts';
-import type { Plan } from '../../lib/relay/action.ts';
-import { withExitsCancelled } from '../../lib/relay/close-exits.ts';
-import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import type { Plan } from '../../lib/relay/execute/action.ts';
+import { withExitsCancelled } from '../../lib/relay/position/close-exits.ts';
+import { resolveSignal } from '../../lib/relay/settle/resolve-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

@@ -3,7 +3,7 @@ import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Ledger, LedgerEntrance } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
 
 let file: SqliteFile;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
-import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
 import type { LoggedLine } from '../support/listening-log.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
+import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';

@@ -6,7 +6,7 @@ import { parseConfig } from '../../lib/host/config.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';

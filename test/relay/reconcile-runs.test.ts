@@ -3,7 +3,7 @@ import { RelayError } from '../../lib/base/errors.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
-import { createRepeatWatch } from '../../lib/relay/repeated-alert.ts';
+import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
+import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
-import { type Approach, resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import { type Approach, resolveSignal } from '../../lib/relay/settle/resolve-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';

@@ -6,7 +6,7 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { runMinute } from '../../lib/relay/run-minute.ts';
+import { runMinute } from '../../lib/relay/settle/run-minute.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';

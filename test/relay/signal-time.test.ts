@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import { sendingTimeMs } from '../../lib/relay/signal-time.ts';
+import { sendingTimeMs } from '../../lib/relay/execute/signal-time.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import { sweepAccepted } from '../../lib/relay/settle/sweep-accepted.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openFunctions } from '../support/functions.ts';
 

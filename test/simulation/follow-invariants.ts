@@ -1,3 +1,4 @@
+import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
@@ -5,7 +6,6 @@ import { isOrderEnd, isQuoteSized, type Side } from '../../lib/model/order.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
 import { oddWord } from '../../lib/paper/faults/odd-lists.ts';
-import { orderSignalOf } from '../../lib/positions/sent-order.ts';
 import { keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 

@@ -3,7 +3,7 @@ import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import { createWorker, type WorkerHandler } from '../../lib/host/worker.ts';
 import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import type { PostponeMessage, SignalMessage } from '../../lib/queue/queue.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import type { ExecuteServices } from '../../lib/relay/services.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, noteRedrive } from './dead-letters.ts';

@@ -1,6 +1,5 @@
 import { startWorkerLoop } from '../../infra/local/worker-loop.ts';
 import { createSqliteFile, type ScheduleFlush } from '../../lib/base/sqlite.ts';
-import type { Follower } from '../../lib/following/follow-orders.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
@@ -8,7 +7,8 @@ import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import type { Follower } from '../../lib/relay/follow/follow-orders.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';

@@ -1,5 +1,5 @@
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
-import type { MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import type { MarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
 import { rollWhole } from './dice.ts';
 import { currentInvocation, type Process } from './process.ts';
 import type { SimulatedWorld } from './simulated-world.ts';

@@ -11,7 +11,7 @@ import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import type { MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import type { MarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
 import type { ReceiveServices } from '../../lib/relay/services.ts';
 import type { HandlerName, Process } from './process.ts';
 import type { SecretContents } from './secrets.ts';

@@ -1,6 +1,6 @@
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import { resolveSignal } from '../../lib/relay/settle/resolve-signal.ts';
 import { rollChance } from './dice.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { isWindowOpen } from '../../lib/limits/trading-windows.ts';
 import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { closesOnly } from '../../lib/paper/engine/positions.ts';
-import { isWindowOpen } from '../../lib/risk/trading-windows.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { matchOrders } from './own-orders.ts';
 import { createViews, type ViewOf } from './position-view.ts';

@@ -3,19 +3,19 @@ import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { createFollower } from '../../lib/following/follow-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { DueKey } from '../../lib/ledger/ledger.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
+import { type Receipt, receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
+import type { ExecuteServices } from '../../lib/relay/services.ts';
 import {
   type ReconcileServices,
   type Reconciliation,
   reconcileSignals,
-} from '../../lib/relay/reconcile-signals.ts';
-import type { ExecuteServices } from '../../lib/relay/services.ts';
+} from '../../lib/relay/settle/reconcile-signals.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { RaisedAlarm } from './record-alarms.ts';
 import { openServices, type RelayServices, token } from './relay-services.ts';

@@ -1,14 +1,14 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
-import { createFollower } from '../../lib/following/follow-orders.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import { createWorker } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import { receiveSignal } from '../../lib/relay/receive-signal.ts';
-import { runMinute } from '../../lib/relay/run-minute.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
+import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
+import { runMinute } from '../../lib/relay/settle/run-minute.ts';
 import type { RaisedAlarm } from './record-alarms.ts';
 import { openServices, type RelayServices, token } from './relay-services.ts';
 

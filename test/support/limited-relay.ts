@@ -2,7 +2,7 @@ import { formatDecimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from './aftermath.ts';
 import { testConfig } from './world.ts';
 

@@ -5,7 +5,6 @@ import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { FollowServices } from '../../lib/following/follow-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
@@ -15,11 +14,12 @@ import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
-import { createOverloadWatch } from '../../lib/relay/overload.ts';
-import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';
-import { createRepeatWatch } from '../../lib/relay/repeated-alert.ts';
+import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
+import type { FollowServices } from '../../lib/relay/follow/follow-services.ts';
+import { createOverloadWatch } from '../../lib/relay/receive/overload.ts';
+import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
+import type { ReconcileServices } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type RaisedAlarm, recordAlarms } from './record-alarms.ts';
 import { testConfig } from './world.ts';
 

@@ -1,0 +1,182 @@
+import type { Clock } from '../base/clock.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { dayMs, startOfDayAt } from '../base/time-zone.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
+import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { limitsOf } from '../limits/check-order.ts';
+import { type CostBooks, type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
+import type { Account } from '../model/account.ts';
+import { type CostPosition, flatPosition } from '../model/average-cost.ts';
+import { type Fill, orderOf } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { currenciesInName } from '../model/market.ts';
+import type { DecimalText } from '../model/signal.ts';
+import { orderSignalOf } from './sent-order.ts';
+
+export interface DayServices {
+  readonly clock: Clock;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
+}
+
+/** The fills of this day and of the one before, and the positions that older ones left. */
+export interface DayFills {
+  /** When the day began. */
+  readonly sinceMs: number;
+  readonly readAtMs: number;
+  readonly books: CostBooks;
+  /** Oldest first: those that were followed, and those that only the response to an order has told. */
+  readonly fills: readonly Fill[];
+  readonly isSpot: (market: string) => boolean;
+}
+
+/** An account without stored books is computed from the fills of this time. */
+const firstReplayMs = 31 * dayMs;
+/** A fill carries the time of the exchange, which is ahead of a clock that was set back. */
+const clockAheadMs = 31 * dayMs;
+/** The most entries whose responses are read. */
+const mostFollowed = 1000;
+
+/**
+ * Reads the fills of this day and the last one, and the positions that older fills left, which are stored. A fill that
+ * becomes known within a day of its time is replayed at its place; one that comes later, or never, is missing.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readDayFills(
+  { clock, executions, facts }: DayServices,
+  account: Account,
+): Promise<DayFills> {
+  const { name, limits } = account;
+  const timeZone = limits?.timeZone ?? 'Etc/UTC';
+  const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
+  const nowMs = clock.nowMs();
+  const sinceMs = startOfDayAt(nowMs, timeZone);
+  const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
+  const stored = parseBooks(await facts.read(name, 'books'));
+  // Books of a later time were stored before the clock was set back, or in another time zone.
+  const start =
+    stored === null || stored.atMs > checkpointMs
+      ? { atMs: checkpointMs - firstReplayMs, books: new Map<string, CostPosition>() }
+      : stored;
+  let books: CostBooks = start.books;
+  if (start.atMs < checkpointMs) {
+    const older = await readAll(listFills(executions, name, start.atMs, checkpointMs));
+    books = replayFills(books, older, checkpointMs, isSpot).books;
+    await facts.write(name, 'books', describeBooks(checkpointMs, books));
+  }
+  const known = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
+  const told = (await executions.followed(name, mostFollowed)).flatMap(
+    (entry) => findToldFill(entry, known, isSpot) ?? [],
+  );
+  const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
+  return { sinceMs, readAtMs: nowMs, books, fills, isSpot };
+}
+
+/**
+ * What the day has realised. A fill that the list of positions does not show yet counts with the position that is still
+ * listed, and not a second time.
+ *
+ * @param positions as they were read
+ */
+export function realisedBy(day: DayFills, positions: readonly OpenPosition[]): RealisedProfit {
+  const { books, fills, sinceMs, isSpot, readAtMs } = day;
+  const { lastLossAtMs } = replayFills(books, fills, sinceMs, isSpot);
+  const shown = fills.filter((fill) => !isAhead(fill, positions, readAtMs));
+  return { ...replayFills(books, shown, sinceMs, isSpot), lastLossAtMs };
+}
+
+function isAhead(fill: Fill, positions: readonly OpenPosition[], nowMs: number): boolean {
+  if (Math.abs(nowMs - fill.atMs) >= longestPositionLagMs) return false;
+  return positions.some(
+    ({ market, positionSide, modifiedAtMs }) =>
+      market === fill.market &&
+      (fill.positionSide === undefined || positionSide === 'BOTH' || positionSide === fill.positionSide) &&
+      modifiedAtMs !== null &&
+      fill.atMs > modifiedAtMs,
+  );
+}
+
+/** What the response to an order said was filled, beyond the fills that are known. */
+function findToldFill(
+  entry: Entry,
+  known: readonly Fill[],
+  isSpot: (market: string) => boolean,
+): Fill | null {
+  const report = finalReport(stepFacts(entry, 'placed'));
+  const { signal, account, signalId, execution, updatedAtMs } = entry;
+  if (signal === null || report?.filledNotional === undefined) return null;
+  const { orderId, side, filled, filledNotional, fee = '0' } = report;
+  const counted = known
+    .filter((fill) => fill.orderId === orderId)
+    .reduce((sum, { amount }) => sum.plus(parseDecimal(amount)), zero);
+  const followed = parseDecimal(orderOf(execution, 'order')?.filled ?? '0');
+  const whole = parseDecimal(filled);
+  const missing = whole.minus(followed.gt(counted) ? followed : counted);
+  if (missing.lte(zero)) return null;
+  const asked = orderSignalOf(entry);
+  const { base, quote } = currenciesInName(signal.market);
+  const part = (value: DecimalText) => parseDecimal(value).times(missing).div(whole);
+  const positionSide = asked?.positionSide;
+  return {
+    account,
+    market: signal.market,
+    dealId: 0,
+    atMs: report.endedAtMs ?? report.createdAtMs ?? updatedAtMs,
+    signalId,
+    orderId,
+    role: 'order',
+    side,
+    ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+    ...(asked?.reduceOnly === true ? { onlyReduces: true } : {}),
+    liquidity: 'taker',
+    amount: formatDecimal(missing),
+    price: formatDecimal(parseDecimal(filledNotional).div(whole)),
+    notional: formatDecimal(part(filledNotional)),
+    fee: formatDecimal(part(fee)),
+    feeAsset: isSpot(signal.market) && side === 'buy' ? base : quote,
+  };
+}
+
+async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {
+  const fills: Fill[] = [];
+  for await (const fill of pages) fills.push(fill);
+  return fills;
+}
+
+interface StoredBooks {
+  readonly atMs: number;
+  readonly books: CostBooks;
+}
+
+function describeBooks(atMs: number, books: CostBooks): Json {
+  const open = [...books].filter(([, { amount }]) => !amount.eq(zero));
+  return {
+    atMs,
+    books: Object.fromEntries(
+      open.map(([market, { amount, cost }]) => [
+        market,
+        { amount: formatDecimal(amount), cost: cost.toFixed() },
+      ]),
+    ),
+  };
+}
+
+function parseBooks(fact: Json): StoredBooks | null {
+  const fields = fieldsOf(fact);
+  const atMs = numberIn(fields['atMs']);
+  if (atMs === null) return null;
+  const books = Object.entries(fieldsOf(fields['books'])).map(([market, book]) => {
+    const { amount, cost } = fieldsOf(book);
+    return [market, positionOf(decimalIn(amount), decimalIn(cost))] as const;
+  });
+  return { atMs, books: new Map(books) };
+}
+
+function positionOf(amount: Decimal | null, cost: Decimal | null): CostPosition {
+  return amount === null || cost === null ? flatPosition : { amount, cost };
+}

@@ -1,0 +1,181 @@
+import { zero } from '../base/decimal.ts';
+import type { EndedOrder } from '../exchange/list-account.ts';
+import { cancelReportsIn } from '../ledger/cancel-reports.ts';
+import { mostBelieved } from '../ledger/ledger.ts';
+import { isMarkedReducing, type Order } from '../model/order.ts';
+import type { StepFacts } from '../model/step-facts.ts';
+import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
+import { type ExitCandidate, mayBeExit } from './exits.ts';
+import type { AccountServices } from './read-exposure.ts';
+import { listRecent } from './read-position.ts';
+
+/**
+ * Finds the entries of a market that may have exits.
+ *
+ * @param outcome of the order that closed the position
+ * @throws RelayError `store_unavailable`
+ */
+export async function expectExits(
+  services: AccountServices,
+  position: ReducedPosition,
+  { facts }: { readonly facts?: StepFacts },
+): Promise<ExpectedExits> {
+  const { account, market } = position;
+  const nowMs = services.clock.nowMs();
+  const order = facts?.report;
+  const closed: Closed = {
+    ...position,
+    closingSide: position.position.amount.gt(zero) ? 'sell' : 'buy',
+    orderId: order?.orderId ?? null,
+    atMs: order?.createdAtMs ?? nowMs,
+  };
+  const own = await services.ledger.openOrders(account, market, mostBelieved);
+  const recent = await listRecent(services, account, market);
+  const entries = [...recent.entries, ...own].filter(({ signal }) => signal?.market === market);
+  const single = [...new Map(entries.map((entry) => [entry.signalId, entry])).values()];
+  const findings = {
+    reports: cancelReportsIn(single),
+    endedBefore: new Set(single.flatMap(endedExitsIn)),
+    nowMs,
+  };
+  const claims = single.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
+  // The close itself is still being sent.
+  const placed = own.filter(({ status }) => status === 'placed');
+  const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
+  return new ExpectedExits(closed, claims, names, recent.isWhole);
+}
+
+/** An unnamed order that may be an exit. */
+interface Listed {
+  readonly order: ExitCandidate;
+  readonly isOpen: boolean;
+}
+
+/** Recognises the orders that only protected a closed position, and knows which of them no list has shown. */
+export class ExpectedExits {
+  /** Whether every entry was read that may have exits. */
+  readonly isWhole: boolean;
+  readonly #closed: Closed;
+  readonly #claims: readonly Claim[];
+  readonly #names: ReadonlySet<string>;
+  /** By order id. */
+  readonly #listed = new Map<number, Listed>();
+  readonly #open = new Set<number>();
+  /** Ids of orders that a list showed without a fill. It may lag, but then it shows no newer exits either. */
+  readonly #unfilled = new Set<number>();
+
+  constructor(closed: Closed, claims: readonly Claim[], names: ReadonlySet<string>, isWhole: boolean) {
+    this.#closed = closed;
+    this.#claims = claims;
+    this.#names = names;
+    this.isWhole = isWhole;
+  }
+
+  /** False when nothing can be an exit, whatever a list shows. */
+  get mayExist(): boolean {
+    return (
+      !this.isWhole ||
+      this.#names.size > 0 ||
+      this.#closed.attached.length > 0 ||
+      this.#claims.some(({ hasEnded, ids }) => !hasEnded || ids.length > 0)
+    );
+  }
+
+  /**
+   * What the list of positions showed beside the position, this relay's orders that only reduce, and the stop-loss and
+   * take-profit that the exchange made from this relay's entries. Orders that others have named stay, and those placed after the order that closed the position: they protect another one.
+   */
+  isExit(order: Order): boolean {
+    if (!this.#isOfSide(order) || this.#isLater(order.orderId)) return false;
+    if (order.clientOrderId !== '') return isMarkedReducing(order) && this.#names.has(order.clientOrderId);
+    if (this.#closed.attached.includes(order.orderId)) return true;
+    return this.#filled().some(
+      (claim) =>
+        claim.ids.includes(order.orderId) ||
+        (!claim.hasEnded && claim.awaited.some((wanted) => mayBeExit(claim, wanted, order))),
+    );
+  }
+
+  /** Takes note of an open order that was read after the close. */
+  see(order: Order): void {
+    this.#open.add(order.orderId);
+    if (order.filled.eq(zero)) this.#unfilled.add(order.orderId);
+    if (order.clientOrderId === '' && this.#isOfSide(order))
+      this.#listed.set(order.orderId, { order, isOpen: true });
+  }
+
+  /** Takes note of an order that has ended. */
+  seeEnded(order: EndedOrder): void {
+    const { orderId, clientOrderId, market, side, filled } = order;
+    if (market !== this.#closed.market || this.#open.has(orderId)) return;
+    if (filled.eq(zero)) this.#unfilled.add(orderId);
+    if (clientOrderId === '' && side === this.#closed.closingSide)
+      this.#listed.set(orderId, { order, isOpen: false });
+  }
+
+  /** Whether exits may be open that no list has shown. */
+  isAwaited(nowMs: number): boolean {
+    const seen = this.#seen();
+    return this.#ended().some(
+      (claim) => claim.awaitedUntilMs !== null && nowMs <= claim.awaitedUntilMs && !seen.has(claim),
+    );
+  }
+
+  /** The signals whose exits have ended with the position, if none is awaited or left. */
+  endedFor(): readonly string[] {
+    const seen = this.#seen();
+    return this.#ended()
+      .filter((claim) => !claim.hasEnded && claim.awaited.length > 0)
+      .filter((claim) => claim.isFilled || seen.has(claim))
+      .map(({ signalId }) => signalId);
+  }
+
+  #isOfSide({ side, positionSide }: Order): boolean {
+    const { closingSide, position } = this.#closed;
+    return side === closingSide && (position.side === null || positionSide === position.side);
+  }
+
+  #isLater(orderId: number): boolean {
+    return this.#closed.orderId !== null && orderId > this.#closed.orderId;
+  }
+
+  #filled(): readonly Claim[] {
+    return this.#claims.filter(({ entryOrderId }) => !this.#unfilled.has(entryOrderId ?? Number.NaN));
+  }
+
+  /** The exchange places the exits when the order of the entry ends. */
+  #ended(): readonly Claim[] {
+    return this.#filled().filter(({ entryOrderId }) => !this.#open.has(entryOrderId ?? Number.NaN));
+  }
+
+  /**
+   * The claims whose exits were listed. Two entries may have exits at one price, and each listed order counts for one of
+   * them: first for one whose exits must be listed by now, or are gone.
+   */
+  #seen(): ReadonlySet<Claim> {
+    const taken = new Set(this.#claims.flatMap(({ ids }) => ids));
+    const listed = [...this.#listed].sort(([one], [other]) => one - other);
+    const seen = new Set<Claim>(this.#claims.filter(({ ids }) => ids.some((id) => this.#listed.has(id))));
+    for (const claim of this.#ended().toSorted((one, other) => placeOf(one) - placeOf(other))) {
+      const found = claim.awaited.flatMap((wanted) => {
+        const first = listed.find(
+          ([orderId, { order }]) =>
+            !taken.has(orderId) &&
+            mayBeExit(claim, wanted, order) &&
+            !(claim.isFilled && this.#isLater(orderId)),
+        );
+        if (first !== undefined) taken.add(first[0]);
+        return first === undefined ? [] : [first[1]];
+      });
+      // Both are placed at once, and a single one may be an order by hand.
+      const isWhole = found.length > 0 && found.length === claim.awaited.length;
+      if (isWhole || found.some(({ isOpen }) => !isOpen)) seen.add(claim);
+    }
+    return seen;
+  }
+}
+
+/** Last are those that seem to have no exits. */
+function placeOf({ awaitedUntilMs, isFilled, hasEnded }: Claim): number {
+  return awaitedUntilMs ?? (isFilled || hasEnded ? 0 : Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,130 @@
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { stepFacts } from '../ledger/order-facts.ts';
+import { isStillOpen, type OrderRole, orderOf } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { isMarkedReducing, type Side } from '../model/order.ts';
+
+/** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
+export const protectionBoundMs = 60_000;
+
+/**
+ * A stop-loss or take-profit that the exchange made from an entry of this relay, or a stop order of this relay that only
+ * reduces, as the ledger last knew it.
+ */
+export interface KnownExit {
+  readonly signalId: string;
+  readonly orderId: number;
+  /** The trigger price of a stop-loss, or the limit price of a take-profit; null when it is not known. */
+  readonly price: Decimal | null;
+  /** How much of the position it closes, in base units; null when it is not known. */
+  readonly amount: Decimal | null;
+  /** When the exchange last said something new of it. */
+  readonly readAtMs: number;
+}
+
+/**
+ * The stop-loss orders of this relay that protect a position, as far as the ledger knows.
+ *
+ * @param followed the entries whose orders are followed
+ */
+export function findStops(
+  { market, amount }: Pick<OpenPosition, 'market' | 'amount'>,
+  followed: readonly Entry[],
+): readonly KnownExit[] {
+  const entrySide = entrySideOf(amount);
+  return followed.flatMap((entry) => {
+    const { signal } = entry;
+    if (signal?.market === market && signal.action === 'order' && isMarkedReducing(signal))
+      return findOwnStop(entry, entrySide);
+    return isEntryOf({ market, amount }, entry) ? openExits(entry, 'stop_loss') : [];
+  });
+}
+
+/** The take-profits of this relay on a position, as far as the ledger knows. */
+export function findTargets(
+  position: Pick<OpenPosition, 'market' | 'amount'>,
+  followed: readonly Entry[],
+): readonly KnownExit[] {
+  return followed.flatMap((entry) => (isEntryOf(position, entry) ? openExits(entry, 'take_profit') : []));
+}
+
+/** The strategies whose entries a position comes from, as far as those are followed. */
+export function findStrategies(
+  position: Pick<OpenPosition, 'market' | 'amount'>,
+  followed: readonly Entry[],
+): readonly string[] {
+  const entries = followed.filter((entry) => isEntryOf(position, entry) && isFilled(entry));
+  return [...new Set(entries.flatMap(({ signal }) => signal?.strategy ?? []))];
+}
+
+function isFilled({ execution }: Entry): boolean {
+  return parseDecimal(orderOf(execution, 'order')?.filled ?? '0').gt(zero);
+}
+
+/**
+ * Whether an entry asked for a stop-loss that no list has shown yet although the relay may still find it: its fill, or the
+ * absence of the stop-loss, is younger than the time after which the relay raises an alarm.
+ */
+export function isStopAwaited(
+  position: Pick<OpenPosition, 'market' | 'amount'>,
+  followed: readonly Entry[],
+  nowMs: number,
+): boolean {
+  return followed.some((entry) => {
+    const { signal, execution, updatedAtMs } = entry;
+    if (!isEntryOf(position, entry) || signal === null || !('stopLoss' in signal)) return false;
+    if (signal.stopLoss === undefined || orderOf(execution, 'stop_loss') !== null) return false;
+    const sinceMs = execution === null ? updatedAtMs : (execution.unprotectedSinceMs ?? execution.readAtMs);
+    return nowMs - sinceMs < protectionBoundMs;
+  });
+}
+
+function entrySideOf(amount: Decimal): Side {
+  return amount.gt(zero) ? 'buy' : 'sell';
+}
+
+/** Whether a position may come from an entry. The side of a position signal is that of what it opened. */
+function isEntryOf(
+  { market, amount }: Pick<OpenPosition, 'market' | 'amount'>,
+  { signal }: Pick<Entry, 'signal'>,
+): boolean {
+  if (signal?.market !== market) return false;
+  if (signal.action === 'close') return false;
+  return signal.action !== 'order' || (!isMarkedReducing(signal) && signal.side === entrySideOf(amount));
+}
+
+function openExits({ signalId, execution }: Entry, role: OrderRole): readonly KnownExit[] {
+  if (execution === null) return [];
+  const own = orderOf(execution, 'order');
+  return execution.orders
+    .filter((order) => order.role === role && isStillOpen(order.status))
+    .map(({ orderId, price }) => ({
+      signalId,
+      orderId,
+      price: price === undefined ? null : parseDecimal(price),
+      amount: own === null ? null : parseDecimal(own.filled),
+      readAtMs: execution.readAtMs,
+    }));
+}
+
+/** A stop order of its own that stops the position out, such as one that replaces a missing stop-loss. */
+function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: Side): readonly KnownExit[] {
+  if (signal?.action !== 'order' || signal.side === entrySide || execution === null) return [];
+  if (!('stopPrice' in signal)) return [];
+  const own = orderOf(execution, 'order');
+  if (own === null || !isStillOpen(own.status)) return [];
+  const { report } = stepFacts({ steps }, 'placed');
+  const condition = entrySide === 'buy' ? 'lte' : 'gte';
+  // The exchange decides when it takes a stop order whether it waits for the price to rise or to fall.
+  if ((report?.activationCondition ?? condition) !== condition) return [];
+  return [
+    {
+      signalId,
+      orderId: own.orderId,
+      price: parseDecimal(signal.stopPrice),
+      amount: report === undefined ? null : parseDecimal(report.amount).minus(parseDecimal(own.filled)),
+      readAtMs: execution.readAtMs,
+    },
+  ];
+}

@@ -1,0 +1,106 @@
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { listPositionsIn } from '../exchange/list-positions.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { mostBelieved } from '../ledger/ledger.ts';
+import type { PositionSide } from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import { attachedIds } from './exits.ts';
+import type { AccountServices } from './read-exposure.ts';
+import { choosePosition } from './seen-position.ts';
+import { type DatedPosition, findLastMoves, isTrusted } from './trust-reading.ts';
+
+/** The position of a market, or the reason why nothing may be sized on it now. */
+export type PositionReading =
+  | ({
+      readonly kind: 'seen';
+      /** The ids of the exits that the list shows beside it. */
+      readonly attached: readonly number[];
+    } & DatedPosition)
+  /** `mayPassSoon`: another reading in a moment may do. */
+  | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
+  | { readonly kind: 'denied'; readonly denial: Denial };
+
+/** Which position is read, and for which signal. */
+export interface PositionQuery {
+  readonly account: string;
+  readonly market: string;
+  readonly signalId: string;
+  readonly positionSide: PositionSide | undefined;
+}
+
+/** The most entries of an account read at once in search of the last order of a market. */
+const pageSize = 25;
+/** Orders of older signals were answered long before any list that lags. */
+const longestSearchMs = 15 * 60_000;
+const mostPages = 20;
+
+/**
+ * Reads the position that a signal depends on. Nothing is sized on it while an earlier order of the market is being sent
+ * or has an unknown outcome, nor while the list may lag behind this relay's own last order.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readPosition(
+  services: AccountServices,
+  client: ExchangeClient,
+  { account, market, signalId, positionSide }: PositionQuery,
+  limits: SendOptions,
+): Promise<PositionReading> {
+  const unsettled = await findUnsettled(services, { account, market, signalId });
+  if (unsettled !== undefined) {
+    const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
+    return { kind: 'waits', reason, mayPassSoon: false };
+  }
+  // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
+  const { entries } = await listRecent(services, account, market);
+  const moves = findLastMoves(entries, market);
+  const readAtMs = services.clock.nowMs();
+  const positions = await listPositionsIn(client, market, readAtMs, limits);
+  const chosen = choosePosition(market, positions, positionSide);
+  if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
+  const { position } = chosen;
+  const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
+  const modifiedAtMs = listed?.modifiedAtMs ?? null;
+  const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
+  const attached = attachedIds(listed?.tpsl);
+  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, attached };
+  const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
+  return { kind: 'waits', reason, mayPassSoon: true };
+}
+
+/** Another order of the market that may change the position: it is being sent, or its outcome is not known. */
+export async function findUnsettled(
+  { ledger }: Pick<AccountServices, 'ledger'>,
+  { account, market, signalId }: Omit<PositionQuery, 'positionSide'>,
+): Promise<Entry | undefined> {
+  const open = await ledger.openOrders(account, market, mostBelieved);
+  return open.find(
+    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
+  );
+}
+
+/**
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently; a list
+ * by account, which has the others, may lag behind. Beyond `mostBelieved` followed entries, the newest may be missing among
+ * those.
+ */
+export async function listRecent(
+  { ledger, executions, clock }: AccountServices,
+  account: string,
+  market: string,
+): Promise<{ readonly entries: readonly Entry[]; readonly isWhole: boolean }> {
+  const followed = await executions.followed(account, mostBelieved);
+  const listed: Entry[] = [];
+  const earliestMs = clock.nowMs() - longestSearchMs;
+  let cursor: string | null | undefined;
+  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
+    const query = { account, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+    const { entries, next } = await ledger.list(query);
+    listed.push(...entries);
+    const isFound = findLastMoves(entries, market).length > 0;
+    cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
+  }
+  // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.
+  const entries = new Map([...listed.reverse(), ...followed].map((entry) => [entry.signalId, entry]));
+  return { entries: [...entries.values()], isWhole: followed.length < mostBelieved };
+}

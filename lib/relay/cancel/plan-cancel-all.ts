@@ -1,0 +1,150 @@
+import type { ExchangeClient } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { legsOf, listGroups, noGroups } from '../../exchange/list-groups.ts';
+import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { mostBelieved } from '../../ledger/ledger.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
+import type { ConditionalOrder, Order } from '../../model/order.ts';
+import type { CancelAllSignal } from '../../model/signal.ts';
+import { deny, type Plan } from '../execute/action.ts';
+import type { ExecuteServices } from '../services.ts';
+import { groupToCancel, orderToCancel } from './ask-to-cancel.ts';
+import { closeMissing, wasPlacedLongAgo } from './close-ended.ts';
+import { type CancellableOrder, ready, targetOf } from './plan-cancel.ts';
+import { createReadBack } from './read-back.ts';
+
+/** Orders to cancel, newest first, and how many more may be open but are left out for lack of time. */
+interface Chosen {
+  readonly targets: readonly CancellableOrder[];
+  readonly leftOut: number;
+}
+
+/** What is open in the market at the exchange. */
+interface Listed {
+  readonly open: readonly Order[];
+  /** Pairs, and orders with a planned stop-loss or take-profit. Of the scope `market` only. */
+  readonly groups: readonly ConditionalOrder[];
+}
+
+/** The most orders to cancel one by one when no list shows which of them are open. */
+const mostGuessed = 100;
+
+/**
+ * Builds the requests that cancel the open orders of the market: those of this account's signals, or with the scope
+ * `market` all of them. Where the exchange lists open orders, what is still open afterwards is read back and reported.
+ *
+ * @param withdrawn ids of the waiting signals that this cancellation withdrew
+ * @see DECISIONS 93
+ */
+export async function planCancelAll(
+  services: ExecuteServices,
+  account: Account,
+  { market, scope = 'own' }: CancelAllSignal,
+  withdrawn: readonly string[],
+): Promise<Plan> {
+  const client = await services.exchangeFor(account.name);
+  if (scope !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
+  // Orders on spot have no stop-loss and no take-profit.
+  const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';
+  const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
+  // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
+  // exchange.
+  const mayBeOpen =
+    believed.length > 0 || findRehearsalReason(account.mode, services.isPaperExchange) === null;
+  const listed = mayBeOpen ? await listSafely(services, client, market, hasGroups) : null;
+  const open = listed?.open ?? null;
+  const own =
+    open === null
+      ? { entries: believed.slice(0, mostGuessed), leftOut: Math.max(0, believed.length - mostGuessed) }
+      : { entries: await chooseListed(services, account.name, believed, open), leftOut: 0 };
+  const chosen: Chosen = {
+    // Newest first: time may run out, and the oldest orders have most likely been filled.
+    targets: own.entries.map((entry) => targetOf(client, entry, market)),
+    leftOut: own.leftOut,
+  };
+  const pairs = (listed?.groups ?? []).filter(({ kind }) => kind === 'oco');
+  const inPairs = new Set(pairs.flatMap(legsOf).map(({ orderId }) => orderId));
+  const alone = (open ?? []).filter(({ orderId }) => !inPairs.has(orderId));
+  const all = scope !== 'own' ? withForeign(client, market, chosen, alone) : chosen;
+  // An order with a planned stop-loss is cancelled by itself, so that the response proves what was cancelled.
+  const groups = pairs.map((pair) => groupToCancel(client, market, pair));
+  return ready(
+    services,
+    'cancelled',
+    all.targets,
+    { leftOut: all.leftOut, withdrawn },
+    createReadBack(services, client, { market, scope, targets: all.targets, hasGroups }),
+    groups,
+  );
+}
+
+function denyMarketScope(dialect: string): Plan {
+  return deny(
+    'scope_not_in_dialect',
+    'scope "own"',
+    'scope "market"',
+    `in the dialect "${dialect}" the exchange does not list the open orders of a market, so nobody can tell which are left; remove "scope" to cancel the orders of this relay`,
+  );
+}
+
+/** Adds the orders that this relay did not place. */
+function withForeign(
+  client: ExchangeClient,
+  market: string,
+  { targets, leftOut }: Chosen,
+  open: readonly Order[],
+): Chosen {
+  const own = new Set(targets.map(({ name }) => name.orderId));
+  const foreign = open
+    .filter(({ orderId }) => !own.has(orderId))
+    .map(
+      ({ orderId }): CancellableOrder => ({
+        ...orderToCancel(client, { market, orderId, clientOrderId: null }),
+        placedBy: null,
+      }),
+    );
+  return { targets: [...targets, ...foreign], leftOut };
+}
+
+/** @returns null when a list is incomplete or cannot be read; the ledger's open orders are used instead */
+async function listSafely(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  market: string,
+  hasGroups: boolean,
+): Promise<Listed | null> {
+  if (client.dialect !== 'live') return null;
+  try {
+    const timeoutMs = services.exchangeTimeoutMs / 2;
+    // Slow lists of many pages must leave time for the cancellations.
+    const notAfterMs = services.clock.nowMs() + timeoutMs;
+    const limits = { timeoutMs, notAfterMs };
+    const { groups, isWhole } = hasGroups ? await listGroups(client, market, limits) : noGroups;
+    const open = await listOpenOrders(client, market, limits);
+    return isWhole && open.isWhole ? { open: open.orders, groups } : null;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}
+
+/** Picks this relay's own among the listed open orders, and adds those too young for a list that lags. */
+async function chooseListed(
+  services: ExecuteServices,
+  account: string,
+  believed: readonly Entry[],
+  open: readonly Order[],
+): Promise<readonly Entry[]> {
+  const own = new Map<string, Entry>();
+  const named = new Map(believed.map((entry) => [entry.clientOrderId, entry]));
+  for (const { market, orderId, clientOrderId } of open) {
+    const entry = named.get(clientOrderId) ?? (await services.ledger.findOrder(account, market, orderId));
+    if (entry !== null) own.set(entry.signalId, entry);
+  }
+  const missing = believed.filter(({ signalId }) => !own.has(signalId));
+  for (const entry of missing)
+    if (!wasPlacedLongAgo(entry, services.clock.nowMs())) own.set(entry.signalId, entry);
+  await closeMissing(services, missing);
+  return [...own.values()].sort((one, other) => other.createdAtMs - one.createdAtMs);
+}

@@ -1,0 +1,143 @@
+import type { Alarm } from '../../base/alarms.ts';
+import { hasPassed } from '../../base/clock.ts';
+import { describeSafely } from '../../base/describe-error.ts';
+import type { Entry, SignalEntry, Step } from '../../ledger/entry.ts';
+import { denyOrderRate } from '../../limits/check-order.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
+import type { Status } from '../../model/outcome.ts';
+import { placesOrder } from '../../model/signal.ts';
+import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
+import { arrivalOf, type ExecuteServices } from '../services.ts';
+import { denialOutcome, settleEntry } from '../settle/settle-entry.ts';
+import type { Outcome, PreparedAction } from './action.ts';
+import type { KillSwitch } from './kill-switch.ts';
+import { longestReadingMs } from './read-market.ts';
+import { settleSent } from './settle-sent.ts';
+import { sendingTimeMs } from './signal-time.ts';
+
+/**
+ * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
+ * because preparing took time.
+ *
+ * @param begun `startedAtMs`: when its first plan was begun
+ * @returns null, and does nothing, when what the order was sized on is too old by now
+ */
+export async function carryOut(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  action: PreparedAction,
+  begun: { readonly startedAtMs: number; readonly killSwitch: KillSwitch },
+): Promise<Status | null> {
+  const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
+  const atMs = services.clock.nowMs();
+  const { signal } = entry;
+  const arrival = arrivalOf(services, entry.createdAtMs);
+  const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
+  if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
+  const { readAtMs = atMs } = action;
+  const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
+  if (hasPassed(readAtMs, longestReadingMs, atMs)) return null;
+  const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
+  if (rehearsalReason !== null)
+    return await settleEntry(services, entry, {
+      ...dryRunOutcome(rehearsalReason, action),
+      ...(await findLeftOpen(services, entry)),
+    });
+
+  const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
+  const { evidence, facts = {} } = action;
+  const told = action.note === undefined ? '' : `; ${action.note}`;
+  const note = `on its way to the exchange${told}`;
+  const step: Step = {
+    status: 'sending',
+    atMs,
+    note,
+    ...(evidence === undefined ? {} : { evidence }),
+    facts,
+  };
+  const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
+  if (started.result === 'conflict') return started.entry.status;
+  if (started.result === 'over_limit')
+    return await settleEntry(
+      services,
+      entry,
+      denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
+    );
+  const crowdedOut = await findCrowding(action);
+  if (crowdedOut !== null) return await settleSent(services, { ...entry, status: 'sending' }, crowdedOut);
+  // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
+  // that has been looked up since. One millisecond is added because the signal is still fresh at
+  // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
+  const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
+  const isStillOwn = () => isSending(services, entry);
+  const { exchangeTimeoutMs: timeoutMs } = services;
+  const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - begun.startedAtMs, timeoutMs);
+  const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
+  return await settleSent(services, { ...entry, status: 'sending' }, outcome);
+}
+
+/** Another order may have been planned at the same time. What cannot be checked is not sent. */
+async function findCrowding({ limits }: PreparedAction): Promise<Outcome | null> {
+  try {
+    const denial = await limits?.checkOthers();
+    return denial === undefined || denial === null ? null : { ...denialOutcome(denial), status: 'not_sent' };
+  } catch (error) {
+    const note = `nothing was sent: orders that are sent at the same time could not be checked (${describeSafely(error)})`;
+    return { status: 'not_sent', note, evidence: null };
+  }
+}
+
+/** The reconciler may have taken this worker for dead, and a cancellation may have been sent since. */
+async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boolean> {
+  const now = await ledger.read(entry).catch(() => null);
+  return now?.status === 'sending';
+}
+
+/**
+ * Nothing is sent later than this after `sending`; lookups of an order start well after it.
+ *
+ * @see DECISIONS 46
+ */
+const sendWindowMs = 30_000;
+
+/**
+ * A cancellation that is not sent raises an alarm: it may leave an order open that the owner wants closed.
+ */
+export function settleUnsent(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  outcome: Outcome,
+): Promise<Status> {
+  const isHarmless = placesOrder(entry.signal) || !cancelsNothing.has(outcome.status);
+  return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
+}
+
+const notCancelledAlarm: Alarm = {
+  name: 'orders_left_open',
+  message: 'a cancellation was not carried out: orders may still be open',
+};
+
+const cancelsNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
+
+/** A cancellation that is only rehearsed cancels nothing: orders from the time when the account was live stay open. */
+async function findLeftOpen(
+  { ledger }: ExecuteServices,
+  { account, signal }: SignalEntry,
+): Promise<{ readonly alarm?: Alarm }> {
+  if (placesOrder(signal)) return {};
+  const open = await ledger.openOrders(account, signal.market, 1);
+  return open.length === 0 ? {} : { alarm: notCancelledAlarm };
+}
+
+function dryRunOutcome(reason: string, action: PreparedAction): Outcome {
+  return {
+    status: 'dry_run',
+    note: `${reason}: nothing was sent; these requests would have been sent${action.note === undefined ? '' : `; ${action.note}`}`,
+    evidence: {
+      requests: action.requests,
+      ...(action.evidence === undefined ? {} : { prepared: action.evidence }),
+    },
+    ...(action.facts === undefined ? {} : { facts: action.facts }),
+  };
+}

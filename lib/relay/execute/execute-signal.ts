@@ -1,0 +1,230 @@
+import { RelayError } from '../../base/errors.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../ledger/entry.ts';
+import type { DueKey } from '../../ledger/ledger.ts';
+import { checkMarket } from '../../limits/check-order.ts';
+import type { Account } from '../../model/account.ts';
+import type { Status } from '../../model/outcome.ts';
+import { findAccount } from '../../model/settings.ts';
+import { placesOrder } from '../../model/signal.ts';
+import { checkStaleness } from '../../signals/staleness.ts';
+import { planCancel } from '../cancel/plan-cancel.ts';
+import { planCancelAll } from '../cancel/plan-cancel-all.ts';
+import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
+import { planPosition } from '../position/plan-position.ts';
+import { arrivalOf, type ExecuteServices } from '../services.ts';
+import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
+import type { KnownPlan, Outcome, Plan } from './action.ts';
+import { carryOut, settleUnsent } from './carry-out.ts';
+import { executeEarlier, pageSize } from './earlier-signals.ts';
+import { explainWait } from './explain-wait.ts';
+import { createKillSwitch, type KillSwitch, type PauseReading } from './kill-switch.ts';
+import { planPresumedOrder } from './plan-presumed.ts';
+import { mayPlanAgain } from './signal-time.ts';
+
+/**
+ * Executes one stored signal, at most once, and stores its outcome. Signals of the same market that were
+ * stored before it and still wait are executed first.
+ *
+ * It may be called again for the same signal at any time: a signal past `accepted` is never sent again.
+ *
+ * @returns the status that the entry has now
+ * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait`
+ * when there are too many earlier signals for one delivery, `position_awaited` when the signal or an earlier one depends on
+ * a position that is not known yet; in all cases the message must be delivered again
+ */
+export async function executeSignal(services: ExecuteServices, key: DueKey): Promise<Status> {
+  const readAtMs = services.clock.nowMs();
+  const { entry: found, earlier, pause } = await services.ledger.readDue(key, pageSize);
+  const entry = requireSignal(found, key);
+  if (earlier.length === 0 && !mayCancel(services, entry))
+    return await executeAlone(services, entry, [], { pause, readAtMs });
+  // Cancellations withdraw waiting orders before anything is sent, so that no cancelled order goes out.
+  const withdrawn = new Map<string, readonly string[]>();
+  let before: readonly Entry[] = [];
+  for (const waiting of [...earlier, entry]) {
+    if (mayCancel(services, waiting)) {
+      const gone = await withdrawWaiting(services, waiting, before);
+      withdrawn.set(waiting.signalId, gone);
+      before = before.filter(({ signalId }) => !gone.includes(signalId));
+    }
+    before = [...before, waiting];
+  }
+  const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
+  await executeEarlier(services, earlier, async (other) =>
+    executeAlone(services, requireSignal(await services.ledger.read(other), other), withdrawnBy(other)),
+  );
+  return await executeAlone(services, entry, withdrawnBy(entry));
+}
+
+function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
+  if (entry !== null && isSignal(entry)) return entry;
+  throw new RelayError(
+    'entry_conflict',
+    `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
+  );
+}
+
+/** Whether the entry is a cancellation that no rule of the account denies. */
+function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
+  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
+  const account = findAccount(services.settings, entry.account);
+  const arrival = arrivalOf(services, entry.createdAtMs);
+  return (
+    account !== null &&
+    checkStaleness(entry.signal, arrival, services.clock.nowMs()) === null &&
+    checkMarket(entry.signal, account) === null
+  );
+}
+
+/**
+ * @param withdrawn ids of the signals that this cancellation has withdrawn; empty for an order
+ * @param paused the pause of the account, if it was just read
+ */
+async function executeAlone(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
+  paused: PauseReading | null = null,
+): Promise<Status> {
+  if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
+  if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
+  const account = findAccount(services.settings, entry.account);
+  if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
+  const startedAtMs = services.clock.nowMs();
+  const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
+  const killSwitch = createKillSwitch(services, entry, paused);
+  let plans = 0;
+  do {
+    const plan = await planWhenKnown(services, entry, mayRepeat, () =>
+      planSafely(services, account, entry, withdrawn, killSwitch),
+    );
+    plans += 1;
+    if (plan.verdict === 'denied')
+      return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
+    if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
+    const status = await carryOut(services, account, entry, plan.action, { startedAtMs, killSwitch });
+    if (status !== null) return status;
+  } while (plans < mostPlans && mayRepeat());
+  return await settleUnsent(services, entry, outdatedOutcome(plans));
+}
+
+/** Between two readings of a position in a list that may lag. */
+const rereadPauseMs = 500;
+
+/**
+ * Plans again while the position may be known in a moment.
+ *
+ * @throws RelayError `position_awaited` when it is not known in time: the signal keeps its place, and the later ones of its
+ * market wait behind it
+ */
+async function planWhenKnown(
+  { clock }: ExecuteServices,
+  { account, signalId }: EntryKey,
+  mayRepeat: () => boolean,
+  planOnce: () => Promise<Plan>,
+): Promise<KnownPlan> {
+  for (;;) {
+    const plan = await planOnce();
+    if (plan.verdict !== 'waiting') return plan;
+    if (!plan.mayPassSoon || !mayRepeat())
+      throw new RelayError(
+        'position_awaited',
+        `signal "${signalId}" of account ${account} waits for the position: ${plan.reason}`,
+      );
+    await clock.sleep(rereadPauseMs);
+  }
+}
+
+/** An order whose readings were too old before it could be sent is planned anew, as often as this in all. */
+const mostPlans = 3;
+
+function outdatedOutcome(plans: number): Outcome {
+  return {
+    status: 'not_sent',
+    note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
+    evidence: { plans },
+  };
+}
+
+/** The machine of the worker that wrote `unknown` may have lost its log. */
+function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {
+  if (entry.status === 'unknown')
+    raiseAlarms(services, entry, {
+      status: 'unknown',
+      note: 'delivered again; still unknown',
+      evidence: null,
+    });
+  return entry.status;
+}
+
+/** A signal whose request cannot be prepared was provably not sent. */
+async function planSafely(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
+  killSwitch: KillSwitch,
+): Promise<Plan> {
+  try {
+    return await planSignal(services, account, entry, withdrawn, killSwitch);
+  } catch (error) {
+    if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
+    const note = `nothing was sent: ${error.message}`;
+    const evidence = { code: error.code, action: error.row.action };
+    return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence } };
+  }
+}
+
+/** Whether another delivery would fail in the same way; after a failure of the store it may succeed. */
+function endsPlanning(error: RelayError): boolean {
+  return (
+    error instanceof ExchangeError ||
+    error.code === 'secrets_missing' ||
+    // The damaged entry is the one whose order the cancellation names.
+    error.code === 'entry_damaged' ||
+    error.code === 'exchange_request_invalid'
+  );
+}
+
+async function planSignal(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
+  killSwitch: KillSwitch,
+): Promise<Plan> {
+  const { signal, clientOrderId } = entry;
+  const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
+  const denial =
+    (stale && (await explainWait(services, entry, stale))) ??
+    (await killSwitch.check()) ??
+    checkMarket(signal, account);
+  if (denial !== null) return { verdict: 'denied', denial };
+  switch (signal.action) {
+    case 'order':
+      return await planPresumedOrder(services, account, {
+        signal,
+        signalId: entry.signalId,
+        clientOrderId: clientOrderId ?? '',
+      });
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return await planPosition(services, account, { ...entry, signal });
+    case 'cancel':
+      return await planCancel(services, account, signal, withdrawn);
+    case 'cancel_all':
+      return await planCancelAll(services, account, signal, withdrawn);
+  }
+}
+
+/** The account was removed from the configuration while its signal waited. */
+function unknownAccountOutcome(account: string): Outcome {
+  return denialOutcome({
+    rule: 'unknown_account',
+    limit: 'an account of relay.config.ts',
+    actual: account,
+    message: `account ${account} is no longer configured; nothing was sent`,
+  });
+}

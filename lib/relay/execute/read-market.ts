@@ -1,0 +1,129 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Json, toJson } from '../../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { collateralSummary } from '../../exchange/endpoints/collateral-summary.ts';
+import { futures } from '../../exchange/endpoints/futures.ts';
+import { orderBook } from '../../exchange/endpoints/order-book.ts';
+import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
+import { listPositionsIn } from '../../exchange/list-positions.ts';
+import type { MarketLimits } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
+import type { Side } from '../../model/order.ts';
+import type { OrderSignal } from '../../model/signal.ts';
+import { kindNamed } from '../../orders/order-kinds.ts';
+import {
+  describeHolding,
+  type FreeCollateral,
+  type Holding,
+  holdingToRead,
+} from '../../signals/size-from-account.ts';
+import type { Readings } from '../../signals/sizing.ts';
+
+/** What was read for one order, and when. */
+export interface DatedReadings extends Readings {
+  /** When the reading began: nothing in it is older. Null when nothing had to be read. */
+  readonly readAtMs: number | null;
+}
+
+/**
+ * Nothing is sent, and no signal ends as `satisfied`, on readings that are as old as this.
+ *
+ * @see DECISIONS 115
+ */
+export const longestReadingMs = 5000;
+
+export interface ReadOptions {
+  readonly client: ExchangeClient;
+  readonly clock: Clock;
+  readonly limits: SendOptions;
+}
+
+/**
+ * Reads what an order is priced and sized on: the order book for a kind that takes from it, and the holding that its
+ * size is a share of. Most orders need neither, and cause no request.
+ *
+ * @throws ExchangeError when the exchange cannot be read
+ */
+export async function readForOrder(
+  options: ReadOptions,
+  signal: OrderSignal,
+  market: Market,
+  limits: MarketLimits,
+): Promise<DatedReadings> {
+  const { tradesOn } = limits;
+  const needsBook = kindNamed(signal.orderType).takesFromBook(signal, limits);
+  const of = holdingToRead(signal, tradesOn);
+  if (!needsBook && of === null) return { oppositePrice: null, holding: null, readAtMs: null };
+  const readAtMs = options.clock.nowMs();
+  const [oppositePrice, holding] = await Promise.all([
+    needsBook ? readOppositePrice(options, market.name, signal.side) : null,
+    of === null ? null : readHolding(options, of, signal.side, market),
+  ]);
+  return { oppositePrice, holding, readAtMs };
+}
+
+/** The readings as the ledger stores them before the order is sent. */
+export function describeReadings({ oppositePrice, holding, readAtMs }: DatedReadings, nowMs: number): Json {
+  return toJson({
+    readAtMs,
+    ageMs: readAtMs === null ? null : nowMs - readAtMs,
+    ...(oppositePrice === null ? {} : { oppositePrice: formatDecimal(oppositePrice) }),
+    ...(holding === null ? {} : { holding: describeHolding(holding) }),
+  });
+}
+
+/** The best price of the other side; null when nobody offers it. */
+async function readOppositePrice(
+  { client, limits }: ReadOptions,
+  market: string,
+  side: Side,
+): Promise<Decimal | null> {
+  const { asks, bids } = await client.call(orderBook, { market, limit: 1 }, limits);
+  return (side === 'buy' ? asks : bids)[0]?.price ?? null;
+}
+
+function readHolding(options: ReadOptions, of: Holding['of'], side: Side, market: Market): Promise<Holding> {
+  switch (of) {
+    case 'spot':
+      return readSpot(options, side === 'buy' ? market.quote : market.base);
+    case 'collateral':
+      return readCollateral(options, market);
+    case 'position':
+      return readPositions(options, market.name);
+  }
+}
+
+async function readSpot({ client, limits }: ReadOptions, currency: string): Promise<Holding> {
+  const balances = await client.call(tradeBalance, {}, limits);
+  return { of: 'spot', currency, available: balances[currency]?.available ?? zero };
+}
+
+/** The highest leverage of margin pairs; the exchange lists one for futures only. */
+const mostMarginLeverage = 10;
+
+async function readCollateral({ client, limits }: ReadOptions, market: Market): Promise<FreeCollateral> {
+  const [summary, listed] = await Promise.all([
+    client.call(collateralSummary, {}, limits),
+    market.isFutures ? client.call(futures, {}, limits) : null,
+  ]);
+  const terms = listed?.[market.name];
+  const leverage = Math.min(summary.leverage, terms?.maxLeverage ?? mostMarginLeverage);
+  const free = market.isFutures ? (summary.futuresFreeMargin ?? summary.freeMargin) : summary.freeMargin;
+  const bracket = terms?.brackets[leverage] ?? null;
+  return {
+    of: 'collateral',
+    free,
+    leverage: parseDecimal(String(leverage)),
+    // Zero means that the exchange states none.
+    bracket: bracket === null || bracket.eq(zero) ? null : bracket,
+  };
+}
+
+async function readPositions({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
+  const open = await listPositionsIn(client, market, clock.nowMs(), limits);
+  return {
+    of: 'position',
+    positions: open.map(({ amount, positionSide }) => ({ amount, positionSide })),
+  };
+}

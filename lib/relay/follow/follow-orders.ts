@@ -1,0 +1,220 @@
+import { orderSignalOf } from '../../account/sent-order.ts';
+import { hasPassed } from '../../base/clock.ts';
+import { describeSafely } from '../../base/describe-error.ts';
+import { RelayError } from '../../base/errors.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { findOrder } from '../../exchange/find-order.ts';
+import { createTeller, type Teller } from '../../ledger/tell-once.ts';
+import { orderOf } from '../../model/execution.ts';
+import { claimExits } from './claim-exits.ts';
+import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-memory.ts';
+import { watchProtection } from './follow-protection.ts';
+import type { FollowServices } from './follow-services.ts';
+import { FollowedEntry } from './followed-entry.ts';
+import type { KnownOrder } from './followed-order.ts';
+import { tellSurplus } from './tell-surplus.ts';
+
+/** Follows placed orders until they and the exits that the exchange made from them have ended. */
+export interface Follower {
+  /**
+   * Reads what became of the followed orders of every account, and stores what has changed. An account without followed
+   * orders causes no request. A failure of the exchange is logged and does not stop the other accounts.
+   *
+   * @param notAfterMs no request starts later
+   * @throws RelayError `store_unavailable`
+   */
+  run(notAfterMs: number): Promise<void>;
+}
+
+/** The most entries that are followed at once for an account, the oldest first. */
+const mostFollowed = 5000;
+/** The most orders that one run asks for alone. The next run asks for the next ones. */
+const mostAsked = 10;
+/** The pause before an order is asked for alone again; it doubles with each try. */
+const firstPauseMs = 3_000;
+const longestPauseMs = 5 * 60_000;
+
+/**
+ * @returns a follower that remembers what it has read, which saves requests
+ *
+ * @see DECISIONS 146
+ */
+export function createFollower(services: FollowServices): Follower {
+  const memories = new Map<string, AccountMemory>();
+  const teller = createTeller(services);
+  return {
+    async run(notAfterMs) {
+      const runs = Object.keys(services.settings.accounts).map(async (account) => {
+        const memory = memories.get(account) ?? new AccountMemory();
+        memories.set(account, memory);
+        await followSafely({ ...services, teller }, account, memory, notAfterMs);
+      });
+      const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+    },
+  };
+}
+
+interface TellingServices extends FollowServices {
+  readonly teller: Teller;
+}
+
+const firstFailurePauseMs = 5_000;
+const longestFailurePauseMs = 60_000;
+
+/** After a failure the account is left alone for a while: a key that is missing stays so for longer than a second. */
+async function followSafely(
+  services: TellingServices,
+  account: string,
+  memory: AccountMemory,
+  notAfterMs: number,
+): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  const { untilMs, lengthMs } = memory.pause;
+  // A pause that ends later than any can was made before the clock was set back.
+  if (nowMs < untilMs && untilMs - nowMs <= longestFailurePauseMs) return;
+  try {
+    await followAccount(services, account, memory, notAfterMs);
+    memory.pause = { untilMs: 0, lengthMs: 0 };
+    memory.failing = null;
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'store_unavailable') throw error;
+    const pauseMs = Math.min(Math.max(firstFailurePauseMs, lengthMs * 2), longestFailurePauseMs);
+    memory.pause = { untilMs: nowMs + pauseMs, lengthMs: pauseMs };
+    services.log.warn('placed orders could not be followed; the relay tries again', {
+      account,
+      reason: describeSafely(error),
+      againInMs: pauseMs,
+    });
+    noteFailure(services, account, memory, { nowMs, error });
+  }
+}
+
+/** While nothing can be read, a stop-loss that is missing is not seen: after a time that is an alarm of its own. */
+function noteFailure(
+  { settings, alarms }: FollowServices,
+  account: string,
+  memory: AccountMemory,
+  { nowMs, error }: { readonly nowMs: number; readonly error: unknown },
+): void {
+  const everyMs = settings.unknownAlarmAfterMs;
+  const { sinceMs: beforeMs = nowMs, alarmedAtMs = null } = memory.failing ?? {};
+  // A time in the future was noted before the clock was set back.
+  const sinceMs = Math.min(beforeMs, nowMs);
+  const isNews = alarmedAtMs === null || hasPassed(alarmedAtMs, everyMs, nowMs);
+  const isDue = nowMs - sinceMs >= everyMs && isNews;
+  memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
+  if (!isDue) return;
+  const message =
+    'placed orders are followed and cannot be read: nobody sees whether a stop-loss is missing; check orders and positions on the website of the exchange, and the connection and the key with `relay doctor`';
+  alarms.raise({ name: 'orders_unread', message }, { account, sinceMs, reason: describeSafely(error) });
+}
+
+async function followAccount(
+  services: TellingServices,
+  account: string,
+  memory: AccountMemory,
+  notAfterMs: number,
+): Promise<void> {
+  const { clock, executions, exchangeTimeoutMs: timeoutMs } = services;
+  const entries = (await executions.followed(account, mostFollowed)).flatMap((entry) => {
+    const signal = orderSignalOf(entry);
+    // A damaged entry does not tell what it asked for.
+    return signal === null ? [] : [{ entry, signal }];
+  });
+  if (entries.length === 0) {
+    memory.keepOnly([]);
+    return;
+  }
+  const client = await services.exchangeFor(account);
+  if (client.dialect !== 'live') return;
+  const options: SendOptions = { timeoutMs, notAfterMs };
+  const nowMs = clock.nowMs();
+  const reading = await memory.read(
+    client,
+    entries.map(({ entry }) => entry),
+    nowMs,
+    options,
+  );
+  const followed = entries.map(({ entry, signal }) => {
+    const { orderId, clientOrderId } = entry;
+    const known =
+      orderId ?? orderOf(entry.execution, 'order')?.orderId ?? findOrderId(reading, clientOrderId);
+    return new FollowedEntry(entry, signal, known);
+  });
+  const index = indexReading(reading);
+  for (const one of followed) for (const name of one.names) memory.take(index, name, nowMs);
+  for (const one of followed) one.judge(memory, nowMs);
+  claimExits(followed, memory, listUnnamed(reading), (name) => memory.take(index, name, nowMs), nowMs);
+  await askForUnexplained(client, followed, memory, nowMs, options);
+  for (const one of followed) one.judge(memory, nowMs);
+  await tellSurplus(services, services.teller, account, followed, memory, nowMs);
+  await watchProtection({ services, account, client, options }, followed, memory, reading, nowMs);
+  for (const one of followed) await record(services, one, memory, nowMs);
+  memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
+}
+
+/** Asks alone for orders that the lists leave unexplained, those first that have been so for longest. */
+async function askForUnexplained(
+  client: ExchangeClient,
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+  nowMs: number,
+  options: SendOptions,
+): Promise<void> {
+  const due = followed
+    .flatMap((one) => one.unexplained.map((name) => ({ name, known: memory.knownOf(name) })))
+    .filter(({ known }) => isDue(known, nowMs))
+    .sort((one, other) => (one.known.unexplainedSinceMs ?? 0) - (other.known.unexplainedSinceMs ?? 0));
+  const nameless = followed.filter(({ names }) => names.length === 0).slice(0, mostAsked);
+  try {
+    for (const { name } of due.slice(0, mostAsked)) await memory.ask(client, name, nowMs, options);
+    for (const one of nameless) await findName(client, one, memory, nowMs, options);
+  } catch (error) {
+    // What the lists of the account have told is stored in any case; the next run asks again.
+    if (!(error instanceof ExchangeError)) throw error;
+  }
+}
+
+function isDue({ askedAtMs, tries }: KnownOrder, nowMs: number): boolean {
+  return askedAtMs === null || hasPassed(askedAtMs, pauseAfter(tries), nowMs);
+}
+
+function pauseAfter(tries: number): number {
+  return tries === 0 ? 0 : Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs);
+}
+
+/** Looks for an order whose id no response has told. */
+async function findName(
+  client: ExchangeClient,
+  one: FollowedEntry,
+  memory: AccountMemory,
+  nowMs: number,
+  options: SendOptions,
+): Promise<void> {
+  const { market, clientOrderId } = one;
+  if (clientOrderId === null) return;
+  const place = await findOrder(client, { market, clientOrderId }, options);
+  const orderId =
+    place.kind === 'found' ? place.order.orderId : place.kind === 'filled' ? place.orderId : null;
+  if (orderId === null) return;
+  one.setOrderId(orderId);
+  await memory.ask(client, { market, orderId }, nowMs, options);
+}
+
+async function record(
+  { executions }: FollowServices,
+  one: FollowedEntry,
+  memory: AccountMemory,
+  nowMs: number,
+): Promise<void> {
+  const change = one.changeAt(memory, nowMs);
+  if (change === null) return;
+  const { execution, fills } = change;
+  // If another process was faster, the next run reads what it wrote.
+  if (!(await executions.record(one.entry, execution, fills))) return;
+  one.noteStored(memory, fills);
+  // Not before it is stored: a claim that is lost with its write must be possible again.
+  if (one.isDone) for (const { orderId } of one.names) memory.claimed.add(orderId);
+}

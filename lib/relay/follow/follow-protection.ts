@@ -1,0 +1,200 @@
+import { protectionBoundMs } from '../../account/find-protection.ts';
+import { hasPassed } from '../../base/clock.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  hundred,
+  parseDecimal,
+  one as whole,
+  zero,
+} from '../../base/decimal.ts';
+import { describeSafely } from '../../base/describe-error.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { longestLagMs } from '../../exchange/lag.ts';
+import { listPositions, type Positions } from '../../exchange/list-positions.ts';
+import { mayHide } from '../../exchange/listed.ts';
+import { isStillOpen } from '../../model/execution.ts';
+import type { AccountMemory, AccountReading } from './follow-memory.ts';
+import type { FollowServices } from './follow-services.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+import { composeStopCommand } from './stop-command.ts';
+import { createUncovered, type Naked } from './uncovered.ts';
+
+interface Watch {
+  readonly services: FollowServices;
+  readonly account: string;
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+}
+
+/**
+ * Watches that what filled has its stop-loss, as long as the position stands; otherwise raises an alarm. Decides also which
+ * entries are done: those whose orders and exits have ended, and those whose position is gone.
+ */
+export async function watchProtection(
+  watch: Watch,
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+  { open, hiddenOpen }: AccountReading,
+  nowMs: number,
+): Promise<void> {
+  for (const one of followed) noteLack(one, nowMs);
+  const doubtful = new Set(followed.filter((one) => needsPosition(one, nowMs)));
+  const read = doubtful.size === 0 ? noPositions : await readPositions(watch);
+  const uncovered = read === null ? null : createUncovered(read.positions, open);
+  for (const one of followed) {
+    const isHidden = mayHide(read?.hidden ?? [], one.market);
+    const held = !doubtful.has(one)
+      ? undefined
+      : isHidden
+        ? null
+        : (uncovered?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
+    if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
+    one.isDone = isDone(one, memory, held, nowMs);
+    if (one.isDone) finish(one, memory);
+  }
+}
+
+/** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
+function lacksStop(one: FollowedEntry): boolean {
+  const stop = one.exit('stop_loss');
+  return (
+    one.wanted.some(({ role }) => role === 'stop_loss') &&
+    one.held.gt(zero) &&
+    !(stop !== null && isStillOpen(stop.status))
+  );
+}
+
+function noteLack(one: FollowedEntry, nowMs: number): void {
+  const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
+  if (!lacksStop(one)) one.watched = {};
+  else
+    one.watched = {
+      unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
+      ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
+    };
+}
+
+/** Whether it depends on the position what must be done about an entry. */
+function needsPosition(one: FollowedEntry, nowMs: number): boolean {
+  const { unprotectedSinceMs } = one.watched;
+  if (unprotectedSinceMs !== undefined) return nowMs - unprotectedSinceMs >= protectionBoundMs;
+  return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
+}
+
+function lacksExit(one: FollowedEntry): boolean {
+  return one.wanted.some(({ role }) => one.exit(role) === null);
+}
+
+const noPositions: Positions = { positions: [], hidden: [] };
+
+/** @returns null when they cannot be read */
+async function readPositions({ services, account, client, options }: Watch) {
+  try {
+    return await listPositions(client, options);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('the positions could not be read; the relay tries again', {
+      account,
+      reason: describeSafely(error),
+    });
+    return null;
+  }
+}
+
+/** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
+function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
+  const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
+  if (unprotectedSinceMs === undefined) return false;
+  if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
+  if (held !== null && !held.uncovered.gt(zero)) return false;
+  return (
+    unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
+  );
+}
+
+/** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
+function raise({ services, account }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): void {
+  const { signal, market, own, entry } = one;
+  const amount = held?.uncovered ?? one.held;
+  const stopPrice = stopPriceOf(one);
+  const command = composeStopCommand({
+    settings: services.settings,
+    account,
+    signal,
+    amount,
+    stopPrice,
+    orderId: own?.orderId ?? 0,
+    nowMs,
+    options: services.commandOptions,
+  });
+  const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
+  const state =
+    held === null
+      ? 'may have no stop-loss (the position could not be read)'
+      : held.isSure
+        ? 'has no stop-loss'
+        : 'may have no stop-loss (a record of the open orders could not be read)';
+  services.alarms.raise(
+    {
+      name: 'position_unprotected',
+      message: `the position ${position} ${state}: the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)} is not among the open orders of the exchange`,
+    },
+    {
+      account,
+      signalId: entry.signalId,
+      market,
+      orderId: own?.orderId ?? null,
+      position: signal.side === 'buy' ? 'long' : 'short',
+      amount: formatDecimal(amount),
+      stopPrice: formatDecimal(stopPrice),
+      isPositionRead: held !== null,
+      whatToDo: command,
+    },
+  );
+  one.watched = { ...one.watched, unprotectedAtMs: nowMs };
+}
+
+/** Enough for every price; an average has no end. */
+const pricePlaces = 8;
+
+/** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
+function stopPriceOf(one: FollowedEntry): Decimal {
+  const seen = one.exit('stop_loss')?.price;
+  if (seen !== undefined) return parseDecimal(seen);
+  const wanted = one.wanted.find(({ role }) => role === 'stop_loss')?.price ?? null;
+  if (wanted !== null) return wanted;
+  const { filled = '1', filledNotional = '0' } = one.own ?? {};
+  const average = parseDecimal(filledNotional).div(parseDecimal(filled));
+  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(hundred);
+  const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
+  return average.times(rate).round(pricePlaces);
+}
+
+/** @param held undefined: it does not depend on the position; null: the position could not be read */
+function isDone(
+  one: FollowedEntry,
+  memory: AccountMemory,
+  held: Naked | null | undefined,
+  nowMs: number,
+): boolean {
+  const { signalId } = one.entry;
+  if (!one.areOrdersWhole) return false;
+  if (!one.held.gt(zero)) return true;
+  if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
+  const isCalm = held !== null && (held.position.eq(zero) || (!held.uncovered.gt(zero) && !lacksExit(one)));
+  if (!isCalm) {
+    memory.calmSinceMs.delete(signalId);
+    return false;
+  }
+  const sinceMs = Math.min(memory.calmSinceMs.get(signalId) ?? nowMs, nowMs);
+  memory.calmSinceMs.set(signalId, sinceMs);
+  // The list of positions may lag behind as other lists do.
+  return nowMs - sinceMs >= longestLagMs;
+}
+
+function finish(one: FollowedEntry, memory: AccountMemory): void {
+  one.watched = {};
+  memory.calmSinceMs.delete(one.entry.signalId);
+}

@@ -1,0 +1,23 @@
+import type { Alarms } from '../../base/alarms.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
+import type { Executions } from '../../ledger/executions.ts';
+import type { Settings } from '../../model/settings.ts';
+
+/** The services that following orders needs. */
+export interface FollowServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly alarms: Alarms;
+  readonly settings: Settings;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
+  /** How long one request to the exchange may take, retries included. */
+  readonly exchangeTimeoutMs: number;
+  /** The options with which a command finds this relay, for example ` --stack relay-prod`; empty for `.relay`. */
+  readonly commandOptions: string;
+  /** @throws RelayError `secrets_missing` when no key is stored */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}

@@ -1,0 +1,235 @@
+import { type WantedExit, wantedExitsOf } from '../../account/exits.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
+import { exitPriceOf, oppositeOf } from '../../model/order.ts';
+import type { OrderSignal } from '../../model/signal.ts';
+import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
+import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
+import { findExit, type Unnamed } from './followed-exits.ts';
+import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
+
+interface Subject extends FollowedName {
+  readonly before: OrderExecution | null;
+  judgement: Judgement | null;
+}
+
+/** What the watch of the stop-loss found; absent fields are removed from what is stored. */
+export interface Watched {
+  readonly unprotectedSinceMs?: number;
+  readonly unprotectedAtMs?: number;
+}
+
+/** An entry whose orders are followed: its own, and the exits that the exchange made from it. */
+export class FollowedEntry {
+  readonly entry: Entry;
+  readonly signal: OrderSignal;
+  /** The exits that it asked for. */
+  readonly wanted: readonly WantedExit[];
+  /** Its own order first. */
+  readonly #subjects: Subject[];
+  /** What the watch of the stop-loss found. */
+  watched: Watched;
+  /** Whether nothing more can become of it. */
+  isDone = false;
+
+  /** @param orderId null: not known yet */
+  constructor(entry: Entry, signal: OrderSignal, orderId: number | null) {
+    this.entry = entry;
+    this.signal = signal;
+    this.wanted = wantedExitsOf(entry);
+    const [own = null, ...exits] = entry.execution?.orders ?? [];
+    this.#subjects =
+      orderId === null
+        ? []
+        : [
+            { role: 'order', orderId, amount: this.#askedAmount(), before: own, judgement: null },
+            ...exits.map((before) => ({ ...nameOf(before), before, judgement: null })),
+          ];
+    this.watched = watchedOf(entry.execution);
+  }
+
+  get market(): string {
+    return this.signal.market;
+  }
+
+  get clientOrderId(): string | null {
+    return this.entry.clientOrderId;
+  }
+
+  /** Empty while the id of its own order is not known. */
+  get names(): readonly OrderPlaceName[] {
+    return this.#subjects.map(({ orderId }) => ({ market: this.market, orderId }));
+  }
+
+  /** Those of its orders that must be asked for alone. */
+  get unexplained(): readonly OrderPlaceName[] {
+    return this.#subjects
+      .filter(({ judgement }) => judgement?.isUnexplained === true)
+      .map(({ orderId }) => ({ market: this.market, orderId }));
+  }
+
+  /** Its orders of which more fills are listed than they can have. */
+  get overfilled(): readonly (OrderPlaceName & BookedDeals)[] {
+    return this.#subjects.flatMap(({ orderId, judgement }) =>
+      judgement?.booked.isContradicted === true
+        ? [{ market: this.market, orderId, ...judgement.booked }]
+        : [],
+    );
+  }
+
+  /** What is known of its own order. */
+  get own(): OrderExecution | null {
+    return this.#subjects[0]?.judgement?.order ?? null;
+  }
+
+  /** What is known of an exit; null when the exchange has shown none. */
+  exit(role: OrderRole): OrderExecution | null {
+    return this.#subjects.find((subject) => subject.role === role)?.judgement?.order ?? null;
+  }
+
+  /** The part of what was filled that has not left the position through an exit, in base units. */
+  get held(): Decimal {
+    const [own = zero, ...exits] = this.#subjects.map(({ judgement }) =>
+      parseDecimal(judgement?.order?.filled ?? '0'),
+    );
+    return exits.reduce((rest, filled) => rest.minus(filled), own);
+  }
+
+  /** Whether all its orders have ended and all their fills are known. */
+  get areOrdersWhole(): boolean {
+    return this.#subjects.length > 0 && this.#subjects.every(({ judgement }) => judgement?.isWhole === true);
+  }
+
+  setOrderId(orderId: number): void {
+    const amount = this.#askedAmount();
+    this.#subjects.push({ role: 'order', orderId, amount, before: null, judgement: null });
+  }
+
+  /** Judges all its orders by what is known now. */
+  judge(memory: AccountMemory, nowMs: number): void {
+    for (const subject of this.#subjects) {
+      const known = memory.knownOf({ market: this.market, orderId: subject.orderId });
+      subject.judgement = judgeOrder(subject, subject.before, known, nowMs);
+      if (!subject.judgement.isUnexplained) {
+        known.unexplainedSinceMs = null;
+        known.tries = 0;
+      } else known.unexplainedSinceMs ??= nowMs;
+    }
+  }
+
+  /** Claims the exits that its fills have made and that it has not found yet. */
+  claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
+    const { own } = this;
+    if (own === null || parseDecimal(own.filled).eq(zero)) return [];
+    const missing = this.wanted.filter(
+      ({ role }) => !this.#subjects.some((subject) => subject.role === role),
+    );
+    const claimed: Unnamed[] = [];
+    const exits = {
+      market: this.market,
+      side: oppositeOf(this.signal.side),
+      entryOrderId: own.orderId,
+      filled: parseDecimal(own.filled),
+    };
+    const times = { firstFillMs: this.#firstFillMs(memory), endedAtMs: own.endedAtMs };
+    for (const wanted of missing) {
+      const free = unclaimed.filter((order) => !claimed.includes(order));
+      const exit = findExit(exits, times, wanted, free);
+      if (exit === null) continue;
+      claimed.push(exit);
+      const { orderId, amount } = exit;
+      const price = formatDecimal(exitPriceOf(exit));
+      const name = { role: wanted.role, orderId, amount: amount.eq(zero) ? null : amount, price };
+      this.#subjects.push({ ...name, before: null, judgement: null });
+    }
+    this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
+    return claimed;
+  }
+
+  /** What must be stored; null when nothing has changed. */
+  changeAt(
+    memory: AccountMemory,
+    readAtMs: number,
+  ): { readonly execution: Execution; readonly fills: readonly Fill[] } | null {
+    const before = this.entry.execution;
+    const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
+    if (orders[0]?.role !== 'order') return null;
+    const next = { orders, isFollowed: !this.isDone, ...this.watched };
+    const fills = this.#subjects.flatMap((subject) => this.#fillsOf(subject, memory));
+    const isSame = before !== null && JSON.stringify(next) === JSON.stringify(comparable(before));
+    if (isSame && fills.length === 0) return null;
+    return { execution: { revision: (before?.revision ?? 0) + 1, readAtMs, ...next }, fills };
+  }
+
+  noteStored(memory: AccountMemory, fills: readonly Fill[]): void {
+    for (const { market, orderId, dealId } of fills) memory.knownOf({ market, orderId }).stored.add(dealId);
+  }
+
+  /** The fills that are counted and that this process has not stored yet. */
+  #fillsOf({ role, orderId, before, judgement }: Subject, memory: AccountMemory): readonly Fill[] {
+    const { stored } = memory.knownOf({ market: this.market, orderId });
+    const order = judgement?.order ?? null;
+    if (order === null || order.filled === (before?.filled ?? '0')) return [];
+    const missing = judgement?.booked.deals.filter(({ id }) => !stored.has(id)) ?? [];
+    return missing.map((deal) => this.#fillOf(deal, role, orderId));
+  }
+
+  #fillOf(deal: FollowedDeal, role: OrderRole, orderId: number): Fill {
+    const { account, signalId } = this.entry;
+    const { positionSide, reduceOnly } = this.signal;
+    return {
+      account,
+      market: this.market,
+      dealId: deal.id,
+      atMs: deal.atMs,
+      signalId,
+      orderId,
+      role,
+      side: role === 'order' ? this.signal.side : oppositeOf(this.signal.side),
+      ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+      ...(reduceOnly === true ? { onlyReduces: true } : {}),
+      liquidity: deal.role,
+      amount: formatDecimal(deal.amount),
+      price: formatDecimal(deal.price),
+      notional: formatDecimal(deal.notional),
+      fee: formatDecimal(deal.fee),
+      feeAsset: deal.feeAsset,
+    };
+  }
+
+  #firstFillMs(memory: AccountMemory): number {
+    const [own] = this.#subjects;
+    if (own === undefined) return this.entry.createdAtMs;
+    const { deals } = memory.knownOf({ market: this.market, orderId: own.orderId });
+    const times = [...deals.values()].map(({ atMs }) => atMs);
+    return times.length === 0 ? (own.judgement?.order?.endedAtMs ?? 0) : Math.min(...times);
+  }
+
+  /** What the order is filled with when it is filled, in base units; null when that is not known. */
+  #askedAmount(): Decimal | null {
+    const { size } = this.signal;
+    const reported = this.entry.steps.findLast(({ facts }) => facts?.report !== undefined)?.facts?.report;
+    return size.unit === 'base' ? parseDecimal(reported?.amount ?? size.quantity) : null;
+  }
+}
+
+const roleOrder: Readonly<Record<OrderRole, number>> = { order: 0, stop_loss: 1, take_profit: 2 };
+
+function nameOf({ role, orderId, price }: OrderExecution): FollowedName {
+  return { role, orderId, amount: null, ...(price === undefined ? {} : { price }) };
+}
+
+function watchedOf(execution: Execution | null): Watched {
+  const { unprotectedSinceMs, unprotectedAtMs } = execution ?? {};
+  return {
+    ...(unprotectedSinceMs === undefined ? {} : { unprotectedSinceMs }),
+    ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
+  };
+}
+
+/** The part of an execution that a reading can change. */
+function comparable(execution: Execution) {
+  const { orders, isFollowed } = execution;
+  return { orders, isFollowed, ...watchedOf(execution) };
+}

@@ -1,0 +1,46 @@
+import {
+  type EntryExits,
+  type ExitCandidate,
+  isForAll,
+  mayBeExit,
+  type WantedExit,
+} from '../../account/exits.ts';
+import type { OrderExecution } from '../../model/execution.ts';
+
+/** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
+export type Unnamed = ExitCandidate & { readonly createdAtMs: number };
+
+/** The exchange makes the exits when the entry fills. Its clock may round one of the two times. */
+const earlierMs = 1_000;
+const laterMs = 60_000;
+
+/** When the order of an entry was filled. */
+export interface FillTimes {
+  /** The time of its first fill that is known. */
+  readonly firstFillMs: number;
+  /** Null while it is open. */
+  readonly endedAtMs: OrderExecution['endedAtMs'];
+}
+
+/**
+ * Finds the order that the exchange made for an exit: beside what an exit always has, its amount and its time must fit. When
+ * several orders fit, it is the oldest one, whose id is the lowest.
+ *
+ * @param unclaimed orders that no entry has claimed
+ */
+export function findExit(
+  exits: Pick<EntryExits, 'market' | 'side' | 'entryOrderId' | 'filled'>,
+  { firstFillMs, endedAtMs }: FillTimes,
+  wanted: WantedExit,
+  unclaimed: readonly Unnamed[],
+): Unnamed | null {
+  const lastMs = (endedAtMs ?? Number.POSITIVE_INFINITY) + laterMs;
+  const fitting = unclaimed.filter(
+    (order) =>
+      mayBeExit(exits, wanted, order) &&
+      isForAll(order, exits.filled) &&
+      order.createdAtMs >= firstFillMs - earlierMs &&
+      order.createdAtMs <= lastMs,
+  );
+  return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
+}

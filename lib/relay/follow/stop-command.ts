@@ -1,0 +1,54 @@
+import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../../base/decimal.ts';
+import { oppositeOf, usualTriggerSides } from '../../model/order.ts';
+import { findAccount, type Settings } from '../../model/settings.ts';
+import type { OrderSignal } from '../../model/signal.ts';
+
+/** The stop-loss that is missing. */
+export interface MissingStop {
+  readonly settings: Settings;
+  readonly account: string;
+  /** The signal whose order filled. */
+  readonly signal: OrderSignal;
+  /** In base units. */
+  readonly amount: Decimal;
+  readonly stopPrice: Decimal;
+  /** The order that filled; it makes the id of the alert, so that a command that is run twice places one order. */
+  readonly orderId: number;
+  readonly nowMs: number;
+  /** The options with which a command finds the relay. */
+  readonly options: string;
+}
+
+/** How far beyond its stop price the limit price lies, where the account may send no order without a limit. */
+const limitRate = parseDecimal('0.01');
+
+/**
+ * The command that places the missing stop-loss: an order that only reduces, and only if its trigger still lies on the
+ * side where it protects. The exchange would trigger any other one on the wrong move of the price.
+ */
+export function composeStopCommand(missing: MissingStop): string {
+  const { settings, account: name, signal, amount, stopPrice, orderId, nowMs, options } = missing;
+  const side = oppositeOf(signal.side);
+  const account = findAccount(settings, name);
+  if (account?.markets[signal.market]?.sides.includes(side) !== true)
+    return `the account may not ${side} in ${signal.market}: place a reduce-only stop order of ${formatDecimal(amount)} at ${formatDecimal(stopPrice)} on the exchange, or close the position there`;
+  const rate = minimum(limitRate, account.maxLimitDistanceRate ?? limitRate);
+  const limitPrice = stopPrice.times(side === 'sell' ? one.minus(rate) : one.plus(rate));
+  const prices = account.allowUnguardedMarket
+    ? { orderType: 'stop_market', stopPrice: formatDecimal(stopPrice) }
+    : { orderType: 'stop_limit', stopPrice: formatDecimal(stopPrice), limitPrice: formatDecimal(limitPrice) };
+  const { positionSide } = signal;
+  const alert = {
+    id: `stop-${orderId}-${Math.floor(nowMs / 1000)}`,
+    ticker: signal.ticker,
+    action: side,
+    ...prices,
+    quantity: formatDecimal(amount),
+    reduceOnly: true,
+    expectTrigger: usualTriggerSides[side],
+    ...(positionSide === undefined ? {} : { positionSide }),
+    comment: `stop-loss of order ${orderId}`,
+  };
+  const text = JSON.stringify(alert).replaceAll("'", String.raw`'\''`);
+  return `echo '${text}' | npx relay send - --account ${name}${options}`;
+}

@@ -1,0 +1,72 @@
+import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import { longestPositionLagMs } from '../../exchange/lag.ts';
+import type { OpenPosition } from '../../model/holdings.ts';
+import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+
+/** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
+export interface Naked {
+  readonly position: Decimal;
+  /** The part of the entry that nothing stops out. */
+  readonly uncovered: Decimal;
+  /** False when an open order cannot be read, which may be its stop-loss. */
+  readonly isSure: boolean;
+}
+
+/** Shares what no stop-loss covers among the entries, the oldest first. */
+export function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
+  const left = new Map<string, Decimal>();
+  return {
+    /** @param isHidden whether an order of its market may be open that could not be read */
+    take(one: FollowedEntry, isHidden: boolean): Naked {
+      const { market, held } = one;
+      const { side } = one.signal;
+      const key = `${market} ${side}`;
+      const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
+      // A position that was opened later is another one: that of the entry is gone.
+      const position = positionOf(
+        positions.filter((other) => mayBeOf(one, other)),
+        market,
+        side,
+      );
+      const uncovered = minimum(minimum(held, rest), position);
+      left.set(key, rest.minus(uncovered));
+      return { position, uncovered, isSure: !isHidden };
+    },
+  };
+}
+
+/** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
+function mayBeOf({ own, entry }: FollowedEntry, { openedAtMs }: OpenPosition): boolean {
+  const filledAtMs = own?.endedAtMs ?? null;
+  if (filledAtMs === null || openedAtMs === null) return true;
+  return openedAtMs <= Math.max(filledAtMs, entry.updatedAtMs) + longestPositionLagMs;
+}
+
+/** The size of the position that an order of the side opened. */
+function positionOf(positions: readonly OpenPosition[], market: string, side: Side): Decimal {
+  return positions
+    .filter((position) => position.market === market && position.amount.gt(zero) === (side === 'buy'))
+    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
+}
+
+function uncoveredOf(position: Decimal, open: readonly Order[], market: string, side: Side): Decimal {
+  const stops = open.filter((order) => order.market === market && isStopAgainst(side, order));
+  if (stops.some(({ amount }) => amount.eq(zero))) return zero;
+  const rest = stops.reduce((sum, { remaining }) => sum.minus(remaining), position);
+  return rest.lt(zero) ? zero : rest;
+}
+
+/**
+ * Whether an order would stop out a position that the side opened. An order with a client order id of its own is an order
+ * of a strategy, which may open the opposite position, unless it only reduces.
+ */
+function isStopAgainst(side: Side, order: Order): boolean {
+  const condition = side === 'buy' ? 'lte' : 'gte';
+  return (
+    order.side === oppositeOf(side) &&
+    order.activationPrice !== undefined &&
+    (order.activationCondition ?? condition) === condition &&
+    (isMarkedReducing(order) || order.clientOrderId === '')
+  );
+}

@@ -1,0 +1,112 @@
+import type { SeenPosition } from '../../account/seen-position.ts';
+import { describeSafely } from '../../base/describe-error.ts';
+import { type Json, toJson } from '../../base/json.ts';
+import type { FactName } from '../../ledger/account-facts.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
+import { isMarkedReducing } from '../../model/order.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
+import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
+import type { Outcome, Plan } from '../execute/action.ts';
+import type { ExecuteServices } from '../services.ts';
+import { checkOwner, claimsMarket, type MarketOwner, readOwner } from './one-strategy.ts';
+
+type OrderedSignal = OrderSignal | PositionSignal;
+
+/**
+ * The strategy that trades a market, as far as it is stored; null also when nobody could own it.
+ *
+ * @see DECISIONS 153
+ */
+export async function readMarketOwner(
+  { facts }: ExecuteServices,
+  account: Account,
+  signal: OrderedSignal,
+): Promise<MarketOwner | null> {
+  if (signal.strategy === undefined || account.oneStrategyPerMarket === false) return null;
+  return readOwner(await facts.read(account.name, ownerFact(signal)));
+}
+
+/** Whether the rule does not hold for it: nobody may be locked into a position. */
+export function passesClaim(signal: OrderedSignal): boolean {
+  return signal.action === 'close' || (signal.action === 'order' && isMarkedReducing(signal));
+}
+
+/** In hedge mode a market has two positions, and each has its strategy. */
+function ownerFact(signal: OrderedSignal): FactName {
+  const side = 'positionSide' in signal ? signal.positionSide : undefined;
+  const isHedged = side === 'LONG' || side === 'SHORT';
+  return isHedged ? `strategy of ${signal.market} ${side}` : `strategy of ${signal.market}`;
+}
+
+/** What the rule of one strategy a market says of a signal. */
+export type MarketClaim =
+  | { readonly ok: false; readonly denial: Denial }
+  /** `on` makes the order of a plan take the market. */
+  | { readonly ok: true; on(plan: Plan): Plan };
+
+const noClaim: MarketClaim = { ok: true, on: (plan) => plan };
+
+/**
+ * Whether the strategy of the signal may trade the market.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function claimMarket(
+  services: ExecuteServices,
+  account: Account,
+  signal: OrderedSignal,
+  { amount }: SeenPosition,
+): Promise<MarketClaim> {
+  if (passesClaim(signal)) return noClaim;
+  const owner = await readMarketOwner(services, account, signal);
+  const { strategy } = signal;
+  if (strategy === undefined || !claimsMarket(signal, account, owner)) return noClaim;
+  const denial = checkOwner(signal, owner, amount);
+  if (denial !== null) return { ok: false, denial };
+  if (owner?.strategy === strategy || findRehearsalReason(account.mode, services.isPaperExchange) !== null)
+    return noClaim;
+  return { ok: true, on: (plan) => takeWithOrder(services, account.name, signal, plan) };
+}
+
+/** The outcomes that prove that no order exists. */
+const withoutOrder: ReadonlySet<Status> = new Set(['rejected', 'not_sent']);
+
+/** The market is taken right before the order is sent, and given back when there is no order. */
+function takeWithOrder(
+  { facts, clock }: ExecuteServices,
+  account: string,
+  signal: OrderedSignal,
+  plan: Plan,
+): Plan {
+  if (plan.verdict !== 'ready') return plan;
+  const { action } = plan;
+  const fact = ownerFact(signal);
+  return {
+    verdict: 'ready',
+    action: {
+      ...action,
+      async send(options) {
+        let before: Json;
+        try {
+          before = await facts.read(account, fact);
+          const owner: MarketOwner = { strategy: signal.strategy ?? '', sinceMs: clock.nowMs() };
+          await facts.write(account, fact, toJson(owner));
+        } catch (error) {
+          return untakenOutcome(error);
+        }
+        const outcome = await action.send(options);
+        // A market that stays taken for nothing is free again once its position is flat.
+        if (withoutOrder.has(outcome.status)) await facts.write(account, fact, before).catch(() => undefined);
+        return outcome;
+      },
+    },
+  };
+}
+
+function untakenOutcome(error: unknown): Outcome {
+  return {
+    status: 'not_sent',
+    note: `nothing was sent: the market could not be taken for the strategy (${describeSafely(error)})`,
+    evidence: null,
+  };
+}

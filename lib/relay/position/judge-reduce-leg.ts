@@ -1,0 +1,87 @@
+import { type Decimal, parseDecimal } from '../../base/decimal.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import type { Denial } from '../../model/outcome.ts';
+import type { StepFacts } from '../../model/step-facts.ts';
+
+/** What the leg that reduces the position means for the one that opens after it. */
+export type ReduceLeg =
+  /** It may still be carried out, or it is not known whether it was. */
+  | { readonly kind: 'waits'; readonly reason: string }
+  | { readonly kind: 'denied'; readonly denial: Denial }
+  | {
+      readonly kind: 'done';
+      /** Whether it placed an order. */
+      readonly hasReduced: boolean;
+      /** Whether it was only rehearsed: then the position is still there. */
+      readonly isRehearsed: boolean;
+      /** The position that it read before its order; null when it placed none. */
+      readonly before: Decimal | null;
+    };
+
+/**
+ * @param leg its entry; null when the ledger has none
+ * @param isRehearsal whether what comes after it is only rehearsed; a rehearsed leg has reduced nothing for one that is sent
+ */
+export function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceLeg {
+  if (leg === null) return deny('none', 'the ledger has no signal that reduces the position before this one');
+  const { signalId, status, steps } = leg;
+  const last = steps.at(-1);
+  switch (status) {
+    case 'accepted':
+    case 'sending':
+    case 'unknown':
+      return {
+        kind: 'waits',
+        reason: `signal "${signalId}", which reduces the position first, is ${status}`,
+      };
+    case 'satisfied':
+      return done(leg, { hasReduced: false, isRehearsed: false });
+    case 'placed':
+      return done(leg, { hasReduced: true, isRehearsed: false });
+    case 'dry_run':
+      if (isRehearsal) return done(leg, { hasReduced: true, isRehearsed: true });
+      break;
+    // There was no order. Whether the position allows another one is decided by what is read now.
+    case 'not_placed':
+      return done(leg, { hasReduced: false, isRehearsed: false });
+    case 'rejected':
+      if (saysNothingToReduce(last?.facts)) return done(leg, { hasReduced: false, isRehearsed: false });
+      break;
+    default:
+  }
+  return deny(
+    status,
+    `signal "${signalId}", which reduces the position first, ended as ${status}: ${last?.note ?? ''}`,
+  );
+}
+
+/** The code with which the exchange refuses an order that only reduces when there is no position of that side. */
+const nothingToReduce = 116;
+
+export function saysNothingToReduce(facts: StepFacts | undefined): boolean {
+  return facts?.refusedCode === nothingToReduce;
+}
+
+function done(
+  leg: Entry,
+  result: { readonly hasReduced: boolean; readonly isRehearsed: boolean },
+): ReduceLeg {
+  return { kind: 'done', ...result, before: positionBefore(leg) };
+}
+
+function positionBefore({ steps }: Entry): Decimal | null {
+  const seen = steps.find(({ facts }) => facts?.position !== undefined)?.facts?.position;
+  return seen === undefined ? null : parseDecimal(seen.amount);
+}
+
+function deny(actual: string, message: string): ReduceLeg {
+  return {
+    kind: 'denied',
+    denial: {
+      rule: 'position_not_reduced',
+      limit: 'a first leg that is done',
+      actual,
+      message: `${message}; nothing was opened`,
+    },
+  };
+}

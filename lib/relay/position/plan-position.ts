@@ -1,0 +1,156 @@
+import { readPosition } from '../../account/read-position.ts';
+import type { SeenPosition } from '../../account/seen-position.ts';
+import { orderSignalFor } from '../../account/sent-order.ts';
+import { hasPassed } from '../../base/clock.ts';
+import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import type { SignalEntry } from '../../ledger/entry.ts';
+import { checkMarket } from '../../limits/check-order.ts';
+import type { Account } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
+import type { PositionSignal } from '../../model/signal.ts';
+import type { PositionOrder } from '../../model/step-facts.ts';
+import type { Plan } from '../execute/action.ts';
+import { planOrder } from '../execute/plan-order.ts';
+import { longestReadingMs } from '../execute/read-market.ts';
+import type { ExecuteServices } from '../services.ts';
+import { checkPositions } from './check-positions.ts';
+import { claimMarket } from './claim-market.ts';
+import { withExitsCancelled } from './close-exits.ts';
+import type { ReduceLeg } from './judge-reduce-leg.ts';
+import {
+  checkReduced,
+  type LegPlan,
+  planClose,
+  planReverseClose,
+  planReverseOpen,
+  planTargetOpen,
+  planTargetReduce,
+} from './plan-leg.ts';
+import { readReduceLeg } from './read-reduce-leg.ts';
+import { readWanted } from './read-wanted.ts';
+import { withPosition } from './with-position.ts';
+
+/** A stored position signal. */
+export type PositionEntry = SignalEntry & { readonly signal: PositionSignal };
+
+type DoneLeg = Extract<ReduceLeg, { readonly kind: 'done' }>;
+/** A leg that needs no other one before it. */
+const firstLeg: DoneLeg = { kind: 'done', hasReduced: false, isRehearsed: false, before: null };
+
+/**
+ * Decides what a position signal sends, from the position as it is now: one order at most, none when the position already
+ * is as wanted. While the position cannot be known the signal waits.
+ *
+ * @throws ExchangeError when the exchange cannot be read
+ */
+export async function planPosition(
+  services: ExecuteServices,
+  account: Account,
+  entry: PositionEntry,
+): Promise<Plan> {
+  const { signal, signalId } = entry;
+  const ground = await checkPositions(services, account, signal);
+  if (!ground.ok) return ground.plan;
+  const { market, client } = ground;
+  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  const before = opensAfter(signal) ? await readReduceLeg(services, account, signalId) : firstLeg;
+  if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
+  if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
+  const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
+  const query = { account: account.name, market: market.name, signalId, positionSide };
+  const reading = await readPosition(services, client, query, limits);
+  if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
+  if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
+  const { position, readAtMs, modifiedAtMs, attached } = reading;
+  const wanted = await readWanted(client, signal, market, limits);
+  if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
+  const claim = await claimMarket(services, account, signal, position);
+  if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
+  const leg = planLeg(signal, position, wanted.amount, before, market);
+  if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
+  const satisfied = (note: string): Plan => satisfiedPlan(services, note, position, readAtMs);
+  if (leg.kind === 'satisfied') return satisfied(leg.note);
+  const plan = await planLegOrder(services, account, entry, leg.order);
+  if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
+    return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
+  const ready = claim.on(withPosition(plan, { position, readAtMs, order: leg.order }));
+  const { reduceOnly, size } = leg.order;
+  if (!reduceOnly || size.unit !== 'base') return ready;
+  // Rounded as the order is, so that a smaller order is one that the exchange has cut.
+  const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
+  const closed = { account: account.name, market: market.name, position, modifiedAtMs, attached, amount };
+  return withExitsCancelled(services, client, closed, ready);
+}
+
+/** Rules of the market about the smallest order. */
+const belowMinimum: ReadonlySet<string> = new Set(['amount_rounds_to_zero', 'min_amount', 'min_total']);
+
+function opensAfter(signal: PositionSignal): boolean {
+  return signal.action !== 'close' && signal.leg === 'open';
+}
+
+function planLeg(
+  signal: PositionSignal,
+  position: SeenPosition,
+  wanted: Decimal,
+  before: DoneLeg,
+  market: Market,
+): LegPlan {
+  switch (signal.action) {
+    case 'close':
+      return planClose(signal, position, market);
+    case 'reverse': {
+      if (signal.leg === 'reduce') return planReverseClose(position, market);
+      const closed = before.before ?? zero;
+      if (closed.eq(zero)) return planReverseClose({ ...position, amount: zero }, market);
+      return planReverseOpen(signal, afterRehearsal(position, before), closed, market);
+    }
+    case 'target': {
+      if (signal.leg === 'reduce') return planTargetReduce(wanted, position, market);
+      const isTurned = position.amount.times(wanted).lt(zero);
+      const seen = isTurned ? afterRehearsal(position, before) : position;
+      const plan = planTargetOpen(wanted, seen, before.hasReduced, market);
+      const isJudged = plan.kind === 'satisfied' && before.hasReduced && !before.isRehearsed;
+      const denial = isJudged && signal.target.unit === 'base' ? checkReduced(wanted, seen, market) : null;
+      return denial === null ? plan : { kind: 'denied', denial };
+    }
+  }
+}
+
+/** A rehearsed close has closed nothing: what comes after it is rehearsed as if it had. */
+function afterRehearsal(position: SeenPosition, { isRehearsed }: DoneLeg): SeenPosition {
+  return isRehearsed ? { ...position, amount: zero } : position;
+}
+
+async function planLegOrder(
+  services: ExecuteServices,
+  account: Account,
+  { signal, clientOrderId }: PositionEntry,
+  order: PositionOrder,
+): Promise<Plan> {
+  const asked = orderSignalFor(signal, order);
+  if (order.reduceOnly) return await planOrder(services, account, asked, clientOrderId ?? '', 'reduces');
+  const denial = checkMarket(asked, account);
+  if (denial !== null) return { verdict: 'denied', denial };
+  return await planOrder(services, account, asked, clientOrderId ?? '');
+}
+
+/** The position may have changed since it was read, as after a minute in which the process stood still. */
+function satisfiedPlan(
+  { clock }: ExecuteServices,
+  note: string,
+  { amount }: SeenPosition,
+  readAtMs: number,
+): Plan {
+  if (hasPassed(readAtMs, longestReadingMs, clock.nowMs()))
+    return {
+      verdict: 'waiting',
+      reason: 'the reading of the position is too old to decide on',
+      mayPassSoon: true,
+    };
+  const position = { amount: formatDecimal(amount) };
+  return {
+    verdict: 'ended',
+    outcome: { status: 'satisfied', note, evidence: { position, readAtMs }, facts: { position } },
+  };
+}

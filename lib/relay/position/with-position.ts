@@ -1,0 +1,34 @@
+import { describeSeen, type SeenPosition } from '../../account/seen-position.ts';
+import { type Json, toJson } from '../../base/json.ts';
+import type { PositionOrder } from '../../model/step-facts.ts';
+import type { Plan } from '../execute/action.ts';
+
+/** What a plan depends on, stored before its order is sent. */
+export interface PositionBasis {
+  readonly position: SeenPosition;
+  readonly readAtMs: number;
+  /** The order of a position signal: lookups compare with it. */
+  readonly order?: PositionOrder;
+}
+
+/** Adds the position to the evidence, and its age to that of what the order was sized on. */
+export function withPosition(plan: Plan, { position, readAtMs, order }: PositionBasis): Plan {
+  const added = {
+    position: describeSeen(position),
+    ...(order === undefined ? {} : { positionOrder: order }),
+  };
+  const join = (evidence: Json | undefined) => toJson({ ...Object(evidence ?? {}), ...added });
+  if (plan.verdict === 'denied') return { ...plan, evidence: join(plan.evidence) };
+  if (plan.verdict !== 'ready') return plan;
+  const { action } = plan;
+  return {
+    verdict: 'ready',
+    action: {
+      // With what the limits of the account say of the order.
+      ...action,
+      evidence: join(action.evidence),
+      facts: { ...action.facts, ...added },
+      readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { hasPassed } from '../../base/clock.ts';
+import type { Account } from '../../model/account.ts';
+
+/**
+ * How to treat one more alert over its account's limit of signals.
+ *
+ * @see DECISIONS 37
+ */
+export interface Overload {
+  /** Whether so many alerts are over the limit that asking the sender to try again would only add to them. */
+  readonly isFlood: boolean;
+  /** Whether no alarm was raised within the last five minutes. */
+  readonly isNews: boolean;
+}
+
+/** Counts the alerts that one process refuses because their account is over its limit of signals. */
+export interface OverloadWatch {
+  note(account: Account, nowMs: number): Overload;
+}
+
+const windowMs = 60_000;
+/** Refusals within this time of an alarm raise no other. */
+const alarmPauseMs = 5 * 60_000;
+
+interface Seen {
+  refusedAtMs: readonly number[];
+  alarmedAtMs: number | null;
+}
+
+/** It is a flood once the refused alerts of a minute are as many as the signals that the account takes. */
+export function createOverloadWatch(): OverloadWatch {
+  const seenByAccount = new Map<string, Seen>();
+  return {
+    note({ name, maxSignalsPerMinute }, nowMs) {
+      const seen = seenByAccount.get(name) ?? { refusedAtMs: [], alarmedAtMs: null };
+      seenByAccount.set(name, seen);
+      const most = maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
+      const recent = seen.refusedAtMs.filter((atMs) => !hasPassed(atMs, windowMs, nowMs));
+      const isFlood = recent.length >= most;
+      // Beyond the bound, further times would change nothing and are not kept, so that memory stays bounded.
+      seen.refusedAtMs = isFlood ? recent : [...recent, nowMs];
+      const isNews = seen.alarmedAtMs === null || hasPassed(seen.alarmedAtMs, alarmPauseMs, nowMs);
+      if (isNews) seen.alarmedAtMs = nowMs;
+      return { isFlood, isNews };
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Outcome } from '../execute/action.ts';
+
+/** The result of looking up an entry whose response was lost. */
+export type LookupResult =
+  /** The outcome is proven. */
+  | { readonly kind: 'found'; readonly outcome: Outcome }
+  /** No list shows the effect. Lists lag; `outcome` holds once enough lookups have given this result. */
+  | { readonly kind: 'not_found'; readonly finding: string; readonly outcome: Outcome }
+  /** The lists cannot prove anything about this entry. */
+  | { readonly kind: 'inconclusive'; readonly finding: string };
+
+export interface LookupServices {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  /** @throws RelayError `secrets_missing` when no key is stored */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/** The finding when an order is in none of the lists, and they do not hold every order. */
+export const notListed =
+  'the order is not listed, but the lists do not hold every order; check it on the exchange itself';

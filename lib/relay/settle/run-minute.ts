@@ -1,0 +1,31 @@
+import type { Follower } from '../follow/follow-orders.ts';
+import { lastRequestMs, type ReconcileServices, reconcileSignals } from './reconcile-signals.ts';
+
+/**
+ * What the reconciler does every minute: looks up unknown orders, enqueues signals that got stuck, and then follows placed
+ * orders. Following comes last and has its own failures: a slow list must not stop the lookups, nor a broken queue the
+ * following.
+ *
+ * @param follower null where another loop follows the orders
+ */
+export async function runMinute(services: ReconcileServices, follower: Follower | null): Promise<void> {
+  const startedAtMs = services.clock.nowMs();
+  const [reconciled] = await Promise.allSettled([reconcile(services)]);
+  const [followed] = await Promise.allSettled([follower?.run(startedAtMs + lastRequestMs)]);
+  for (const part of [reconciled, followed]) if (part.status === 'rejected') throw part.reason;
+}
+
+async function reconcile(services: ReconcileServices): Promise<void> {
+  const { log, alarms } = services;
+  const { enqueued, stuck } = await reconcileSignals(services);
+  if (enqueued > 0)
+    log.warn('signals were stored but not executed; they are enqueued again', { signals: enqueued });
+  if (stuck > 0)
+    alarms.raise(
+      {
+        name: 'signals_waiting',
+        message: 'signals have waited for more than 15 minutes: check the dead letters, then run redrive',
+      },
+      { signals: stuck },
+    );
+}

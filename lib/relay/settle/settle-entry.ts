@@ -1,0 +1,136 @@
+import type { Alarms } from '../../base/alarms.ts';
+import type { Clock } from '../../base/clock.ts';
+import { RelayError } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
+import type { Log } from '../../base/log.ts';
+import type { Entry, Step } from '../../ledger/entry.ts';
+import type { Ledger, Move } from '../../ledger/ledger.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
+import type { Outcome } from '../execute/action.ts';
+
+/** The services that storing an outcome needs. */
+export interface SettleServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly alarms: Alarms;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Raises the alarms of an outcome and stores it, if the entry still has the status that the caller read.
+ *
+ * @param by who settles it, if it is not the worker that executes the signal
+ * @throws RelayError `entry_conflict` when the entry has another status by now; `store_unavailable`
+ */
+export async function settleEntry(
+  services: SettleServices,
+  entry: Entry,
+  outcome: Outcome,
+  by?: string,
+): Promise<Status> {
+  raiseAlarms(services, entry, outcome);
+  return await storeOutcome(services, entry, outcome, by);
+}
+
+/**
+ * Called before the outcome is stored: an alarm too many is better than one that is lost with a crash or with the
+ * response of the store.
+ */
+export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Outcome): void {
+  const { account, signalId } = entry;
+  if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, { account, signalId });
+  if (outcome.status === 'unknown')
+    services.alarms.raise(
+      { name: 'outcome_unknown', message: 'signal outcome unknown' },
+      describeOutcome(services, entry, outcome),
+    );
+}
+
+/**
+ * Stores an outcome whose alarms were raised.
+ *
+ * @throws RelayError as {@link settleEntry}
+ */
+export async function storeOutcome(
+  services: SettleServices,
+  entry: Entry,
+  outcome: Outcome,
+  by?: string,
+): Promise<Status> {
+  const { status, note, evidence, facts = {}, orderId, orderOpen } = outcome;
+  const atMs = services.clock.nowMs();
+  const step: Step = { status, atMs, ...(by === undefined ? {} : { by }), note, evidence, facts };
+  const move: Move = {
+    from: entry.status,
+    step,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderOpen === undefined ? {} : { orderOpen }),
+  };
+  await services.ledger.move(entry, move);
+  return logOutcome(services, entry, outcome);
+}
+
+/**
+ * Logs an outcome that was stored: an order or cancellation without effect, or of which that is not known, as a warning.
+ *
+ * @see DECISIONS 144
+ */
+export function logOutcome(services: SettleServices, entry: Entry, outcome: Outcome): Status {
+  const { status } = outcome;
+  const facts = describeOutcome(services, entry, outcome);
+  if (troubling.has(status)) services.log.warn(`signal ${status}`, facts);
+  else services.log.info(`signal ${status}`, facts);
+  return status;
+}
+
+function describeOutcome(
+  services: SettleServices,
+  entry: Entry,
+  { status, note, orderId }: Outcome,
+): Readonly<Record<string, Json>> {
+  return {
+    account: entry.account,
+    signalId: entry.signalId,
+    market: entry.signal?.market ?? null,
+    status,
+    note,
+    orderId: orderId ?? null,
+    clientOrderId: entry.clientOrderId,
+    tookMs: services.clock.nowMs() - entry.createdAtMs,
+  };
+}
+
+const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed', 'unknown']);
+
+/**
+ * The worker that wrote `sending` died before it stored an outcome: it is not known whether the order exists.
+ */
+export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
+  return {
+    status: 'unknown',
+    note: 'the relay stopped after it started to send and before it stored the response; the signal is not sent again',
+    evidence: { clientOrderId },
+    orderOpen: clientOrderId !== null,
+  };
+}
+
+/** @param readings what the order was sized on, if anything was read */
+export function denialOutcome({ rule, limit, actual, message }: Denial, readings?: Json): Outcome {
+  const evidence = { rule, limit, actual, ...(readings === undefined ? {} : { readings }) };
+  return { status: 'denied', note: message, evidence };
+}
+
+/** @returns false when the entry already had another status, which is no error */
+export async function unlessMoved(settle: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await settle();
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof RelayError && error.code === 'entry_conflict';
+}

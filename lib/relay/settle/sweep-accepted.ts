@@ -1,0 +1,139 @@
+import type { Entry } from '../../ledger/entry.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Denial } from '../../model/outcome.ts';
+import type { Settings } from '../../model/settings.ts';
+import { isPositionSignal, placesOrder } from '../../model/signal.ts';
+import { groupOf, type SignalQueue } from '../../queue/queue.ts';
+import { checkStaleness } from '../../signals/staleness.ts';
+import type { Outcome } from '../execute/action.ts';
+import { messagesOf } from '../receive/message-of.ts';
+import { arrivalOf } from '../services.ts';
+import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
+
+/**
+ * Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`; in a market where one may wait for the
+ * position, the older ones, too.
+ */
+export interface SweepWindow {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** No clock is this far ahead: an entry with a later time was stored before the clock was set back. */
+  readonly aheadMs: number;
+}
+
+/** The result of a sweep over the `accepted` signals. */
+export interface Sweep {
+  /** The number of signals that it enqueued. */
+  readonly enqueued: number;
+  /** The signals stored before its window, oldest first. */
+  readonly tooOld: readonly Entry[];
+}
+
+const pageSize = 100;
+/** The most signals read by one sweep; the next sweep takes the rest, once these are executed. */
+const mostSwept = 1000;
+
+/**
+ * Enqueues signals that are still `accepted`, oldest first, because a crash may have come between storing and
+ * enqueuing. The queue drops the message of a signal that is already waiting there.
+ *
+ * @param services `queue`: null when no message can be missing; then nothing is enqueued
+ * @param window which of them, by the time they were stored
+ * @param attempt another text for every sweep
+ * @throws RelayError `store_unavailable`
+ * @see DECISIONS 42
+ */
+export async function sweepAccepted(
+  services: { readonly ledger: Ledger; readonly queue: SignalQueue | null },
+  { fromMs, untilMs, aheadMs }: SweepWindow,
+  attempt: string,
+): Promise<Sweep> {
+  const waiting = await listAccepted(services.ledger, untilMs);
+  const ahead = await listAhead(services.ledger, aheadMs);
+  const waitingGroups = new Set([...waiting, ...ahead].filter(mayAwaitPosition).map(groupOfEntry));
+  // What waits for the position has no message left, however long it may wait.
+  const due = [
+    ...waiting.filter((entry) => entry.createdAtMs >= fromMs || waitingGroups.has(groupOfEntry(entry))),
+    ...ahead,
+  ];
+  const { queue } = services;
+  const messages = queue === null ? [] : messagesOf(due);
+  // Messages of signals that wait have been handled, and the queue would take theirs for duplicates.
+  for (const message of messages)
+    await queue?.enqueue(message, waitingGroups.has(groupOf(message)) ? attempt : undefined);
+  return { enqueued: messages.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
+}
+
+/** Whether the signal may have waited for the position; those behind it in its market have waited with it. */
+function mayAwaitPosition({ signal }: Entry): boolean {
+  if (signal === null || !placesOrder(signal)) return false;
+  return isPositionSignal(signal) || signal.requirePosition !== undefined || signal.strategy !== undefined;
+}
+
+function groupOfEntry({ account, signal }: Entry): string {
+  return groupOf({ account, market: signal?.market ?? '' });
+}
+
+async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entry[]> {
+  const { entries } = await ledger.list({ status: 'accepted', limit: pageSize });
+  return entries.filter(({ createdAtMs }) => createdAtMs > aheadMs).toReversed();
+}
+
+/** @param untilMs only signals stored before this time */
+async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null && found.length < mostSwept) {
+    const page = await ledger.list({
+      status: 'accepted',
+      oldestFirst: true,
+      limit: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const due = page.entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
+    found.push(...due);
+    // Pages are sorted by time: all later entries are too young as well.
+    cursor = due.length < page.entries.length ? null : page.next;
+  }
+  return found;
+}
+
+/**
+ * Denies signals that were never executed and are stale by now: even if their messages are delivered later,
+ * nothing is sent for them. A damaged entry is denied at any age, because it cannot be executed.
+ *
+ * @returns how many it denied
+ * @throws RelayError `store_unavailable`
+ */
+export async function denyForgotten(
+  services: SettleServices & { readonly settings: Settings },
+  entries: readonly Entry[],
+  by: string,
+): Promise<number> {
+  let denied = 0;
+  for (const entry of entries) {
+    const { signal, createdAtMs } = entry;
+    const denial =
+      signal === null
+        ? denyDamaged()
+        : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
+    if (denial === null) continue;
+    const why = signal === null ? 'is damaged in the store' : 'is too old by now';
+    const message = `a signal was never executed and ${why}`;
+    const outcome: Outcome = {
+      ...denialOutcome(denial),
+      alarm: { name: 'signal_not_executed', message },
+    };
+    if (await unlessMoved(() => settleEntry(services, entry, outcome, by))) denied += 1;
+  }
+  return denied;
+}
+
+function denyDamaged(): Denial {
+  return {
+    rule: 'damaged',
+    limit: 'a signal that can be read',
+    actual: 'a damaged entry',
+    message: 'the stored entry is damaged: its instruction cannot be read, and nothing was sent',
+  };
+}

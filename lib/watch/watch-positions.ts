@@ -1,0 +1,256 @@
+import { isDeepStrictEqual } from 'node:util';
+import { checkLossOfDay } from '../account/check-loss.ts';
+import { keepHidden, readPositions } from '../account/read-positions.ts';
+import type { Alarms } from '../base/alarms.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
+import { formatDecimal } from '../base/decimal.ts';
+import { describeSafely } from '../base/describe-error.ts';
+import type { Log } from '../base/log.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Executions } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { limitsOf } from '../limits/check-order.ts';
+import type { Account } from '../model/account.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import type { Settings } from '../model/settings.ts';
+import {
+  describeReduction,
+  type Explanation,
+  explainReduction,
+  findReductions,
+} from './explain-reduction.ts';
+import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
+import { delistedKey, watchDelistings } from './watch-delistings.ts';
+import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
+
+/** The services that the watch needs. */
+export interface WatchServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly alarms: Alarms;
+  readonly ledger: Ledger;
+  readonly settings: Settings;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
+  readonly exchangeTimeoutMs: number;
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/**
+ * Watches the positions of every account that may trade: a margin call, a liquidation, a position that the exchange
+ * reduced, the loss of the day, and markets that will be delisted. Nothing is asked while nothing is open.
+ *
+ * Every alarm is raised before what says that it was raised is stored: after a crash it comes twice rather than never.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function watchPositions(
+  services: WatchServices,
+  startedAtMs: number,
+  limits: SendOptions,
+): Promise<void> {
+  let listing: Promise<Recent> | null = null;
+  const listRecent = () => {
+    listing ??= listSent(services, startedAtMs);
+    return listing;
+  };
+  for (const account of Object.values(services.settings.accounts))
+    if (account.mode !== 'dry-run')
+      await watchAccount({ ...services, listRecent }, account, startedAtMs, {
+        timeoutMs: services.exchangeTimeoutMs,
+        ...limits,
+      });
+}
+
+interface AccountWatch extends WatchServices {
+  /** The entries of all accounts whose orders were sent of late; read once in a run, and only if an account needs it. */
+  listRecent(): Promise<Recent>;
+}
+
+/** An order that was stored longer ago than this is followed, or settled, or never sent. */
+const recentMs = 10 * 60_000;
+const mostRecent = 100;
+
+interface Recent {
+  readonly entries: readonly Entry[];
+  /** False when there are more than were read: any account may have one. */
+  readonly isWhole: boolean;
+}
+
+async function listSent({ ledger }: WatchServices, startedAtMs: number): Promise<Recent> {
+  const since = { oldestFirst: true, startMs: startedAtMs - recentMs, limit: mostRecent };
+  const pages = await Promise.all(
+    (['placed', 'unknown'] as const).map((status) => ledger.list({ status, ...since })),
+  );
+  return {
+    entries: pages.flatMap(({ entries }) => entries),
+    isWhole: pages.every(({ next }) => next === null),
+  };
+}
+
+async function watchAccount(
+  services: AccountWatch,
+  account: Account,
+  startedAtMs: number,
+  options: SendOptions,
+): Promise<void> {
+  const before = parseWatch(await services.facts.read(account.name, 'positions'));
+  const followed = await services.executions.followed(account.name, mostFollowed);
+  const alarms = createRepeatedAlarms(services, account.name, before?.alarmedAtMs ?? {});
+  const isDue = await mayHavePosition(services, account, before, followed);
+  if (!isDue && followed.length === 0) return;
+  let reading: Omit<WatchState, 'alarmedAtMs'> | null = null;
+  try {
+    const client = await services.exchangeFor(account.name);
+    if (client.dialect !== 'live') return;
+    if (isDue) reading = await readAndCompare(services, account, { client, options, before, alarms });
+    const inUse = [
+      ...((reading ?? before)?.positions ?? []),
+      ...followed.flatMap(({ signal }) => signal ?? []),
+    ];
+    const isWatched = await watchDelistings(
+      client,
+      inUse.map(({ market }) => market),
+      { startedAtMs, options, alarms },
+    );
+    if (!isWatched) alarms.keep(delistedKey);
+  } catch (error) {
+    // Whatever the reason is: one account's missing key must not stop the watch of the others.
+    noteUnread(services, account, { before, error, alarms });
+    alarms.keep(delistedKey);
+  }
+  const kept = reading ?? before;
+  if (kept === null || (reading === null && isDeepStrictEqual(alarms.times, before?.alarmedAtMs ?? {})))
+    return;
+  await services.facts.write(
+    account.name,
+    'positions',
+    describeWatch({ ...kept, alarmedAtMs: alarms.times }),
+  );
+}
+
+/** The most followed orders whose markets are looked at; the read takes milliseconds, however large the ledger is. */
+const mostFollowed = 1000;
+/** Whether the account had a position when it was last read, or may have had one, or an order that may have opened one since. */
+async function mayHavePosition(
+  { listRecent }: AccountWatch,
+  account: Account,
+  before: WatchState | null,
+  followed: readonly Entry[],
+): Promise<boolean> {
+  const { positions = [], hidden = [], unexplained = [] } = before ?? {};
+  if (positions.length + hidden.length + unexplained.length > 0) return true;
+  if (followed.some((entry) => isOfCollateral(account, entry))) return true;
+  const recent = await listRecent();
+  if (!recent.isWhole) return true;
+  return recent.entries.some((entry) => entry.account === account.name && isOfCollateral(account, entry));
+}
+
+function isOfCollateral(account: Account, { signal }: Entry): boolean {
+  if (signal === null) return false;
+  const limits = limitsOf(account, signal.market);
+  return limits !== null && limits.tradesOn !== 'spot';
+}
+
+interface Comparing {
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+  readonly before: WatchState | null;
+  readonly alarms: RepeatedAlarms;
+}
+
+async function readAndCompare(services: WatchServices, account: Account, comparing: Comparing) {
+  const { client, options, before, alarms } = comparing;
+  const read = await readPositions({ client, clock: services.clock, limits: options });
+  const reading = keepHidden(read, before);
+  const everyMs = services.settings.unknownAlarmAfterMs;
+  for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
+  const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
+  const unexplained: Reduction[] = [];
+  for (const reduction of reductions) {
+    const explanation = await explainReduction(client, reduction, options);
+    const isOpen = explanation === 'unexplained' || explanation === 'unread';
+    if (!isOpen || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
+      tellReduction(reduction, explanation, alarms);
+    else unexplained.push(reduction);
+  }
+  await checkLossOfDay(services, account, { client, reading, options });
+  return { ...reading, unexplained };
+}
+
+function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, everyMs: number): void {
+  const { market, positionSide, liquidationState, liquidationPrice } = position;
+  if (liquidationState === null) return;
+  const message =
+    liquidationState === 'liquidation'
+      ? 'a position is being liquidated by the exchange: check the account at once (`relay positions`)'
+      : 'a position is in danger of liquidation: add collateral or reduce the position at once (`relay positions` shows its liquidation price)';
+  alarms.raise(
+    `danger ${market} ${positionSide} ${liquidationState}`,
+    { name: 'position_in_danger', message },
+    {
+      market,
+      positionSide,
+      amount: formatDecimal(position.amount),
+      liquidationState,
+      liquidationPrice: liquidationPrice === null ? null : formatDecimal(liquidationPrice),
+    },
+    everyMs,
+  );
+}
+
+/** A list of fills may lag behind the list of positions by seconds. */
+const explainWithinMs = 3 * 60_000;
+
+const causes: Readonly<Record<Exclude<Explanation, 'own_orders'>, string>> = {
+  auto_deleveraging:
+    'the exchange reduced a position by auto-deleveraging, and cancels the open orders of its market then: check position and stops (`relay positions`, `relay orders`)',
+  liquidation:
+    'the exchange liquidated a position, and cancels the open orders of its market then: check the account at once (`relay positions`, `relay orders`)',
+  delisting:
+    'the exchange closed a position because it takes the market off: remove the market from relay.config.ts',
+  unread:
+    'a position became smaller, and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`relay positions`)',
+  unexplained:
+    'a position became smaller, and no fill of the account explains it: compare it with the history on the website of the exchange (`relay positions`)',
+};
+
+function tellReduction(reduction: Reduction, explanation: Explanation, alarms: RepeatedAlarms): void {
+  if (explanation === 'own_orders') return;
+  const { market, positionSide, from, to, sinceMs } = reduction;
+  alarms.raise(
+    `reduced ${market} ${positionSide} ${describeReduction(reduction)} ${sinceMs}`,
+    { name: 'position_reduced', message: causes[explanation] },
+    { market, positionSide, from: formatDecimal(from), to: formatDecimal(to), cause: explanation },
+    0,
+  );
+}
+
+function noteUnread(
+  { settings, clock, log }: WatchServices,
+  account: Account,
+  {
+    before,
+    error,
+    alarms,
+  }: { readonly before: WatchState | null; readonly error: unknown; readonly alarms: RepeatedAlarms },
+): void {
+  const reason = describeSafely(error);
+  log.warn('the positions of an account could not be read; the next run tries again', {
+    account: account.name,
+    reason,
+  });
+  const ageMs = before === null ? 0 : clock.nowMs() - before.readAtMs;
+  if (before === null || before.positions.length === 0 || Math.abs(ageMs) < settings.unknownAlarmAfterMs)
+    return;
+  const message =
+    'positions were open and could not be read since: nobody watches their liquidation; check them on the website of the exchange, and the connection with `relay doctor`';
+  alarms.raise(
+    'unread',
+    { name: 'positions_unread', message },
+    { ageMs, reason },
+    settings.unknownAlarmAfterMs,
+  );
+}

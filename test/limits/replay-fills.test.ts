@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { checkCoolDown, checkDailyLoss, replayFills } from '../../lib/limits/replay-fills.ts';
+import type { Fill } from '../../lib/model/execution.ts';
+
+const midnightMs = Date.UTC(2026, 10, 22);
+
+function fill(changes: Partial<Fill>): Fill {
+  return {
+    account: 'main',
+    market: 'BTC_USDT',
+    dealId: 1,
+    atMs: midnightMs,
+    signalId: 's',
+    orderId: 1,
+    role: 'order',
+    side: 'buy',
+    liquidity: 'taker',
+    amount: '1',
+    price: '100',
+    notional: '100',
+    fee: '0',
+    feeAsset: 'USDT',
+    ...changes,
+  };
+}
+
+describe('The realised profit of a day', () => {
+  test('counts what was closed since midnight, at the average cost of what was opened before', () => {
+    const replayed = replayFills(
+      new Map(),
+      [
+        fill({ atMs: midnightMs - 2, price: '100' }),
+        fill({ atMs: midnightMs - 1, side: 'sell', amount: '0.5', price: '90' }),
+        fill({ atMs: midnightMs, side: 'sell', amount: '0.5', price: '80', fee: '0.25' }),
+        fill({
+          atMs: midnightMs + 5,
+          market: 'ETH_BTC',
+          side: 'sell',
+          price: '2',
+          feeAsset: 'BTC',
+          fee: '0.1',
+        }),
+      ],
+      midnightMs,
+    );
+
+    expect([...replayed.byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([
+      ['USDT', '-10.25'],
+      ['BTC', '-0.1'],
+    ]);
+    expect(replayed.lastLossAtMs).toBe(midnightMs);
+  });
+
+  test('keeps the two positions of hedge mode apart', () => {
+    const { byQuote, lastLossAtMs } = replayFills(
+      new Map(),
+      [
+        fill({ positionSide: 'LONG', price: '100' }),
+        fill({ positionSide: 'SHORT', side: 'sell', price: '90' }),
+      ],
+      midnightMs,
+    );
+
+    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '0']]);
+    expect(lastLossAtMs).toBeNull();
+  });
+
+  test.each([
+    ['a reduction', { onlyReduces: true }, false],
+    ['a stop-loss', { role: 'stop_loss' }, false],
+    ['a sale on spot', {}, true],
+  ] as const)('books no opposite position for %s of what no fill had opened', (_, changes, isSpot) => {
+    const { byQuote } = replayFills(
+      new Map(),
+      [
+        fill({ side: 'sell', price: '100', ...changes }),
+        fill({ side: 'buy', price: '110' }),
+        fill({ side: 'sell', price: '105', ...changes }),
+      ],
+      midnightMs,
+      () => isSpot,
+    );
+
+    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '-5']]);
+  });
+
+  test.each([
+    ['-60', '-39.99', false],
+    ['-60', '-40', true],
+    ['-120', '20', true],
+    ['-120', '20.01', false],
+  ])('of which %s is realised and %s floats stops at a loss of 100: %s', (realised, floating, isLost) => {
+    const result = {
+      sinceMs: midnightMs,
+      realised: parseDecimal(realised),
+      floating: parseDecimal(floating),
+    };
+
+    expect(checkDailyLoss(result, parseDecimal('100')) !== null).toBe(isLost);
+  });
+});
+
+test('a cool-down ends exactly after its time, and needs a loss', () => {
+  expect(checkCoolDown(null, 60_000, midnightMs)).toBeNull();
+  expect(checkCoolDown(midnightMs, null, midnightMs)).toBeNull();
+  expect(checkCoolDown(midnightMs, 60_000, midnightMs + 59_999)).toMatchObject({
+    rule: 'cool_down_after_loss',
+  });
+  expect(checkCoolDown(midnightMs, 60_000, midnightMs + 60_000)).toBeNull();
+});
