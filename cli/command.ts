@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { escapeText } from '../lib/signals/issues.ts';
 import { createUsageFailure } from './failure.ts';
-import { openSession, type SessionOptions } from './open-session.ts';
-import { type Cell, paint } from './print.ts';
-import { describeTarget, type Session, type Target } from './session.ts';
-import { type Terminal, terminalOf } from './terminal.ts';
-import { fitLines } from './wrap-text.ts';
+import { openSession, type SessionOptions } from './session/open-session.ts';
+import { describeTarget, type Session, type Target } from './session/session.ts';
+import { type Cell, paint } from './show/print.ts';
+import { type Terminal, terminalOf } from './show/terminal.ts';
+import { fitLines } from './show/wrap-text.ts';
 
 /** What a command works with. */
 export interface Context {

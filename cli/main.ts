@@ -12,5 +12,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // Only modules that are imported after enabling the cache are stored in it.
 const { runProgram } = await import('./program.ts');
-const { openProcessTerminal } = await import('./terminal.ts');
+const { openProcessTerminal } = await import('./show/terminal.ts');
 process.exitCode = await runProgram(process.argv, openProcessTerminal());

@@ -21,9 +21,9 @@ import { addSignalsCommand } from './commands/signals.ts';
 import { addTranslateCommand } from './commands/translate.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createUsageFailure, reportFailure } from './failure.ts';
-import { renderFailure } from './print.ts';
-import { attachTerminal, type Terminal } from './terminal.ts';
-import { fitLines } from './wrap-text.ts';
+import { renderFailure } from './show/print.ts';
+import { attachTerminal, type Terminal } from './show/terminal.ts';
+import { fitLines } from './show/wrap-text.ts';
 
 /**
  * Runs one command and prints its failure, if it fails.

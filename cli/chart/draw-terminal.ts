@@ -1,4 +1,4 @@
-import { formatMinute, formatSecond, paint } from '../print.ts';
+import { formatMinute, formatSecond, paint } from '../show/print.ts';
 import { createScale } from './axes.ts';
 import { findRuns, type LineRun } from './find-runs.ts';
 import { formatGrouped } from './format-grouped.ts';

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
 import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
-import { type BalanceKind, heldAmountOf } from '../balance-history.ts';
+import { type BalanceKind, heldAmountOf } from '../export/balance-history.ts';
 import { findGaps } from './find-gaps.ts';
 
 /**

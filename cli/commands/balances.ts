@@ -3,6 +3,10 @@ import { zero } from '../../lib/base/decimal.ts';
 import { dayMs } from '../../lib/base/time-zone.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
+import { drawSvg, svgColumns } from '../chart/draw-svg.ts';
+import { countDotColumns, drawTerminal } from '../chart/draw-terminal.ts';
+import { type Traces, traceBalances } from '../chart/trace-balances.ts';
+import { type Context, runCommand, takeOptions } from '../command.ts';
 import {
   type BalanceKind,
   explainNoBalances,
@@ -11,15 +15,9 @@ import {
   readBalanceRows,
   readTickers,
   renderBalances,
-} from '../balance-history.ts';
-import { drawSvg, svgColumns } from '../chart/draw-svg.ts';
-import { countDotColumns, drawTerminal } from '../chart/draw-terminal.ts';
-import { type Traces, traceBalances } from '../chart/trace-balances.ts';
-import { type Context, runCommand, takeOptions } from '../command.ts';
+} from '../export/balance-history.ts';
+import { writeOutput } from '../export/write-output.ts';
 import { CommandFailure } from '../failure.ts';
-import { paint } from '../print.ts';
-import { createFormatOption, type Format, printResult } from '../result.ts';
-import { chooseAccount } from '../session.ts';
 import {
   addRangeOptions,
   chooseRange,
@@ -28,8 +26,10 @@ import {
   type RangeOptions,
   readStep,
   startOfDay,
-} from '../time-range.ts';
-import { writeOutput } from '../write-output.ts';
+} from '../read/time-range.ts';
+import { chooseAccount } from '../session/session.ts';
+import { paint } from '../show/print.ts';
+import { createFormatOption, type Format, printResult } from '../show/result.ts';
 
 interface BalanceOptions extends RangeOptions {
   readonly account?: string;

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../../lib/exchange/errors.ts';
-import { cancelNamedGroup, type GroupOptions, groupNameOf, isPerhapsDone } from '../cancel-group.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import { formatAmount, renderFields } from '../print.ts';
-import { chooseAccount } from '../session.ts';
+import { cancelNamedGroup, type GroupOptions, groupNameOf, isPerhapsDone } from '../read/cancel-group.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { formatAmount, renderFields } from '../show/print.ts';
 
 interface CancelOptions extends GroupOptions {
   readonly orderId?: number;

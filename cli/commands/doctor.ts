@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type Check, fail, pass, warn } from '../check.ts';
+import { type Check, fail, pass, warn } from '../checks/check.ts';
+import { checkExchange } from '../checks/exchange-checks.ts';
 import { type Context, runCommand } from '../command.ts';
-import { checkExchange } from '../exchange-checks.ts';
 import { CommandFailure } from '../failure.ts';
-import type { Cell, Style } from '../print.ts';
-import type { Session } from '../session.ts';
-import { renderTable } from '../table.ts';
-import type { Screen } from '../terminal.ts';
+import type { Session } from '../session/session.ts';
+import type { Cell, Style } from '../show/print.ts';
+import { renderTable } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
 
 export function addDoctorCommands(program: Command): void {
   program

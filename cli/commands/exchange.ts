@@ -3,9 +3,9 @@ import { formatDecimal } from '../../lib/base/decimal.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
-import { chooseAccount } from '../session.ts';
-import { renderTable } from '../table.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { renderTable } from '../show/table.ts';
 
 interface AccountOptions {
   readonly account?: string;

@@ -1,18 +1,23 @@
 import { Argument, type Command, Option } from 'commander';
 import type { Period, SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand } from '../command.ts';
-import { formatCsvRow } from '../csv.ts';
-import { describeImport } from '../describe-import.ts';
-import { exportFills } from '../export-fills.ts';
-import { type ExportRows, exportBalances, exportFees, exportInterest } from '../export-rows.ts';
-import { exportSignals } from '../export-signals.ts';
+import { formatCsvRow } from '../export/csv.ts';
+import { exportFills } from '../export/export-fills.ts';
+import { type ExportRows, exportBalances, exportFees, exportInterest } from '../export/export-rows.ts';
+import { exportSignals } from '../export/export-signals.ts';
+import { writeOutput } from '../export/write-output.ts';
 import { createUsageFailure } from '../failure.ts';
-import { paint } from '../print.ts';
-import { chooseAccount, type Session } from '../session.ts';
-import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownAccount } from '../signal-filter.ts';
-import { addRangeOptions, chooseRange, type RangeOptions } from '../time-range.ts';
-import { fitLines } from '../wrap-text.ts';
-import { writeOutput } from '../write-output.ts';
+import {
+  addFilterOptions,
+  type FilterOptions,
+  filterOf,
+  refuseUnknownAccount,
+} from '../read/signal-filter.ts';
+import { addRangeOptions, chooseRange, type RangeOptions } from '../read/time-range.ts';
+import { chooseAccount, type Session } from '../session/session.ts';
+import { describeImport } from '../show/describe-import.ts';
+import { paint } from '../show/print.ts';
+import { fitLines } from '../show/wrap-text.ts';
 
 const snapshotSubjects = ['balances', 'fees', 'interest'] as const;
 type SnapshotSubject = (typeof snapshotSubjects)[number];

@@ -3,15 +3,15 @@ import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { describeFeeChange } from '../../lib/snapshots/compare-fees.ts';
 import type { FeeEpoch, FeeStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand, takeOptions } from '../command.ts';
-import { describeTerms, renderFees } from '../describe-fees.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
+import { feeRecordOf, feeTitles } from '../export/fee-records.ts';
 import { CommandFailure } from '../failure.ts';
-import { feeRecordOf, feeTitles } from '../fee-records.ts';
-import { formatMinute, paint } from '../print.ts';
-import { createFormatOption, type Format, printResult } from '../result.ts';
-import { chooseAccount } from '../session.ts';
-import { renderTable } from '../table.ts';
-import type { Screen } from '../terminal.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { describeTerms, renderFees } from '../show/describe-fees.ts';
+import { formatMinute, paint } from '../show/print.ts';
+import { createFormatOption, type Format, printResult } from '../show/result.ts';
+import { renderTable } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
 
 interface AccountOptions {
   readonly account?: string;

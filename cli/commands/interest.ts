@@ -5,22 +5,22 @@ import { interestPayments } from '../../lib/exchange/endpoints/interest-payments
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { retryRefusedImport } from '../../lib/snapshots/import-interest.ts';
 import { type Context, readCount, runCommand, takeOptions } from '../command.ts';
-import type { CsvCell } from '../csv.ts';
-import { describeImport } from '../describe-import.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
-import { CommandFailure } from '../failure.ts';
+import type { CsvCell } from '../export/csv.ts';
 import {
   type InterestGrouping,
   type InterestTotals,
   interestGroupings,
   sumPayments,
-} from '../interest-totals.ts';
-import { formatMinute, formatSecond, paint } from '../print.ts';
-import { createFormatOption, type Format, printResult } from '../result.ts';
-import { chooseAccount } from '../session.ts';
-import { renderTable } from '../table.ts';
-import type { Screen } from '../terminal.ts';
-import { addRangeOptions, chooseRange, describeRange, type RangeOptions } from '../time-range.ts';
+} from '../export/interest-totals.ts';
+import { CommandFailure } from '../failure.ts';
+import { addRangeOptions, chooseRange, describeRange, type RangeOptions } from '../read/time-range.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { describeImport } from '../show/describe-import.ts';
+import { formatMinute, formatSecond, paint } from '../show/print.ts';
+import { createFormatOption, type Format, printResult } from '../show/result.ts';
+import { renderTable } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
 
 interface AccountOptions {
   readonly account?: string;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { type LimitReport, type LimitUse, readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
-import { type Cell, paint } from '../print.ts';
-import { chooseAccount } from '../session.ts';
-import { type Column, renderRows } from '../table.ts';
-import type { Screen } from '../terminal.ts';
-import { formatLocal, nameOffset } from '../time-zone.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { type Cell, paint } from '../show/print.ts';
+import { type Column, renderRows } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
+import { formatLocal, nameOffset } from '../show/time-zone.ts';
 
 export function addLimitsCommand(program: Command): void {
   program

@@ -5,11 +5,11 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
-import { paint } from '../print.ts';
-import { type OpenAtExchange, renderOrders } from '../render-orders.ts';
-import { chooseAccount, type Session } from '../session.ts';
-import type { Screen } from '../terminal.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount, type Session } from '../session/session.ts';
+import { paint } from '../show/print.ts';
+import { type OpenAtExchange, renderOrders } from '../show/render-orders.ts';
+import type { Screen } from '../show/terminal.ts';
 
 interface ListOptions {
   readonly market?: string;

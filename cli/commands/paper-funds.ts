@@ -2,8 +2,8 @@ import { Argument, type Command } from 'commander';
 import { leverages } from '../../lib/paper/engine/positions.ts';
 import { type AccountType, accountTypes } from '../../lib/paper/engine/set-funds.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askControl } from '../paper-control.ts';
-import { paint } from '../print.ts';
+import { askControl } from '../session/paper-control.ts';
+import { paint } from '../show/print.ts';
 import { createAccountOption, readAmount, readTicker } from './paper-main-account.ts';
 
 /** The commands for what orders trade with: the spot and collateral balances and the leverage. */

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { type Context, runCommand } from '../command.ts';
-import { askControl } from '../paper-control.ts';
-import { paint } from '../print.ts';
+import { askControl } from '../session/paper-control.ts';
+import { paint } from '../show/print.ts';
 import { createAccountOption } from './paper-main-account.ts';
 
 /** The command that switches hedge mode, in which orders name the position that they change. */

@@ -5,11 +5,11 @@ import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import type { FeeTermsChange } from '../../lib/paper/engine/main-account.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand } from '../command.ts';
-import { renderFees } from '../describe-fees.ts';
 import { createUsageFailure } from '../failure.ts';
-import { askControl } from '../paper-control.ts';
-import { formatSecond, paint } from '../print.ts';
-import { readTime } from '../time-range.ts';
+import { readTime } from '../read/time-range.ts';
+import { askControl } from '../session/paper-control.ts';
+import { renderFees } from '../show/describe-fees.ts';
+import { formatSecond, paint } from '../show/print.ts';
 
 interface InterestOptions {
   readonly account: string;

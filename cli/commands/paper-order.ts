@@ -4,10 +4,10 @@ import type { Account } from '../../lib/model/account.ts';
 import { type Order, type OrderRequest, type OrderType, type Side, sides } from '../../lib/model/order.ts';
 import { endpointOfType } from '../../lib/orders/order-types.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
-import { formatAmount, renderFields } from '../print.ts';
-import { chooseAccount } from '../session.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount } from '../session/session.ts';
+import { formatAmount, renderFields } from '../show/print.ts';
 import { readPositiveOption } from './paper-main-account.ts';
 
 interface HandOptions {

@@ -3,8 +3,8 @@ import { isLossPause } from '../../lib/account/pause-on-loss.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { type Context, readShortText, runCommand } from '../command.ts';
-import { formatSecond, paint } from '../print.ts';
-import { chooseAccount } from '../session.ts';
+import { chooseAccount } from '../session/session.ts';
+import { formatSecond, paint } from '../show/print.ts';
 
 export function addPauseCommands(program: Command): void {
   program

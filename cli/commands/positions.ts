@@ -13,12 +13,12 @@ import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import { paint } from '../print.ts';
-import { renderPositions } from '../render-positions.ts';
-import { chooseAccount, type Session } from '../session.ts';
-import { describeTime } from '../time-zone.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { chooseAccount, type Session } from '../session/session.ts';
+import { paint } from '../show/print.ts';
+import { renderPositions } from '../show/render-positions.ts';
+import { describeTime } from '../show/time-zone.ts';
 
 export function addPositionsCommand(program: Command): void {
   program

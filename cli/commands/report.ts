@@ -5,14 +5,14 @@ import type { BookedDeal } from '../../lib/reports/book-deals.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
 import { type Grouping, groupings } from '../../lib/reports/report.ts';
 import { type Context, runCommand } from '../command.ts';
-import { describeDeal, listDealRecords } from '../deal-records.ts';
-import { renderReport } from '../render-report.ts';
-import { listReportRecords } from '../report-records.ts';
-import { createFormatOption, type Format, printResult } from '../result.ts';
-import type { Session } from '../session.ts';
-import { refuseUnknownAccount } from '../signal-filter.ts';
-import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../time-range.ts';
-import { formatLocal } from '../time-zone.ts';
+import { describeDeal, listDealRecords } from '../export/deal-records.ts';
+import { listReportRecords } from '../export/report-records.ts';
+import { refuseUnknownAccount } from '../read/signal-filter.ts';
+import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../read/time-range.ts';
+import type { Session } from '../session/session.ts';
+import { renderReport } from '../show/render-report.ts';
+import { createFormatOption, type Format, printResult } from '../show/result.ts';
+import { formatLocal } from '../show/time-zone.ts';
 
 interface ReportOptions extends LocalRangeOptions {
   readonly by: Grouping;

@@ -11,13 +11,13 @@ import {
   resolveSignal,
 } from '../../lib/relay/settle/resolve-signal.ts';
 import { type Context, readCount, readShortText, runCommand } from '../command.ts';
-import { describeMeaning } from '../describe-meaning.ts';
-import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
-import { findEntry } from '../find-entry.ts';
-import { paint, renderFields } from '../print.ts';
-import { chooseAccount, type Session } from '../session.ts';
-import type { Screen } from '../terminal.ts';
+import { findEntry } from '../read/find-entry.ts';
+import { timeoutMs } from '../session/exchange.ts';
+import { chooseAccount, type Session } from '../session/session.ts';
+import { describeMeaning } from '../show/describe-meaning.ts';
+import { paint, renderFields } from '../show/print.ts';
+import type { Screen } from '../show/terminal.ts';
 
 interface ResolveOptions {
   readonly account?: string;

@@ -4,9 +4,9 @@ import type { Account } from '../../lib/model/account.ts';
 import { describePaperKey, explainPaperRefusal } from '../../lib/paper/engine/accounts.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
-import { formatSecond, renderFields } from '../print.ts';
-import { readKeys } from '../read-keys.ts';
-import { chooseAccount, commandFor, describeExchange, type ExchangeLocation } from '../session.ts';
+import { readKeys } from '../session/read-keys.ts';
+import { chooseAccount, commandFor, describeExchange, type ExchangeLocation } from '../session/session.ts';
+import { formatSecond, renderFields } from '../show/print.ts';
 
 const longestGraceHours = 24 * 30;
 const msPerHour = 3_600_000;

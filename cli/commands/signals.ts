@@ -2,20 +2,20 @@ import { type Command, Option } from 'commander';
 import type { Ledger, Pause } from '../../lib/ledger/ledger.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { createUsageFailure } from '../failure.ts';
-import { paint } from '../print.ts';
-import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read-entries.ts';
-import { readSignalEndings } from '../read-signal-endings.ts';
-import { renderSignals, type ShownEntry } from '../render-signals.ts';
+import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read/read-entries.ts';
+import { readSignalEndings } from '../read/read-signal-endings.ts';
 import {
   addFilterOptions,
   describeFilter,
   type FilterOptions,
   filterOf,
   refuseUnknownAccount,
-} from '../signal-filter.ts';
-import type { Screen } from '../terminal.ts';
-import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../time-range.ts';
-import { describeTime } from '../time-zone.ts';
+} from '../read/signal-filter.ts';
+import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../read/time-range.ts';
+import { paint } from '../show/print.ts';
+import { renderSignals, type ShownEntry } from '../show/render-signals.ts';
+import type { Screen } from '../show/terminal.ts';
+import { describeTime } from '../show/time-zone.ts';
 
 interface ListOptions extends FilterOptions, LocalRangeOptions {
   readonly limit: number;

@@ -5,9 +5,9 @@ import { membersOf, type OwnMessage } from '../../lib/translate/own-message.ts';
 import { type Translation, translateMessage } from '../../lib/translate/translate-message.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
-import { chooseAccount } from '../session.ts';
-import { renderTable } from '../table.ts';
-import type { Screen } from '../terminal.ts';
+import { chooseAccount } from '../session/session.ts';
+import { renderTable } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
 import { readAlertFile } from './webhook.ts';
 
 /** A message has at most 16 KiB; a file of more is another file. */

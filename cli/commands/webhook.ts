@@ -14,12 +14,12 @@ import {
 } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import type { LocalResponse } from '../http.ts';
-import { renderFields } from '../print.ts';
-import { chooseAccount, commandFor, type Session, type Target } from '../session.ts';
+import type { LocalResponse } from '../session/http.ts';
+import { chooseAccount, commandFor, type Session, type Target } from '../session/session.ts';
+import { renderFields } from '../show/print.ts';
+import { renderTable } from '../show/table.ts';
+import type { Screen } from '../show/terminal.ts';
 import { isSystemError } from '../system-error.ts';
-import { renderTable } from '../table.ts';
-import type { Screen } from '../terminal.ts';
 
 export function addWebhookCommands(program: Command): void {
   program

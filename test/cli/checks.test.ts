@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkQueue, checkSubscribers } from '../../cli/check.ts';
-import { checkModes, judgeClock, judgeKey, reportRegions } from '../../cli/exchange-checks.ts';
-import { checkMarketOrders, checkMarkets } from '../../cli/market-checks.ts';
-import { describeExchange } from '../../cli/session.ts';
-import { judgeAllowlist } from '../../cli/stack-checks.ts';
+import { checkQueue, checkSubscribers } from '../../cli/checks/check.ts';
+import { checkModes, judgeClock, judgeKey, reportRegions } from '../../cli/checks/exchange-checks.ts';
+import { checkMarketOrders, checkMarkets } from '../../cli/checks/market-checks.ts';
+import { judgeAllowlist } from '../../cli/checks/stack-checks.ts';
+import { describeExchange } from '../../cli/session/session.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { formatCsvRow } from '../../cli/csv.ts';
+import { formatCsvRow } from '../../cli/export/csv.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { runs } from '../support/runs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { describeImport } from '../../cli/describe-import.ts';
+import { describeImport } from '../../cli/show/describe-import.ts';
 import { noProgress } from '../../lib/snapshots/snapshot-store.ts';
 
 const importedAtMs = Date.UTC(2026, 5, 1, 0, 20);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { exportSignals } from '../../cli/export-signals.ts';
+import { exportSignals } from '../../cli/export/export-signals.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { EntryQuery } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { exportBalances } from '../../cli/export-rows.ts';
+import { exportBalances } from '../../cli/export/export-rows.ts';
 import type { BalanceSnapshot, BalanceStore } from '../../lib/snapshots/snapshot-store.ts';
 import { mainPath, runCli, runForFailure, runForJson } from './run-cli.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mostLookedAt, readEntries } from '../../cli/read-entries.ts';
-import { shortenId } from '../../cli/short-id.ts';
+import { mostLookedAt, readEntries } from '../../cli/read/read-entries.ts';
+import { shortenId } from '../../cli/show/short-id.ts';
 import type { EntryQuery } from '../../lib/ledger/ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { override } from '../support/override.ts';

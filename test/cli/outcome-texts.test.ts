@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { describeMeaning } from '../../cli/describe-meaning.ts';
+import { describeMeaning } from '../../cli/show/describe-meaning.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { runCli, runForJson } from './run-cli.ts';

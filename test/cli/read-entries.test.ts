@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readEntries } from '../../cli/read-entries.ts';
+import { readEntries } from '../../cli/read/read-entries.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';

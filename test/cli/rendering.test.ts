@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { CommanderError } from 'commander';
-import { describeSignal, summariseSignal } from '../../cli/describe-signal.ts';
 import { reportFailure } from '../../cli/failure.ts';
-import { renderPaperState } from '../../cli/paper-state.ts';
-import { renderFailure } from '../../cli/print.ts';
-import { renderOrders } from '../../cli/render-orders.ts';
+import { renderPaperState } from '../../cli/session/paper-state.ts';
+import { describeSignal, summariseSignal } from '../../cli/show/describe-signal.ts';
+import { renderFailure } from '../../cli/show/print.ts';
+import { renderOrders } from '../../cli/show/render-orders.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Order } from '../../lib/model/order.ts';

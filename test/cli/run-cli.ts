@@ -4,7 +4,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../cli/program.ts';
-import type { Screen } from '../../cli/terminal.ts';
+import type { Screen } from '../../cli/show/terminal.ts';
 
 /** Exit code and output of one run of the command. */
 export interface CliRun {

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { renderFields } from '../../cli/print.ts';
-import { type Column, renderRows, renderTable } from '../../cli/table.ts';
-import { readWidth } from '../../cli/terminal.ts';
-import { fitLines, wrapText } from '../../cli/wrap-text.ts';
+import { renderFields } from '../../cli/show/print.ts';
+import { type Column, renderRows, renderTable } from '../../cli/show/table.ts';
+import { readWidth } from '../../cli/show/terminal.ts';
+import { fitLines, wrapText } from '../../cli/show/wrap-text.ts';
 
 /** The lines as read on a terminal without colours. */
 function linesOf(text: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { chooseRange, chooseStep, hourMs, listTimes, readStep, readTime } from '../../cli/time-range.ts';
+import { chooseRange, chooseStep, hourMs, listTimes, readStep, readTime } from '../../cli/read/time-range.ts';
 import { dayMs } from '../../lib/base/time-zone.ts';
 import { startMs } from './stored-snapshots.ts';
 

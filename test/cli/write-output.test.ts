@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeOutput } from '../../cli/export/write-output.ts';
 import { CommandFailure } from '../../cli/failure.ts';
-import { writeOutput } from '../../cli/write-output.ts';
 
 describe('a file that is written', () => {
   let folder: string;

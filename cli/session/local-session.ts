@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '../../lib/base/clock.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { HostConfig } from '../../lib/host/config.ts';
+import { type DataFolder, locateDataFolder, type Run, readRun } from '../../lib/host/data-folder.ts';
+import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
+import { createFileSecrets, rotateFileToken, storeFileKeys } from '../../lib/host/file-secrets.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { isOlderLedger } from '../../lib/ledger/sqlite-migrations.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
+import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
+import { CommandFailure } from '../failure.ts';
+import { askHttp, createNotRunning, isListening } from './http.ts';
+import { type Session, webhookUrlOf } from './session.ts';
+
+/** A relay under load holds the lock of its database nearly all the time; a pause must reach it nevertheless. */
+const patienceMs = 5000;
+
+/** A session with the relay of one data folder. */
+export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
+  const clock = systemClock;
+  const folder = locateDataFolder(dataPath);
+  const secrets = createFileSecrets(folder.secretsPath);
+  let database: SqliteFile | null = null;
+  const clientsByDialect = new Map<Dialect, ExchangeClients>();
+
+  function openDatabase(): SqliteFile {
+    // Opening creates the file, so a wrong folder would look like an empty ledger.
+    if (!existsSync(folder.databasePath)) throw neverStarted(folder);
+    database ??= openSqlite(folder.databasePath, { patienceMs });
+    if (isOlderLedger(database)) throw olderFolder(folder);
+    return database;
+  }
+
+  function openClients(dialect: Dialect): ExchangeClients {
+    const address = requireRun(folder).exchangeUrl;
+    const clients =
+      clientsByDialect.get(dialect) ?? createExchangeClients({ address, dialect, secrets, clock });
+    clientsByDialect.set(dialect, clients);
+    return clients;
+  }
+
+  async function readWebhookUrl(account: Account): Promise<string> {
+    const { relayUrl } = requireRun(folder);
+    requireSecrets(folder);
+    // During a rotation two tokens are valid; the first is the new one.
+    const [token] = await secrets.webhookTokens(account.name);
+    if (token === undefined)
+      throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
+    return webhookUrlOf(`${relayUrl}/signals/`, account, token);
+  }
+
+  return {
+    clock,
+    settings,
+    target: { kind: 'local', data: dataPath },
+    get relayName() {
+      return `the relay at ${requireRun(folder).relayUrl}`;
+    },
+    reachHint:
+      'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
+    changeHint: 'The relay uses it from the next signal on.',
+    locateExchange() {
+      const { exchangeUrl, dialect } = requireRun(folder);
+      return { url: exchangeUrl, dialect, kind: 'paper' };
+    },
+    locatePaper: () => requireRun(folder).exchangeUrl,
+    openLedger: () => createSqliteLedger(openDatabase()),
+    openExecutions: () => createSqliteExecutions(openDatabase()),
+    openFacts: () => createSqliteAccountFacts(openDatabase()),
+    openDeadLetters: () => createSqliteDeadLetters(openDatabase()),
+    openSnapshots: () => createSqliteSnapshots(openDatabase()),
+    readWebhookUrl,
+    async sendAlert(account, body) {
+      const url = await readWebhookUrl(account);
+      const recipient = `the relay at ${requireRun(folder).relayUrl}`;
+      return await askHttp({ url, method: 'POST', body, recipient });
+    },
+    async openExchange(account, dialect = requireRun(folder).dialect) {
+      const { anonymous, forAccount } = openClients(dialect);
+      if (account !== null) requireSecrets(folder);
+      const client = account === null ? anonymous : await forAccount(account.name);
+      const { exchangeUrl } = requireRun(folder);
+      // Otherwise the client would retry until its time limit.
+      if (!(await isListening(exchangeUrl))) throw createNotRunning(`the exchange at ${exchangeUrl}`);
+      return client;
+    },
+    async storeKeys({ name }, keys) {
+      requireSecrets(folder);
+      storeFileKeys(folder.secretsPath, name, keys);
+    },
+    async rotateToken({ name }, validUntilMs) {
+      requireSecrets(folder);
+      rotateFileToken(folder.secretsPath, name, validUntilMs);
+    },
+    diagnose: async () => [
+      await checkRelay(requireRun(folder), dataPath),
+      ...checkFileQueue(openDatabase(), clock.nowMs()),
+    ],
+    close() {
+      for (const clients of clientsByDialect.values()) clients.close();
+      database?.close();
+    },
+  };
+}
+
+async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
+  return (await isListening(relayUrl))
+    ? pass('relay', `listens at ${relayUrl}`)
+    : fail(
+        'relay',
+        `stopped: nothing listens at ${relayUrl}; no alert is received and no order is sent`,
+        startAdvice(dataPath),
+      );
+}
+
+function checkFileQueue(file: SqliteFile, nowMs: number): readonly Check[] {
+  const { waiting, deadLetters, oldestSentAtMs } = createSqliteDeadLetters(file).count();
+  return checkQueue({
+    waiting,
+    deadLetters,
+    oldestAgeMs: oldestSentAtMs === null ? null : nowMs - oldestSentAtMs,
+  });
+}
+
+function requireRun(folder: DataFolder): Run {
+  const run = readRun(folder);
+  if (run === null) throw neverStarted(folder);
+  return run;
+}
+
+function neverStarted({ path }: DataFolder): CommandFailure {
+  return new CommandFailure(
+    'never_started',
+    `no relay was ever started with the data folder "${path}"`,
+    'Start one with `npm start`, or name another folder with --data, or a stack on AWS with --stack.',
+  );
+}
+
+/** Only a start upgrades a folder: then no relay of the older release is using it. */
+function olderFolder({ path }: DataFolder): CommandFailure {
+  return new CommandFailure(
+    'data_folder_older',
+    `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
+    `Stop that relay if it runs, then start this release with \`${startCommand(path)}\`: it upgrades the folder.`,
+  );
+}
+
+function requireSecrets(folder: DataFolder): void {
+  if (!existsSync(folder.secretsPath))
+    throw new RelayError('secrets_missing', `there is no secrets file ${folder.secretsPath}`);
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Credentials, ExchangeClient } from '../../lib/exchange/client.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { findAccount, type Settings } from '../../lib/model/settings.ts';
+import type { DeadLetters } from '../../lib/queue/dead-letters.ts';
+import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
+import type { Check } from '../checks/check.ts';
+import { type CommandFailure, createUsageFailure } from '../failure.ts';
+import type { LocalResponse } from './http.ts';
+
+/** Which relay a command works on. */
+export type Target =
+  | { readonly kind: 'local'; readonly data: string }
+  | { readonly kind: 'stack'; readonly stack: string; readonly region: string };
+
+/** `local relay in .relay`, `stack trading-relay-prod in eu-central-1` */
+export function describeTarget(target: Target): string {
+  return target.kind === 'local'
+    ? `local relay in ${target.data}`
+    : `stack ${target.stack} in ${target.region}`;
+}
+
+/** A command of this tool for the same relay, as a person types it. */
+export function commandFor(target: Target, command: string): string {
+  if (target.kind === 'stack') return `npx relay ${command} --stack ${target.stack}`;
+  return `npx relay ${command}${target.data === '.relay' ? '' : ` --data ${target.data}`}`;
+}
+
+/** Access to one relay, local or on AWS. Its parts are opened when they are first used. */
+export interface Session {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly target: Target;
+  /** For messages, for example `the relay of stack Relay-prod`. */
+  readonly relayName: string;
+  /** One sentence on what TradingView needs to reach the webhook. */
+  readonly reachHint: string;
+  /** One sentence on when a change of keys or tokens takes effect. */
+  readonly changeHint: string;
+  /** @throws CommandFailure when the relay was never started */
+  locateExchange(): ExchangeLocation;
+  /** @throws CommandFailure when this relay has no paper exchange */
+  locatePaper(): string;
+  /** @throws CommandFailure when there is no ledger */
+  openLedger(): Ledger;
+  /** @throws CommandFailure when there is no ledger */
+  openExecutions(): Executions;
+  /** @throws CommandFailure when there is no ledger */
+  openFacts(): AccountFacts;
+  /** @throws CommandFailure when there is no queue */
+  openDeadLetters(): DeadLetters;
+  /** @throws CommandFailure when there are no snapshots */
+  openSnapshots(): SnapshotStore;
+  /** @throws RelayError `secrets_missing` when the account has no token */
+  readWebhookUrl(account: Account): Promise<string>;
+  /** Sends an alert to the account's webhook. */
+  sendAlert(account: Account, body: Buffer): Promise<LocalResponse>;
+  /**
+   * A client that signs with the account's key; null: a client without a key.
+   *
+   * @param dialect default: the configured one
+   * @throws CommandFailure `not_running`; RelayError `secrets_missing`
+   */
+  openExchange(account: Account | null, dialect?: Dialect): Promise<ExchangeClient>;
+  storeKeys(account: Account, keys: Credentials): Promise<void>;
+  /** Replaces the account's webhook token. The old one stays valid until the given time. */
+  rotateToken(account: Account, validUntilMs: number): Promise<void>;
+  /** The checks that only this kind of relay needs. */
+  diagnose(): Promise<readonly Check[]>;
+  close(): void;
+}
+
+export interface ExchangeLocation {
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** `own`: another address in the configuration; it is unknown whether it trades real money. */
+  readonly kind: 'paper' | 'real' | 'own';
+}
+
+/** One sentence on whether the exchange trades real money. */
+export function describeExchange({ kind, url }: ExchangeLocation): string {
+  switch (kind) {
+    case 'paper':
+      return `this is the paper exchange (${url}): no real money`;
+    case 'real':
+      return `this is the real exchange (${url}): real money`;
+    case 'own':
+      return `${url} is an address you configured: the relay cannot tell whether it trades real money`;
+  }
+}
+
+/**
+ * Finds a configured account by its name; undefined: the first one.
+ *
+ * @throws CommandFailure (usage) when there is none
+ */
+export function chooseAccount(settings: Settings, name: string | undefined): Account {
+  const names = Object.keys(settings.accounts);
+  const account = findAccount(settings, name ?? names[0] ?? '');
+  if (account === null) throw createUnknownAccount(settings, name ?? '');
+  return account;
+}
+
+/** The failure for an account that is not configured. */
+export function createUnknownAccount({ accounts }: Settings, name: string): CommandFailure {
+  return createUsageFailure(
+    `relay.config.ts has no account "${name}"`,
+    `Name one of: ${Object.keys(accounts).join(', ')}.`,
+  );
+}
+
+/** The webhook URL of an account. Name and token are URL-encoded. */
+export function webhookUrlOf(baseUrl: string, account: Account, token: string): string {
+  return `${baseUrl}${encodeURIComponent(account.name)}/${encodeURIComponent(token)}`;
+}

@@ -1,0 +1,155 @@
+import { quoteInName } from '../../lib/model/market.ts';
+import type {
+  CancelScope,
+  CloseSignal,
+  OrderSignal,
+  OrderSize,
+  PositionSignal,
+  PositionTarget,
+  Signal,
+} from '../../lib/model/signal.ts';
+import { kindNamed } from '../../lib/orders/order-kinds.ts';
+
+const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
+
+/** A short description of a signal, for a table. */
+export function summariseSignal(signal: Signal): string {
+  switch (signal.action) {
+    case 'order':
+      return `${signal.side} ${describeSize(signal)} ${kindNamed(signal.orderType).summarise(signal)}`;
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return summarisePosition(signal);
+    case 'cancel':
+      return `cancel ${describeTarget(signal)}`;
+    case 'cancel_all':
+      return `cancel all${scopeNotes[signal.scope ?? 'own']}`;
+  }
+}
+
+/** A full description of a signal. */
+export function describeSignal(signal: Signal): string {
+  switch (signal.action) {
+    case 'order':
+      return describeOrder(signal);
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return describePosition(signal);
+    case 'cancel':
+      return `cancel ${describeTarget(signal)} of ${signal.market}`;
+    case 'cancel_all':
+      return `cancel ${openOrders(signal.scope ?? 'own', signal.market)}`;
+  }
+}
+
+function openOrders(scope: CancelScope, market: string): string {
+  return scope === 'own'
+    ? `the open orders of ${market} that this relay placed`
+    : `every open order of ${market}, whoever placed it`;
+}
+
+function describeOrder(signal: OrderSignal): string {
+  const { side, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
+  const { size, requirePosition, onMismatch, referencePrice } = signal;
+  const parts = [
+    `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
+    ...kindNamed(signal.orderType).describePrices(signal),
+    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
+    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
+    ...(reduceOnly === true ? ['reduce-only'] : []),
+    ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(requirePosition === undefined ? [] : [describePresumed(requirePosition, onMismatch)]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
+  ];
+  return parts.join(', ');
+}
+
+function describePresumed(
+  required: NonNullable<OrderSignal['requirePosition']>,
+  rule: OrderSignal['onMismatch'],
+): string {
+  const otherwise = { resync: ', otherwise resync', flatten: ', otherwise flatten' };
+  return `only if the position is ${required}${rule === undefined ? '' : otherwise[rule]}`;
+}
+
+function summarisePosition(signal: PositionSignal): string {
+  switch (signal.action) {
+    case 'close':
+      return describeClose(signal);
+    case 'reverse': {
+      const size = signal.size === undefined ? '' : ` to ${describeSize({ ...signal, size: signal.size })}`;
+      return `reverse${size} (${legNotes[signal.leg]})`;
+    }
+    case 'target': {
+      const leg = signal.target.unit === 'flat' ? '' : ` (${legNotes[signal.leg]})`;
+      return `target ${describeTargetOf(signal.target, signal.market)}${leg}`;
+    }
+  }
+}
+
+const legNotes = { reduce: 'leg 1 of 2: reduce', open: 'leg 2 of 2: open' };
+
+function describeClose({ part, unless, only, positionSide }: CloseSignal): string {
+  const side = positionSide === undefined || positionSide === 'BOTH' ? '' : ` ${positionSide}`;
+  const named = only === undefined ? '' : `, if it is ${only}`;
+  const condition = unless === undefined ? '' : ` unless the position is ${unless} (leg 1 of 2)`;
+  return `close ${part ?? 'all'}${side}${named}${condition}`;
+}
+
+function describePosition(signal: PositionSignal): string {
+  const { market, maxSlippage, stp, referencePrice } = signal;
+  const exits = signal.action === 'close' ? {} : signal;
+  const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
+  return [
+    `${summarisePosition(signal)}, position of ${market}`,
+    ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
+    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
+    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
+  ].join(', ');
+}
+
+function describeTargetOf(target: PositionTarget, market: string): string {
+  switch (target.unit) {
+    case 'flat':
+      return 'flat';
+    case 'base':
+      return target.quantity;
+    case 'quote':
+      return `${target.quoteQuantity} ${quoteInName(market) ?? 'of the quote currency'}`;
+    case 'percent':
+      return `${target.percentOfEquity} of the equity`;
+  }
+}
+
+interface Sized {
+  readonly size: OrderSize;
+  readonly market: string;
+}
+
+/** `for 100 USDT` is an amount in the quote currency of the market, `5% of the balance` a share. */
+function describeSize({ size, market }: Sized): string {
+  switch (size.unit) {
+    case 'base':
+      return size.quantity;
+    case 'quote':
+      return `for ${size.quoteQuantity} ${quoteInName(market) ?? 'of the quote currency'}`;
+    case 'percent':
+      return `${size.quantityPercent} of the ${size.of}`;
+  }
+}
+
+function describeTarget({ target }: Extract<Signal, { action: 'cancel' }>): string {
+  switch (target.by) {
+    case 'orderId':
+      return `order ${target.orderId}`;
+    case 'clientOrderId':
+      return `order ${target.clientOrderId}`;
+    case 'signalId':
+      return `signal ${target.signalId}`;
+  }
+}
