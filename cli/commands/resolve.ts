@@ -75,6 +75,8 @@ async function resolve(
     log: { info: silence, warn: silence, error: silence },
     alarms: { raise: ({ message }: Alarm) => void alarms.push(message) },
     ledger,
+    executions: session.openExecutions(),
+    exchangeTimeoutMs: timeoutMs,
     exchangeFor: (name: string) => openExchange(session, name),
   };
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });

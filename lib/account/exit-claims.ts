@@ -3,7 +3,7 @@ import { longestOrderLagMs } from '../exchange/lag.ts';
 import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { isStillOpen, orderOf } from '../model/execution.ts';
+import { hasFilled, isStillOpen, orderOf } from '../model/execution.ts';
 import { isOrderEnd, type Side } from '../model/order.ts';
 import type { OrderReport } from '../model/step-facts.ts';
 import { type EntryExits, exitsOf } from './exits.ts';
@@ -91,14 +91,16 @@ function entryEndOf(entry: Entry, report: OrderReport | null, { reports }: Findi
   const { proved } = stepFacts(entry, 'placed');
   const hasReportedFill = parseDecimal(report?.filled ?? proved?.filled ?? '0').gt(zero);
   const hasEndedAtOnce = hasReportedFill && (report === null || isOrderEnd(report.status));
-  const hasFollowedFill = own !== null && parseDecimal(own.filled).gt(zero);
+  const hasFollowedFill = own !== null && hasFilled(own);
   const hasFollowedEnd = own !== null && !isStillOpen(own.status);
   const cancelled = findCancelledFill(entry, reports);
   const hasFill = hasReportedFill || hasFollowedFill;
   const isCancelledUnfilled = cancelled?.filled?.eq(zero) === true;
   return {
     isFilled: hasEndedAtOnce || own?.status === 'filled',
-    isUnfilled: !hasFill && (hasFollowedEnd || isCancelledUnfilled),
+    // While it is followed, a list may still show a fill of it.
+    isUnfilled:
+      !hasFill && ((hasFollowedEnd && entry.execution?.isFollowed === false) || isCancelledUnfilled),
     isPartial: hasFill && !hasEndedAtOnce && !hasFollowedEnd,
     endedAtMs: hasEndedAtOnce ? (report?.endedAtMs ?? report?.createdAtMs ?? null) : (own?.endedAtMs ?? null),
     cancelledAtMs: cancelled === null || isCancelledUnfilled ? null : cancelled.atMs,

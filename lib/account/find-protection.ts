@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { stepFacts } from '../ledger/order-facts.ts';
-import { isStillOpen, type OrderRole, orderOf } from '../model/execution.ts';
+import { hasFilled, isStillOpen, type OrderRole, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
 
@@ -59,7 +59,8 @@ export function findStrategies(
 }
 
 function isFilled({ execution }: Entry): boolean {
-  return parseDecimal(orderOf(execution, 'order')?.filled ?? '0').gt(zero);
+  const own = orderOf(execution, 'order');
+  return own !== null && hasFilled(own);
 }
 
 /**

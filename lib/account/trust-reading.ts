@@ -3,7 +3,7 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import { type CancelReports, cancelReportsIn, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { orderOf } from '../model/execution.ts';
+import { hasFilled, orderOf } from '../model/execution.ts';
 import { isOrderEnd } from '../model/order.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { StepFacts } from '../model/step-facts.ts';
@@ -65,7 +65,7 @@ function findFollowedFill(entry: Entry): readonly LastOrder[] {
   const { execution, signalId } = entry;
   const isReported = signedFill(stepFacts(entry, 'placed')) !== null;
   const filled = (execution?.orders ?? []).filter(
-    (order) => !(order.role === 'order' && isReported) && parseDecimal(order.filled).gt(zero),
+    (order) => !(order.role === 'order' && isReported) && hasFilled(order),
   );
   if (execution === null || filled.length === 0) return [];
   const ends = filled.map(({ endedAtMs }) => endedAtMs);

@@ -1,3 +1,4 @@
+import { parseDecimal, zero } from '../base/decimal.ts';
 import { isOrderEnd, type OrderStatus, type OtherWord, type PositionSide, type Side } from './order.ts';
 import type { DecimalText } from './signal.ts';
 
@@ -86,6 +87,11 @@ export function orderOf(execution: Pick<Execution, 'orders'> | null, role: Order
 /** The ids of the exits that were followed. */
 export function exitIdsOf(execution: Execution | null): readonly number[] {
   return (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId]));
+}
+
+/** Whether an order has a fill. Its status tells of one before the fills are listed, which alone count as filled. */
+export function hasFilled({ status, filled }: Pick<OrderExecution, 'status' | 'filled'>): boolean {
+  return status === 'filled' || status === 'partially_filled' || parseDecimal(filled).gt(zero);
 }
 
 /** Whether more can become of an order. */

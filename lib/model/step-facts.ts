@@ -45,6 +45,8 @@ export interface PositionFact {
   readonly amount: DecimalText;
   /** Of an account in hedge mode. */
   readonly side?: Exclude<PositionSide, 'BOTH'>;
+  /** The ids of the exits that the list of positions showed beside it; absent without any. */
+  readonly attached?: readonly number[];
 }
 
 /** The order of a position signal. */

@@ -165,6 +165,18 @@ describe('Exits that no list shows yet are waited for', () => {
     expect(await close()).toMatchObject(waited);
   });
 
+  test('when the history shows the fill of an entry, and the deals are not listed yet', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    fillLately(30_000);
+    for (const endpoint of ['executed-history', 'order-deals'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 30_000, probability: 1 });
+    await followFor(3);
+    expect((await relay.entry('s1')).execution?.orders).toMatchObject([{ status: 'filled', filled: '0' }]);
+
+    expect(await close()).toMatchObject({ alarms: ['orders_left_open'] });
+  });
+
   test('when the history shows those of an earlier entry, at the same prices', async () => {
     await send({ ...buy, ...exits });
     relay.clock.advance(longestPositionLagMs + 1);
@@ -622,5 +634,39 @@ describe('Exits of an entry by hand', () => {
     await enterByHand();
 
     expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
+  });
+});
+
+describe('A close whose response is lost', () => {
+  /** The close reaches the exchange, and its response never comes back. */
+  async function closeUnheard(): Promise<void> {
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
+    const { status } = await send({ action: 'close' });
+    expect([status, await heldAmount()]).toEqual(['unknown', '0']);
+    relay.clock.advance(minuteMs);
+  }
+
+  test('has its exits cancelled by the lookup that finds it', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await closeUnheard();
+
+    await relay.reconcile();
+
+    const found = await relay.entry('s2');
+    expect([found.status, openIds()]).toEqual(['placed', []]);
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['outcome_unknown']);
+  });
+
+  test('leaves the exits of a position that was opened since', async () => {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await closeUnheard();
+    await send({ ...buy, stopLoss: '47000' });
+    const [, , later] = openIds();
+
+    await relay.reconcile();
+
+    expect(openIds()).toEqual([later]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
+import { isMarkedReducing } from '../../lib/model/order.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
@@ -75,8 +76,8 @@ interface CancelBody {
   readonly client_order_id?: string;
 }
 
-/** Finds lookups that cancelled an order which may rest. */
-function findMeddling({ history, entries }: Facts, orders: OwnOrders): readonly Violation[] {
+/** Finds lookups that cancelled an order which may rest, and which protected no position. */
+function findMeddling({ history, exchange, entries }: Facts, orders: OwnOrders): readonly Violation[] {
   // A lookup that knows an order from its fills only cancels it by its client order id.
   const mayEnd = new Set<number | string | null>(
     entries
@@ -86,10 +87,15 @@ function findMeddling({ history, entries }: Facts, orders: OwnOrders): readonly 
         ...orders.of(entry).map((order: PaperOrder) => order.orderId),
       ]),
   );
+  // The lookup of a close ends what protected the position. I19 says which of it may stay.
+  const isExit = (order: number | string | null) => {
+    const found = exchange.orders.get(Number(order));
+    return found !== undefined && (found.parentId !== null || isMarkedReducing(found));
+  };
   return history.sends
     .filter(({ path, invocation }) => isCancel(path) && invocation?.handlerName === 'reconcile')
     .map(({ body }) => JSON.parse(body) as CancelBody)
     .map(({ orderId, clientOrderId, client_order_id }) => orderId ?? clientOrderId ?? client_order_id ?? null)
-    .filter((order) => !mayEnd.has(order))
+    .filter((order) => !mayEnd.has(order) && !isExit(order))
     .map((order) => broken(`a lookup cancelled order ${order}, which may rest`));
 }

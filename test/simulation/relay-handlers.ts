@@ -145,6 +145,7 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     resolve: () => ({
       ...shareServices(parts, 'resolve'),
       exchangeFor: exchangeFor(toolsOf(parts, 'resolve')),
+      exchangeTimeoutMs: timeouts.lookupsMs,
     }),
   };
 }

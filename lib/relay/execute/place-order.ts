@@ -17,7 +17,7 @@ import {
   isCut,
   type ReportedOrder,
 } from '../cancel/find-contradictions.ts';
-import { foundOutcome } from '../settle/look-up.ts';
+import { foundOutcome } from '../settle/found-outcome.ts';
 import type { Outcome } from './action.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 

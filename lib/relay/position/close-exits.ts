@@ -1,5 +1,6 @@
 import type { ReducedPosition } from '../../account/exit-claims.ts';
 import { type ExpectedExits, expectExits } from '../../account/expected-exits.ts';
+import type { AccountServices } from '../../account/read-exposure.ts';
 import { type Remains, readRemains, relistPauseMs } from '../../account/read-remains.ts';
 import { describeAmount } from '../../account/seen-position.ts';
 import { type Alarm, joinAlarms } from '../../base/alarms.ts';
@@ -39,22 +40,40 @@ export function withExitsCancelled(
       ...action,
       async send(options) {
         const outcome = await action.send(withTimeToCancel(services, options));
-        const isWhole = closesWhole(outcome, closed);
-        if (isWhole === 'no') return outcome;
-        const exits = await expectExits(services, closed, outcome);
-        if (!exits.mayExist) return describe(outcome, { exits: [], left: [] }, null, []);
-        const limits = limitsFor(services, options);
-        const remains = await readRemains(services, client, closed, outcome, limits);
-        if (remains.kind === 'held')
-          return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
-        // Only the list of positions proves that nothing is left when no order closed it.
-        const isProven = isWhole === 'yes' && outcome.status === 'placed';
-        if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
-        const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
-        return await cancelLeft(services, client, { market: closed.market, exits }, told, limits);
+        return await cancelExitsAfter(services, client, closed, outcome, options);
       },
     },
   };
+}
+
+/** The services that cancel what a close leaves. */
+export type CloseServices = AccountServices & Pick<ExecuteServices, 'exchangeTimeoutMs'>;
+
+/**
+ * Cancels what only protected the position, if the outcome of an order shows that it has closed all of it.
+ *
+ * @returns the outcome, with what became of the exits
+ * @throws RelayError `store_unavailable`
+ */
+export async function cancelExitsAfter(
+  services: CloseServices,
+  client: ExchangeClient,
+  closed: ReducedPosition,
+  outcome: Outcome,
+  options: SendOptions,
+): Promise<Outcome> {
+  const isWhole = closesWhole(outcome, closed);
+  if (isWhole === 'no') return outcome;
+  const exits = await expectExits(services, closed, outcome);
+  if (!exits.mayExist) return describe(outcome, { exits: [], left: [] }, null, []);
+  const limits = limitsFor(services, options);
+  const remains = await readRemains(services, client, closed, outcome, limits);
+  if (remains.kind === 'held') return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
+  // Only the list of positions proves that nothing is left when no order closed it.
+  const isProven = isWhole === 'yes' && outcome.status === 'placed';
+  if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
+  const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
+  return await cancelLeft(services, client, { market: closed.market, exits }, told, limits);
 }
 
 /** The close leaves half a timeout for the cancellations, but keeps the one timeout that sending an order always has. */
@@ -68,12 +87,13 @@ function withTimeToCancel(
   return { ...options, endByMs: endByMs - Math.min(timeoutMs / 2, spareMs) };
 }
 
-function limitsFor({ exchangeTimeoutMs }: ExecuteServices, { endByMs }: SendOptions): SendOptions {
-  return { timeoutMs: exchangeTimeoutMs / 2, ...(endByMs === undefined ? {} : { endByMs }) };
+function limitsFor({ exchangeTimeoutMs }: CloseServices, { endByMs, notAfterMs }: SendOptions): SendOptions {
+  const endBy = endByMs ?? notAfterMs;
+  return { timeoutMs: exchangeTimeoutMs / 2, ...(endBy === undefined ? {} : { endByMs: endBy }) };
 }
 
 async function cancelLeft(
-  services: ExecuteServices,
+  services: CloseServices,
   client: ExchangeClient,
   { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
   outcome: Outcome,
@@ -115,7 +135,7 @@ async function cancelLeft(
 
 /** Reads the history: exits that have ended are awaited no more, nor are those of entries that ended without a fill. */
 async function seeEnded(
-  { clock }: ExecuteServices,
+  { clock }: Pick<CloseServices, 'clock'>,
   client: ExchangeClient,
   exits: ExpectedExits,
   limits: SendOptions,

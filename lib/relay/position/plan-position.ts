@@ -73,7 +73,7 @@ export async function planPosition(
   const plan = await planLegOrder(services, account, entry, leg.order);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
-  const ready = claim.on(withPosition(plan, { position, readAtMs, order: leg.order }));
+  const ready = claim.on(withPosition(plan, { position, readAtMs, attached, order: leg.order }));
   const { reduceOnly, size } = leg.order;
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.

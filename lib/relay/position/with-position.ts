@@ -7,14 +7,16 @@ import type { Plan } from '../execute/action.ts';
 export interface PositionBasis {
   readonly position: SeenPosition;
   readonly readAtMs: number;
+  /** The ids of the exits that the list showed beside it; absent: of an order that closes none. */
+  readonly attached?: readonly number[];
   /** The order of a position signal: lookups compare with it. */
   readonly order?: PositionOrder;
 }
 
 /** Adds the position to the evidence, and its age to that of what the order was sized on. */
-export function withPosition(plan: Plan, { position, readAtMs, order }: PositionBasis): Plan {
+export function withPosition(plan: Plan, { position, readAtMs, order, attached = [] }: PositionBasis): Plan {
   const added = {
-    position: describeSeen(position),
+    position: { ...describeSeen(position), ...(attached.length === 0 ? {} : { attached }) },
     ...(order === undefined ? {} : { positionOrder: order }),
   };
   const join = (evidence: Json | undefined) => toJson({ ...Object(evidence ?? {}), ...added });

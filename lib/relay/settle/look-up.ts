@@ -5,19 +5,21 @@ import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../../exchange/find-order.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { stepFacts } from '../../ledger/order-facts.ts';
 import type { Order } from '../../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../../model/signal.ts';
 import { reportOf } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { endResting } from '../cancel/end-resting.ts';
 import type { Outcome } from '../execute/action.ts';
-import { judgeTrigger } from '../execute/judge-trigger.ts';
+import { cancelExitsAfter } from '../position/close-exits.ts';
+import { foundOutcome } from './found-outcome.ts';
 import { lookUpCancel, lookUpCancelAll } from './look-up-cancel.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';
 
 /**
- * Looks up the outcome of an entry. It only reads, but for one case: what rests of an order that must not rest is
- * cancelled.
+ * Looks up the outcome of an entry. It only reads, but for two cases, in which it cancels: what rests of an order that must
+ * not rest, and what protected a position that the order has closed.
  *
  * @throws ExchangeError when the exchange's lists cannot be read; RelayError `secrets_missing`,
  * `store_unavailable`
@@ -28,23 +30,41 @@ export async function lookUp(
   options: SendOptions,
 ): Promise<LookupResult> {
   const result = await lookUpOutcome(services, entry, options);
-  if (result.kind !== 'found' || !mayLeaveExits(entry, result.outcome)) return result;
-  const { outcome } = result;
-  const alarm = joinAlarms([outcome.alarm, leftExitsAlarm]);
-  return {
-    kind: 'found',
-    outcome: {
-      ...outcome,
-      note: `${outcome.note}; the orders that protected the position were not cancelled`,
-      ...(alarm === undefined ? {} : { alarm }),
-    },
-  };
+  if (result.kind !== 'found') return result;
+  return { kind: 'found', outcome: await withExitsEnded(services, entry, result.outcome, options) };
 }
 
-/** Only who sends a close cancels what protected the position; a lookup sends nothing. */
-function mayLeaveExits(entry: Entry, { status }: Outcome): boolean {
-  const { signal } = entry;
-  return status === 'placed' && signal !== null && isPositionSignal(signal) && reducesWhole(entry);
+/** Whoever sent the close has not come to cancel what protected the position. */
+async function withExitsEnded(
+  services: LookupServices,
+  entry: Entry,
+  outcome: Outcome,
+  options: SendOptions,
+): Promise<Outcome> {
+  const { signal, account } = entry;
+  if (outcome.status !== 'placed' || signal === null || !isPositionSignal(signal) || !reducesWhole(entry))
+    return outcome;
+  const { position, positionOrder } = stepFacts(entry, 'sending');
+  const size = positionOrder?.size;
+  if (outcome.facts?.report !== undefined && position !== undefined && size?.unit === 'base') {
+    const { amount, side = null } = position;
+    const closed = {
+      account,
+      market: signal.market,
+      position: { amount: parseDecimal(amount), side },
+      modifiedAtMs: null,
+      attached: position.attached ?? [],
+      amount: parseDecimal(size.quantity),
+    };
+    const client = await services.exchangeFor(account);
+    return await cancelExitsAfter(services, client, closed, outcome, options);
+  }
+  const alarm = joinAlarms([outcome.alarm, leftExitsAlarm]);
+  return {
+    ...outcome,
+    note: `${outcome.note}; the orders that protected the position were not cancelled`,
+    ...(alarm === undefined ? {} : { alarm }),
+  };
 }
 
 const leftExitsAlarm: Alarm = {
@@ -198,32 +218,4 @@ function cancelledRestOutcome(order: Order): Outcome {
     orderId,
     orderOpen: false,
   };
-}
-
-/** @param signal that asked for the order */
-export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: OrderSignal): Outcome {
-  const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
-  const trigger = judgeTrigger(signal, order);
-  const double: Alarm | undefined =
-    others === 0
-      ? undefined
-      : {
-          name: 'order_contradicted',
-          message: `the exchange lists ${others + 1} orders with client order id "${order.clientOrderId}": check them at once`,
-        };
-  const alarm = joinAlarms([double, trigger.alarm]);
-  return {
-    status: 'placed',
-    note: [found, double?.message, trigger.note].filter((text) => typeof text === 'string').join('; '),
-    evidence: toJson({ order, others }),
-    facts: { report: reportOf(order) },
-    orderId: order.orderId,
-    orderOpen: isOpen,
-    ...(alarm === undefined ? {} : { alarm }),
-  };
-}
-
-function describeState({ status, endReason, filled, amount }: ListedOrder): string {
-  const state = endReason ?? status.replace('_', ' ');
-  return `${state} (${filled.toFixed()} of ${amount.toFixed()} filled)`;
 }

@@ -1,7 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import type { Outcome } from '../execute/action.ts';
+import type { CloseServices } from '../position/close-exits.ts';
 
 /** The result of looking up an entry whose response was lost. */
 export type LookupResult =
@@ -12,9 +11,7 @@ export type LookupResult =
   /** The lists cannot prove anything about this entry. */
   | { readonly kind: 'inconclusive'; readonly finding: string };
 
-export interface LookupServices {
-  readonly clock: Clock;
-  readonly ledger: Ledger;
+export interface LookupServices extends CloseServices {
   /** @throws RelayError `secrets_missing` when no key is stored */
   exchangeFor(account: string): Promise<ExchangeClient>;
 }

@@ -1,6 +1,6 @@
 import { RelayError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
-import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import type { SendOptions } from '../../exchange/client.ts';
 import { cancelOrder } from '../../exchange/endpoints/cancel-order.ts';
 import type { Entry, EntryKey } from '../../ledger/entry.ts';
 import type { Order } from '../../model/order.ts';
@@ -9,13 +9,11 @@ import { reportOf } from '../../model/step-facts.ts';
 import { askToCancel } from '../cancel/ask-to-cancel.ts';
 import type { Outcome } from '../execute/action.ts';
 import { lookUp } from './look-up.ts';
+import type { LookupServices } from './lookup-result.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** @see DECISIONS 51 */
-export interface ResolveServices extends SettleServices {
-  /** @throws RelayError `secrets_missing` when no key is stored */
-  exchangeFor(account: string): Promise<ExchangeClient>;
-}
+export type ResolveServices = SettleServices & LookupServices;
 
 /** The outcomes that an operator can observe for a signal whose outcome is unknown. */
 export const observations = ['placed', 'cancelled', 'rejected', 'not_placed'] as const;
