@@ -125,7 +125,7 @@ export class ExpectedExits {
   endedFor(): readonly string[] {
     const seen = this.#seen();
     return this.#ended()
-      .filter((claim) => !claim.hasEnded && claim.awaited.length > 0)
+      .filter((claim) => !claim.hasEnded)
       .filter((claim) => claim.isFilled || seen.has(claim))
       .map(({ signalId }) => signalId);
   }

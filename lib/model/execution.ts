@@ -77,6 +77,8 @@ export interface Execution {
   readonly unprotectedSinceMs?: number;
   /** When the alarm was last raised that a filled entry has no stop-loss; absent: never. */
   readonly unprotectedAtMs?: number;
+  /** Present if a close has ended its exits with the position: it needs none any more. */
+  readonly exitsEnded?: true;
 }
 
 /** The order that plays a part for its signal; null when nothing is known of it. */

@@ -614,6 +614,20 @@ describe('A close leaves alone', () => {
   });
 });
 
+test('The stop-loss of a closed entry is not missed when there is a new position', async () => {
+  await send({ ...buy, ...exits });
+  await followFor(30);
+  await close();
+  await send(buy);
+
+  await followFor(180);
+
+  expect(relay.alarms).toEqual([]);
+  const { execution } = await relay.entry('s1');
+  expect(execution).toMatchObject({ isFollowed: false, exitsEnded: true });
+  expect(execution?.unprotectedSinceMs).toBeUndefined();
+});
+
 describe('Exits of an entry by hand', () => {
   const byHand = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.1'), clientOrderId: '' } as const;
   async function enterByHand(): Promise<void> {

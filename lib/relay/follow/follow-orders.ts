@@ -1,3 +1,4 @@
+import { endedExitsIn } from '../../account/exit-claims.ts';
 import { orderSignalOf } from '../../account/sent-order.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { describeSafely } from '../../base/describe-error.ts';
@@ -137,11 +138,14 @@ async function followAccount(
     nowMs,
     options,
   );
+  const ended = new Set(entries.flatMap(({ entry }) => endedExitsIn(entry)));
   const followed = entries.map(({ entry, signal }) => {
     const { orderId, clientOrderId } = entry;
     const known =
       orderId ?? orderOf(entry.execution, 'order')?.orderId ?? findOrderId(reading, clientOrderId);
-    return new FollowedEntry(entry, signal, known);
+    const one = new FollowedEntry(entry, signal, known);
+    if (ended.has(entry.signalId)) one.watched = { exitsEnded: true };
+    return one;
   });
   const index = indexReading(reading);
   for (const one of followed) for (const name of one.names) memory.take(index, name, nowMs);

@@ -17,7 +17,7 @@ import { mayHide } from '../../exchange/listed.ts';
 import { isStillOpen } from '../../model/execution.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
-import type { FollowedEntry } from './followed-entry.ts';
+import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
 import { createUncovered, type Naked } from './uncovered.ts';
 
@@ -60,6 +60,7 @@ export async function watchProtection(
 function lacksStop(one: FollowedEntry): boolean {
   const stop = one.exit('stop_loss');
   return (
+    one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
     !(stop !== null && isStillOpen(stop.status))
@@ -68,12 +69,16 @@ function lacksStop(one: FollowedEntry): boolean {
 
 function noteLack(one: FollowedEntry, nowMs: number): void {
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
-  if (!lacksStop(one)) one.watched = {};
+  if (!lacksStop(one)) one.watched = calm(one);
   else
     one.watched = {
       unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
       ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
     };
+}
+
+function calm({ watched: { exitsEnded } }: FollowedEntry): Watched {
+  return exitsEnded === undefined ? {} : { exitsEnded };
 }
 
 /** Whether it depends on the position what must be done about an entry. */
@@ -183,7 +188,8 @@ function isDone(
   if (!one.areOrdersWhole) return false;
   if (!one.held.gt(zero)) return true;
   if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
-  const isCalm = held !== null && (held.position.eq(zero) || (!held.uncovered.gt(zero) && !lacksExit(one)));
+  const isGone = one.watched.exitsEnded === true || held?.position.eq(zero) === true;
+  const isCalm = isGone || (held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
   if (!isCalm) {
     memory.calmSinceMs.delete(signalId);
     return false;
@@ -195,6 +201,6 @@ function isDone(
 }
 
 function finish(one: FollowedEntry, memory: AccountMemory): void {
-  one.watched = {};
+  one.watched = calm(one);
   memory.calmSinceMs.delete(one.entry.signalId);
 }

@@ -18,6 +18,7 @@ interface Subject extends FollowedName {
 export interface Watched {
   readonly unprotectedSinceMs?: number;
   readonly unprotectedAtMs?: number;
+  readonly exitsEnded?: true;
 }
 
 /** An entry whose orders are followed: its own, and the exits that the exchange made from it. */
@@ -221,10 +222,11 @@ function nameOf({ role, orderId, price }: OrderExecution): FollowedName {
 }
 
 function watchedOf(execution: Execution | null): Watched {
-  const { unprotectedSinceMs, unprotectedAtMs } = execution ?? {};
+  const { unprotectedSinceMs, unprotectedAtMs, exitsEnded } = execution ?? {};
   return {
     ...(unprotectedSinceMs === undefined ? {} : { unprotectedSinceMs }),
     ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
+    ...(exitsEnded === undefined ? {} : { exitsEnded }),
   };
 }
 
