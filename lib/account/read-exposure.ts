@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../limits/counted-holdings.ts';
 import type { Account } from '../model/account.ts';
+import { isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
@@ -152,7 +153,7 @@ async function listOwnAndFilled(
       limit: mostLately,
     }),
   ]);
-  const fills = page.fills.filter((fill) => market === null || fill.market === market);
+  const fills = page.fills.filter((fill) => isOfSignal(fill) && (market === null || fill.market === market));
   // With very many followed orders, an order of the last seconds may not be among those that were read.
   const placed = recent.entries.filter(
     ({ status, signal, execution }) =>
