@@ -71,14 +71,19 @@ export async function readDayFills(
       : stored;
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
-    const older = await readAll(listFills(executions, name, start.atMs, checkpointMs));
+    const older = merge(
+      await readAll(listFills(executions, name, start.atMs, checkpointMs)),
+      others.filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
+    );
     const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
     books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
     await facts.write(name, 'books', { atMs: checkpointMs, books: describeBooks(books) });
   }
   const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
-  // A command that only reads stores nothing.
-  const known = [...new Map([...others, ...listed].map((fill) => [fillNameOf(fill), fill])).values()];
+  const known = merge(
+    listed,
+    others.filter(({ atMs }) => atMs >= checkpointMs),
+  );
   const told = (await executions.followed(name, mostFollowed)).flatMap(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
   );
@@ -149,6 +154,12 @@ function findToldFill(
     fee: formatDecimal(part(fee)),
     feeAsset: isSpot(signal.market) && side === 'buy' ? base : quote,
   };
+}
+
+/** A command that only reads stores nothing: what it has read is in no list. @returns the oldest first */
+function merge(listed: readonly Fill[], others: readonly Fill[]): readonly Fill[] {
+  const all = new Map([...others, ...listed].map((fill) => [fillNameOf(fill), fill]));
+  return [...all.values()].sort((one, other) => one.atMs - other.atMs);
 }
 
 async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {

@@ -254,3 +254,45 @@ test('a process that begins anew counts what was dealt while none ran', async ()
     rule: 'max_daily_loss',
   });
 });
+
+test('a deal by hand of days ago is in the books of average cost, and not in the loss of this day', async () => {
+  await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(3 * 24 * 60 * minuteMs);
+
+  expect(await usedOfLoss()).toBe('0');
+  const before = await readCollateral();
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  relay.setPrice('48000');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+  const gained = (await readCollateral()).minus(before);
+
+  expect(gained.gt(zero)).toBe(true);
+  expect(await usedOfLoss()).toBe(formatDecimal(gained.neg().round(8)));
+});
+
+test('in hedge mode, an order by hand closes the position that is held', async () => {
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+  relay.paper.control.setHedgeMode('main', true);
+  const first = await readCollateral();
+  const long = { ticker: 'BTCUSDT.P', action: 'buy', quantity: '0.01', positionSide: 'LONG' };
+  expect(await relay.sendUnder(limited, long, 'BTC_PERP')).toEqual(placed);
+  await goOn(20_000);
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('45000'));
+  const client = await relay.services.exchangeFor('main');
+  await client.call(limitEndpoint, {
+    market: 'BTC_PERP',
+    side: 'sell',
+    positionSide: 'LONG',
+    amount: parseDecimal('0.01'),
+    price: parseDecimal('44000'),
+    clientOrderId: '',
+  });
+  relay.clock.advance(2 * longestPositionLagMs);
+
+  expect(await relay.sendUnder(limited, long, 'BTC_PERP')).toMatchObject({ rule: 'max_daily_loss' });
+  expect(await usedOfLoss()).toBe(formatDecimal(first.minus(await readCollateral()).round(8)));
+});
