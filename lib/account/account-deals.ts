@@ -14,7 +14,7 @@ import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { Status } from '../model/outcome.ts';
+import { listOwn } from './read-exposure.ts';
 
 /**
  * The deals of an account that belong to no signal: orders by hand, a close on the website of the exchange, a liquidation,
@@ -26,7 +26,7 @@ import type { Status } from '../model/outcome.ts';
  */
 export interface DealServices {
   readonly clock: Clock;
-  readonly ledger: Pick<Ledger, 'findOrder' | 'list'>;
+  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
   readonly executions: Executions;
   readonly facts: AccountFacts;
 }
@@ -100,12 +100,6 @@ export async function noteRead(
   return next;
 }
 
-/** The most signals among which those are looked for that traded of late. */
-const mostRecent = 25;
-const mostFollowed = 1000;
-/** Those whose order may be at the exchange. */
-const mayBeSent: ReadonlySet<Status> = new Set(['sending', 'placed', 'unknown']);
-
 /**
  * Begins to count the deals of an account, with what it holds: without that, the close of an older position would count
  * as an order that opens the opposite one.
@@ -114,20 +108,17 @@ const mayBeSent: ReadonlySet<Status> = new Set(['sending', 'placed', 'unknown'])
  */
 export async function beginDeals(
   { clock, ledger, executions, facts }: DealServices,
-  { name, markets }: Account,
+  account: Account,
   { client, options, reading }: DealSource,
 ): Promise<DealsState> {
+  const { name, markets } = account;
   const atMs = reading?.readAtMs ?? clock.nowMs();
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
   const positions =
     reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
-  const [followed, recent] = await Promise.all([
-    executions.followed(name, mostFollowed),
-    ledger.list({ account: name, startMs: atMs - longestLagMs, oldestFirst: true, limit: mostRecent }),
-  ]);
-  const sent = recent.entries.filter(({ status }) => mayBeSent.has(status));
-  const traded = [...followed, ...sent].flatMap(({ signal }) => signal?.market ?? []);
+  const own = await listOwn({ ledger, executions }, account, null);
+  const traded = own.flatMap(({ signal }) => signal?.market ?? []);
   const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
     basePrice === null
       ? []

@@ -113,7 +113,10 @@ export async function readExposure(
  * @param market null: of all markets of the account
  */
 export async function listOwn(
-  { ledger, executions }: Pick<AccountServices, 'ledger' | 'executions'>,
+  {
+    ledger,
+    executions,
+  }: Pick<AccountServices, 'executions'> & { readonly ledger: Pick<Ledger, 'openOrders'> },
   { name, markets }: Account,
   market: string | null,
 ): Promise<readonly Entry[]> {

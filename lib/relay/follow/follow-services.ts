@@ -13,7 +13,7 @@ export interface FollowServices {
   readonly log: Log;
   readonly alarms: Alarms;
   readonly settings: Settings;
-  readonly ledger: Pick<Ledger, 'findOrder' | 'list'>;
+  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
   readonly executions: Executions;
   readonly facts: AccountFacts;
   /** How long one request to the exchange may take, retries included. */
