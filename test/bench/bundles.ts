@@ -26,7 +26,7 @@ export interface BundleFigures {
 export const budgets: Readonly<Record<string, number>> = {
   'receive-signal': 215_000,
   'execute-signal': 315_000,
-  'reconcile-signals': 260_000,
+  'reconcile-signals': 275_000,
   'snapshot-balances': 150_000,
   'snapshot-fees': 150_000,
   'import-interest': 150_000,
