@@ -23,11 +23,17 @@ export function addLimitsCommand(program: Command): void {
 async function showLimits({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const facts = session.openFacts();
+  const executions = session.openExecutions();
   const services = {
     clock: session.clock,
     ledger: session.openLedger(),
-    executions: session.openExecutions(),
     // This command only reads.
+    executions: {
+      followed: executions.followed.bind(executions),
+      record: executions.record.bind(executions),
+      recordOthers: async () => undefined,
+      listFills: executions.listFills.bind(executions),
+    },
     facts: { read: facts.read.bind(facts), write: async () => undefined },
   };
   const report = await askExchange(session, account, (client) =>

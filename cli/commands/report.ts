@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { readDealsState } from '../../lib/account/account-deals.ts';
 import { dayMs } from '../../lib/base/time-zone.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import type { BookedDeal } from '../../lib/reports/book-deals.ts';
@@ -57,6 +58,7 @@ async function showReport(
     {
       ledger: session.openLedger(),
       executions: session.openExecutions(),
+      firstOf: async (name) => (await readDealsState(session.openFacts(), name))?.first ?? null,
       isSpot: (name, market) => findAccount(session.settings, name)?.markets[market]?.tradesOn === 'spot',
     },
     { accounts, ...period, by, dayOf },

@@ -1,4 +1,4 @@
-import { type Executions, listFills } from '../../lib/ledger/executions.ts';
+import { type Executions, listSignalFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
@@ -37,7 +37,7 @@ export function exportFills(sources: FillSources, accounts: readonly string[], p
   async function* list(): AsyncGenerator<NamedFill> {
     for (const account of accounts) {
       const strategies = new Map<string, string | null>();
-      for await (const fill of listFills(sources.executions, account, period.fromMs, period.untilMs)) {
+      for await (const fill of listSignalFills(sources.executions, account, period.fromMs, period.untilMs)) {
         if (!strategies.has(fill.signalId))
           strategies.set(fill.signalId, await readStrategy(sources.ledger, fill));
         yield { ...fill, strategy: strategies.get(fill.signalId) ?? null };

@@ -140,7 +140,7 @@ function renderProfit(shown: ShownReport, screen: Screen): string {
 /** What a reader needs to know to check the figures by hand. */
 function listNotes(
   totals: readonly ReportRow[],
-  { firstFillAtMs, unmatched, unvaluedFees, unread }: Caveats,
+  { firstFillAtMs, unmatched, unvaluedFees, otherDeals, unread }: Caveats,
   hasDeals: boolean,
   { timeZone }: Screen,
 ): readonly string[] {
@@ -153,9 +153,14 @@ function listNotes(
           isCompared
             ? 'Slippage above zero: filled at a worse price than the referencePrice of the alert. In basis points (1 bp = 0.01 %) of what the deals would have been worth at that price.'
             : 'No filled order has a reference price: add "referencePrice": "{{close}}" to the alert to see its slippage.',
-          `Profit: realised, at average cost, counted from the first stored fill${firstFillAtMs === null ? '' : ` (${describeTime(firstFillAtMs, timeZone)})`}. Funding, and orders that the relay did not place, are not in it. A trade is an order that closed a position or a part of it; it is won when its deals made more than their fees.`,
+          `Profit: realised, at average cost, counted from the first stored fill${firstFillAtMs === null ? '' : ` (${describeTime(firstFillAtMs, timeZone)})`}. Funding is not in it. A trade is an order that closed a position or a part of it; it is won when its deals made more than their fees.`,
         ]
       : []),
+    ...(otherDeals === 0
+      ? []
+      : [
+          `Deals that no signal asked for, by hand or by the exchange: ${otherDeals}. They are in these figures; with --by strategy they are a row of their own.`,
+        ]),
     ...(hasBaseFee && hasDeals
       ? ['A fee in the base currency, as spot buys pay it, counts at the price of its deal.']
       : []),
@@ -203,8 +208,8 @@ function dealCells(
   return [
     formatLocal(fill.atMs, screen.timeZone).slice(0, -'.123'.length),
     String(fill.dealId),
-    shortenId(fill.signalId),
-    `${fill.role === 'order' ? '' : `${nameRole(fill)} `}${fill.orderId}`,
+    fill.signalId === '' ? 'by hand' : shortenId(fill.signalId),
+    `${fill.role === 'order' || fill.role === 'other' ? '' : `${nameRole(fill)} `}${fill.orderId}`,
     fill.market,
     fill.side,
     formatDecimal(amount),

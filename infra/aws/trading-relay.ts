@@ -198,8 +198,9 @@ export class TradingRelay extends Construct {
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
       },
     });
-    execute.grant(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
-    execute.grant(['dynamodb:Query'], [this.ledger.indexArn('open-orders')]);
+    execute.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
+    for (const index of ['open-orders', 'by-account'] as const)
+      execute.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
     execute.grant(['dynamodb:Query'], [this.ledger.arn]);
     execute.grant(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
@@ -225,7 +226,7 @@ export class TradingRelay extends Construct {
         STACK_NAME: Stack.of(this).stackName,
       },
     });
-    for (const index of ['by-status', 'by-look', 'open-orders'] as const)
+    for (const index of ['by-status', 'by-look', 'open-orders', 'by-account'] as const)
       reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
     reconcile.grant(['dynamodb:Query'], [this.ledger.arn]);
     reconcile.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);

@@ -1,6 +1,7 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { ExchangeError } from '../exchange/errors.ts';
 import { checkDailyLoss, type DayResult } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -28,7 +29,8 @@ export async function checkLossOfDay(
   if (limits === undefined || limits.maxDailyLoss === null) return;
   const prices = createUsdtPrices(read.client, read.options);
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
-  const day = await readDayFills(services, account);
+  const day = await readDayFills(services, account, read).catch(notRead);
+  if (day === null) return tellUncomputed(services.log, name, ['the deals of the account cannot be read']);
   const result = await resultOf(day, { positions: read.reading.positions, floating }, prices);
   const hidden = describeHidden(read.reading);
   if (typeof result === 'string' || unknown.length + hidden.length > 0) {
@@ -37,14 +39,23 @@ export async function checkLossOfDay(
       ...unknown,
       ...(typeof result === 'string' ? [`the value of ${result} in USDT is not known`] : []),
     ];
-    services.log.warn('the loss of the day cannot be computed; nothing is opened until it can be', {
-      account: name,
-      reason: reason.join('; '),
-    });
-    return;
+    return tellUncomputed(services.log, name, reason);
   }
   const denial = checkDailyLoss(result, limits.maxDailyLoss);
   if (denial !== null) await pauseOnLoss(services, name, denial);
+}
+
+/** The reading of the positions counts although this list cannot be read. */
+function notRead(error: unknown): null {
+  if (error instanceof ExchangeError) return null;
+  throw error;
+}
+
+function tellUncomputed(log: Log, account: string, reasons: readonly string[]): void {
+  log.warn('the loss of the day cannot be computed; nothing is opened until it can be', {
+    account,
+    reason: reasons.join('; '),
+  });
 }
 
 /** The result of the day in USDT, or the quote currency that has no price. */

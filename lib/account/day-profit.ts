@@ -1,27 +1,28 @@
-import type { Clock } from '../base/clock.ts';
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { type Executions, listFills } from '../ledger/executions.ts';
+import { listFills } from '../ledger/executions.ts';
 import { finalReport, stepFacts } from '../ledger/order-facts.ts';
 import { limitsOf } from '../limits/check-order.ts';
-import { type CostBooks, type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
+import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
-import { type CostPosition, flatPosition } from '../model/average-cost.ts';
-import { type Fill, orderOf } from '../model/execution.ts';
+import type { CostBooks, CostPosition, FirstHoldings } from '../model/average-cost.ts';
+import { type Fill, fillNameOf, orderOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { DecimalText } from '../model/signal.ts';
+import {
+  type DealServices,
+  type DealSource,
+  describeBooks,
+  parseBooks,
+  readOtherDeals,
+} from './account-deals.ts';
 import { orderSignalOf } from './sent-order.ts';
 
-export interface DayServices {
-  readonly clock: Clock;
-  readonly executions: Executions;
-  readonly facts: AccountFacts;
-}
+export type DayServices = DealServices;
 
 /** The fills of this day and of the one before, and the positions that older ones left. */
 export interface DayFills {
@@ -29,7 +30,9 @@ export interface DayFills {
   readonly sinceMs: number;
   readonly readAtMs: number;
   readonly books: CostBooks;
-  /** Oldest first: those that were followed, and those that only the response to an order has told. */
+  /** What the account held when it was first read, if that was since then. */
+  readonly first: FirstHoldings | null;
+  /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
   readonly isSpot: (market: string) => boolean;
 }
@@ -42,22 +45,25 @@ const clockAheadMs = 31 * dayMs;
 const mostFollowed = 1000;
 
 /**
- * Reads the fills of this day and the last one, and the positions that older fills left, which are stored. A fill that
+ * Reads what was dealt of late, the fills of this day and the last one, and the positions that older fills left, which are stored. A fill that
  * becomes known within a day of its time is replayed at its place; one that comes later, or never, is missing.
  *
- * @throws RelayError `store_unavailable`
+ * @throws ExchangeError when the deals cannot be read; RelayError `store_unavailable`
  */
 export async function readDayFills(
-  { clock, executions, facts }: DayServices,
+  services: DayServices,
   account: Account,
+  source: DealSource,
 ): Promise<DayFills> {
+  const { clock, executions, facts } = services;
   const { name, limits } = account;
   const timeZone = limits?.timeZone ?? 'Etc/UTC';
   const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
   const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
-  const stored = parseBooks(await facts.read(name, 'books'));
+  const { others, first } = await readOtherDeals(services, account, source);
+  const stored = parseStored(await facts.read(name, 'books'));
   // Books of a later time were stored before the clock was set back, or in another time zone.
   const start =
     stored === null || stored.atMs > checkpointMs
@@ -65,16 +71,24 @@ export async function readDayFills(
       : stored;
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
-    const older = await readAll(listFills(executions, name, start.atMs, checkpointMs));
-    books = replayFills(books, older, checkpointMs, isSpot).books;
-    await facts.write(name, 'books', describeBooks(checkpointMs, books));
+    const older = merge(
+      await readAll(listFills(executions, name, start.atMs, checkpointMs)),
+      others.filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
+    );
+    const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
+    books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
+    await facts.write(name, 'books', { atMs: checkpointMs, books: describeBooks(books) });
   }
-  const known = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
+  const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
+  const known = merge(
+    listed,
+    others.filter(({ atMs }) => atMs >= checkpointMs),
+  );
   const told = (await executions.followed(name, mostFollowed)).flatMap(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
   );
   const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
-  return { sinceMs, readAtMs: nowMs, books, fills, isSpot };
+  return { sinceMs, readAtMs: nowMs, books, first: first.atMs < checkpointMs ? null : first, fills, isSpot };
 }
 
 /**
@@ -84,10 +98,10 @@ export async function readDayFills(
  * @param positions as they were read
  */
 export function realisedBy(day: DayFills, positions: readonly OpenPosition[]): RealisedProfit {
-  const { books, fills, sinceMs, isSpot, readAtMs } = day;
-  const { lastLossAtMs } = replayFills(books, fills, sinceMs, isSpot);
+  const { books, fills, sinceMs, isSpot, readAtMs, first } = day;
+  const { lastLossAtMs } = replayFills(books, fills, sinceMs, isSpot, first);
   const shown = fills.filter((fill) => !isAhead(fill, positions, readAtMs));
-  return { ...replayFills(books, shown, sinceMs, isSpot), lastLossAtMs };
+  return { ...replayFills(books, shown, sinceMs, isSpot, first), lastLossAtMs };
 }
 
 function isAhead(fill: Fill, positions: readonly OpenPosition[], nowMs: number): boolean {
@@ -142,6 +156,12 @@ function findToldFill(
   };
 }
 
+/** A command that only reads stores nothing: what it has read is in no list. @returns the oldest first */
+function merge(listed: readonly Fill[], others: readonly Fill[]): readonly Fill[] {
+  const all = new Map([...others, ...listed].map((fill) => [fillNameOf(fill), fill]));
+  return [...all.values()].sort((one, other) => one.atMs - other.atMs);
+}
+
 async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {
   const fills: Fill[] = [];
   for await (const fill of pages) fills.push(fill);
@@ -153,30 +173,8 @@ interface StoredBooks {
   readonly books: CostBooks;
 }
 
-function describeBooks(atMs: number, books: CostBooks): Json {
-  const open = [...books].filter(([, { amount }]) => !amount.eq(zero));
-  return {
-    atMs,
-    books: Object.fromEntries(
-      open.map(([market, { amount, cost }]) => [
-        market,
-        { amount: formatDecimal(amount), cost: cost.toFixed() },
-      ]),
-    ),
-  };
-}
-
-function parseBooks(fact: Json): StoredBooks | null {
-  const fields = fieldsOf(fact);
-  const atMs = numberIn(fields['atMs']);
-  if (atMs === null) return null;
-  const books = Object.entries(fieldsOf(fields['books'])).map(([market, book]) => {
-    const { amount, cost } = fieldsOf(book);
-    return [market, positionOf(decimalIn(amount), decimalIn(cost))] as const;
-  });
-  return { atMs, books: new Map(books) };
-}
-
-function positionOf(amount: Decimal | null, cost: Decimal | null): CostPosition {
-  return amount === null || cost === null ? flatPosition : { amount, cost };
+function parseStored(fact: Json): StoredBooks | null {
+  const { atMs, books } = fieldsOf(fact);
+  const storedAtMs = numberIn(atMs);
+  return storedAtMs === null ? null : { atMs: storedAtMs, books: parseBooks(books) };
 }

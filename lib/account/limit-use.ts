@@ -9,6 +9,7 @@ import { checkTradingWindow, describeWindow, nextOpeningMs } from '../limits/tra
 import type { Account, RiskLimits } from '../model/account.ts';
 import { currenciesInName } from '../model/market.ts';
 import { sides } from '../model/order.ts';
+import type { DealSource } from './account-deals.ts';
 import { resultOf } from './check-loss.ts';
 import { readDayFills, realisedBy } from './day-profit.ts';
 import { type AccountServices, type ExposureReading, readExposure } from './read-exposure.ts';
@@ -64,7 +65,8 @@ export async function readLimitUse(
     ? await readExposure(services, account, { client, limits, prices, market: null })
     : null;
   if (read !== null) uses.push(...listPositionUse(account, read), ...listNotionalUse(own, read));
-  if (own !== undefined) uses.push(...(await listDayUse(services, account, own, read, prices)));
+  if (own !== undefined)
+    uses.push(...(await listDayUse(services, account, own, read, { client, options: limits, prices })));
   if (own !== undefined) uses.push(...listWindowUse(own, services.clock.nowMs()));
   return { readAtMs: read?.reading.readAtMs ?? null, limits: uses, unknown: read?.unknown ?? [] };
 }
@@ -128,10 +130,13 @@ async function listDayUse(
   account: Account,
   { maxDailyLoss, coolDownMs }: RiskLimits,
   read: ExposureReading | null,
-  prices: UsdtPrices,
+  { prices, ...source }: DealSource & { readonly prices: UsdtPrices },
 ): Promise<readonly LimitUse[]> {
   if (maxDailyLoss === null && coolDownMs === null) return [];
-  const day = await readDayFills(services, account);
+  const day = await readDayFills(services, account, {
+    ...source,
+    ...(read === null ? {} : { reading: read.reading }),
+  });
   const nowMs = services.clock.nowMs();
   const uses: LimitUse[] = [];
   if (maxDailyLoss !== null && read !== null) {

@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../limits/counted-holdings.ts';
 import type { Account } from '../model/account.ts';
+import { isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, isOrderEnd, type Order, positionSides } from '../model/order.ts';
@@ -112,7 +113,10 @@ export async function readExposure(
  * @param market null: of all markets of the account
  */
 export async function listOwn(
-  { ledger, executions }: Pick<AccountServices, 'ledger' | 'executions'>,
+  {
+    ledger,
+    executions,
+  }: Pick<AccountServices, 'executions'> & { readonly ledger: Pick<Ledger, 'openOrders'> },
   { name, markets }: Account,
   market: string | null,
 ): Promise<readonly Entry[]> {
@@ -152,7 +156,7 @@ async function listOwnAndFilled(
       limit: mostLately,
     }),
   ]);
-  const fills = page.fills.filter((fill) => market === null || fill.market === market);
+  const fills = page.fills.filter((fill) => isOfSignal(fill) && (market === null || fill.market === market));
   // With very many followed orders, an order of the last seconds may not be among those that were read.
   const placed = recent.entries.filter(
     ({ status, signal, execution }) =>

@@ -1,11 +1,17 @@
 import type { Json } from '../base/json.ts';
 
 /**
-/**
- * The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market, which
+ * The names of what is kept: the positions as they were last read, what older fills left behind, since and until when the
+ * deals of the account were read, the owner of a market, which
  * alarms were told that come once, and what recognises the exchange key in an alert.
  */
-export type FactName = 'positions' | 'books' | 'told' | `strategy of ${string}` | 'key fingerprints';
+export type FactName =
+  | 'positions'
+  | 'books'
+  | 'deals'
+  | 'told'
+  | `strategy of ${string}`
+  | 'key fingerprints';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

@@ -67,7 +67,7 @@ class DynamodbExecutions implements Executions {
   }
 
   async record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
-    for (const fill of fills) await this.#addFill(fill);
+    for (const fill of fills) await this.#addFill(fill, 'fill');
     const { revision, isFollowed } = execution;
     const text = JSON.stringify(execution);
     const isOpen = isOwnOrderOpen(execution);
@@ -91,12 +91,19 @@ class DynamodbExecutions implements Executions {
     return written.done || (written.found !== null && written.found['execution']?.S === text);
   }
 
-  /** The functions that follow orders may update items, not put them. */
-  async #addFill(fill: Fill): Promise<void> {
+  async recordOthers(fills: readonly Fill[]): Promise<void> {
+    for (const fill of fills) await this.#addFill(fill, 'otherDeal');
+  }
+
+  /**
+   * The functions that follow orders may update items, not put them. A deal of no signal has an attribute of its own, so
+   * that the fill of a signal takes its place without a condition.
+   */
+  async #addFill(fill: Fill, attribute: 'fill' | 'otherDeal'): Promise<void> {
     const expiresAt = Math.ceil(fill.atMs / 1000) + this.#keepDays * 86_400;
     await this.#table.update({
       Key: fillKeyItem(fill),
-      set: `SET #fill = if_not_exists(#fill, :fill), #${expiryAttribute} = :expiry`,
+      set: `SET #${attribute} = if_not_exists(#${attribute}, :fill), #${expiryAttribute} = :expiry`,
       values: { ':fill': { S: JSON.stringify(fill) }, ':expiry': { N: String(expiresAt) } },
     });
   }
@@ -128,7 +135,9 @@ class DynamodbExecutions implements Executions {
     });
     const next = items[limit];
     return {
-      fills: items.slice(0, limit).map((item) => parseOwnJson<Fill>(textAttribute(item, 'fill'))),
+      fills: items
+        .slice(0, limit)
+        .map((item) => parseOwnJson<Fill>(item['fill']?.S ?? textAttribute(item, 'otherDeal'))),
       next: next === undefined ? null : Buffer.from(textAttribute(next, 'item')).toString('base64url'),
     };
   }

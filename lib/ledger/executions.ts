@@ -1,4 +1,4 @@
-import type { Execution, Fill } from '../model/execution.ts';
+import { type Execution, type Fill, isOfSignal } from '../model/execution.ts';
 import type { Entry, EntryKey } from './entry.ts';
 
 /** Selects fills of an account by their time, oldest first. */
@@ -19,7 +19,9 @@ export interface FillPage {
   readonly next: string | null;
 }
 
-/** What became of placed orders: a part of the ledger that only those need who follow orders or report on them. */
+/**
+ * What became of placed orders, and the other deals of the account: a part of the ledger that only those need who follow orders or report on them.
+ */
 export interface Executions {
   /**
    * Entries that are `placed` and whose orders are followed: open ones, and ended ones of which not everything is known.
@@ -29,7 +31,8 @@ export interface Executions {
    */
   followed(account: string, limit: number): Promise<readonly Entry[]>;
   /**
-   * Stores what became of the orders of an entry, and their fills. A fill that is stored already stays as it is. When the
+   * Stores what became of the orders of an entry, and their fills. A fill that is stored already stays as it is, unless it
+   * was stored as a deal of no signal: then it becomes that of the signal. When the
    * signal's own order has ended, it no longer counts as open; when nothing is followed any more, `followed` no longer
    * lists the entry. An order that no longer counts as open stays so, whatever a list that lags says. Safe to repeat.
    *
@@ -39,7 +42,13 @@ export interface Executions {
    */
   record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean>;
   /**
-   * One page; its cost grows with the page, not with the ledger.
+   * Stores deals of no signal. One that is stored already stays as it is, whosever it is. Safe to repeat.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  recordOthers(fills: readonly Fill[]): Promise<void>;
+  /**
+   * One page, of fills of signals and of other deals; its cost grows with the page, not with the ledger.
    *
    * @throws RangeError when the cursor is not from this store
    */
@@ -48,7 +57,7 @@ export interface Executions {
 
 const fillsOfPage = 500;
 
-/** The fills of an account, oldest first, one page at a time. @param untilMs not included */
+/** The fills of an account, those of no signal among them, oldest first, one page at a time. @param untilMs not included */
 export async function* listFills(
   executions: Pick<Executions, 'listFills'>,
   account: string,
@@ -62,6 +71,11 @@ export async function* listFills(
     yield* page.fills;
     cursor = page.next;
   }
+}
+
+/** The same, without deals of no signal. */
+export async function* listSignalFills(...range: Parameters<typeof listFills>): AsyncGenerator<Fill> {
+  for await (const fill of listFills(...range)) if (isOfSignal(fill)) yield fill;
 }
 
 /** @throws RangeError for a cursor that is not from this store */

@@ -45,7 +45,8 @@ const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = 'placed'
       AND coalesce(json_extract(execution, '$.revision'), 0) = ?5`,
   addFill: `INSERT INTO fills (account, market, deal_id, order_id, at_ms, signal_id, fill) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (account, market, deal_id, order_id) DO NOTHING`,
+    ON CONFLICT (account, market, deal_id, order_id) DO UPDATE SET signal_id = excluded.signal_id, fill = excluded.fill
+      WHERE fills.signal_id = '' AND excluded.signal_id <> ''`,
   listFills: `SELECT at_ms, market, deal_id, order_id, fill FROM fills
     WHERE account = ?1 AND (at_ms, market, deal_id, order_id) > (?2, ?3, ?4, ?5) AND at_ms < ?6
     ORDER BY at_ms, market, deal_id, order_id LIMIT ?7`,
@@ -86,6 +87,15 @@ export function createSqliteExecutions(file: SqliteFile): Executions {
           addFill.run(account, market, dealId, orderId, atMs, signalId, JSON.stringify(fill));
         }
         return record.run(account, signalId, text, open, revision - 1).changes === 1;
+      });
+    },
+    async recordOthers(fills: readonly Fill[]): Promise<void> {
+      if (fills.length === 0) return;
+      await file.write(() => {
+        for (const fill of fills) {
+          const { account, market, dealId, orderId, atMs, signalId } = fill;
+          addFill.run(account, market, dealId, orderId, atMs, signalId, JSON.stringify(fill));
+        }
       });
     },
     async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {

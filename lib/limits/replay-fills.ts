@@ -1,17 +1,18 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import { bookFill, type CostPosition } from '../model/average-cost.ts';
+import {
+  applyFirst,
+  bookFill,
+  bookKeyOfFill,
+  type CostBooks,
+  type FirstHoldings,
+} from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 
-/**
- * What fills left behind: the positions at average cost, by market, in hedge mode by market and side.
- *
- * @see DECISIONS 155
- */
-export type CostBooks = ReadonlyMap<string, CostPosition>;
-
+/** @see DECISIONS 155 */
 export interface RealisedProfit {
+  /** What the fills left behind. */
   readonly books: CostBooks;
   /** Realised since the given time, after fees, by quote currency. */
   readonly byQuote: ReadonlyMap<string, Decimal>;
@@ -25,21 +26,27 @@ export interface RealisedProfit {
  * @param fills oldest first
  * @param sinceMs what was realised before it does not count; its positions do
  * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ * @param first what the account held at a time between the earlier fills and the end of these; null: not known, or earlier
  */
 export function replayFills(
   before: CostBooks,
   fills: readonly Fill[],
   sinceMs: number,
   isSpot: (market: string) => boolean = () => false,
+  first: FirstHoldings | null = null,
 ): RealisedProfit {
   const books = new Map(before);
   const byQuote = new Map<string, Decimal>();
   let lastLossAtMs: number | null = null;
+  let pending = first;
   for (const fill of fills) {
+    if (pending !== null && fill.atMs >= pending.atMs) {
+      applyFirst(books, pending, isSpot);
+      pending = null;
+    }
     const currencies = currenciesInName(fill.market);
-    const key = fill.positionSide === undefined ? fill.market : `${fill.market} ${fill.positionSide}`;
     const { closed, realised } = bookFill(books, fill, {
-      key,
+      key: bookKeyOfFill(books, fill),
       currencies,
       isSpot: isSpot(fill.market),
       onlyReduces: false,
@@ -48,6 +55,7 @@ export function replayFills(
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }
+  if (pending !== null) applyFirst(books, pending, isSpot);
   return { books, byQuote, lastLossAtMs };
 }
 
@@ -55,7 +63,7 @@ export function replayFills(
 export interface DayResult {
   /** When the day began. */
   readonly sinceMs: number;
-  /** Of the followed fills of the day, after fees. */
+  /** Of all deals of the day, after fees. */
   readonly realised: Decimal;
   /** Of the open positions. */
   readonly floating: Decimal;

@@ -1,7 +1,7 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { Fill } from './execution.ts';
 import type { Currencies } from './market.ts';
-import { isMarkedReducing, type Side } from './order.ts';
+import { isMarkedReducing, type PositionSide, type Side } from './order.ts';
 
 /**
  * What is held of one market, at average cost. Immutable.
@@ -86,6 +86,55 @@ export interface FillFacts {
   readonly onlyReduces: boolean;
 }
 
+/** The positions of an account, by market, in hedge mode by market and side. */
+export type CostBooks = ReadonlyMap<string, CostPosition>;
+
+/** What an account held when the relay first read it. What was dealt before is in it; every later deal counts. */
+export interface FirstHoldings {
+  readonly atMs: number;
+  readonly books: CostBooks;
+  /** The markets in which the relay had just traded: a list may not have shown it, and the fills tell what it held. */
+  readonly except: ReadonlySet<string>;
+}
+
+/** Replaces what the fills before say by what the account held. Nothing is known so of the spot account. */
+export function applyFirst(
+  books: Map<string, CostPosition>,
+  { books: held, except }: FirstHoldings,
+  isSpot: (market: string) => boolean,
+): void {
+  const isTold = (key: string) => !except.has(marketOfKey(key)) && !isSpot(marketOfKey(key));
+  for (const key of books.keys()) if (isTold(key)) books.delete(key);
+  for (const [key, position] of held) if (isTold(key)) books.set(key, position);
+}
+
+/** The key of a position in the books. */
+export function bookKeyOf(market: string, side: PositionSide | undefined): string {
+  return side === undefined || side === 'BOTH' ? market : `${market} ${side}`;
+}
+
+function marketOfKey(key: string): string {
+  return key.split(' ')[0] ?? key;
+}
+
+/**
+ * The key of the position that a fill changed. The list of deals does not say the side of hedge mode: a deal of no signal
+ * closes what is held, and else enlarges it.
+ *
+ * @param side of its signal
+ */
+export function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide | null): string {
+  const { market, positionSide = side ?? undefined } = fill;
+  if (fill.role !== 'other' || isHeld(books, market)) return bookKeyOf(market, positionSide);
+  const [closed, opened] = fill.side === 'sell' ? (['LONG', 'SHORT'] as const) : (['SHORT', 'LONG'] as const);
+  if (isHeld(books, bookKeyOf(market, closed))) return bookKeyOf(market, closed);
+  return bookKeyOf(market, isHeld(books, bookKeyOf(market, opened)) ? opened : positionSide);
+}
+
+function isHeld(books: CostBooks, key: string): boolean {
+  return books.get(key)?.amount.eq(zero) === false;
+}
+
 export interface BookedFill extends AppliedFill {
   /** Of the fill, in base units. */
   readonly amount: Decimal;
@@ -110,7 +159,8 @@ export function bookFill(books: Map<string, CostPosition>, fill: Fill, facts: Fi
 
 /** Whether a fill can only have closed what was held: it is an exit's, or marked so, or closes a side of hedge mode. */
 function onlyCloses({ role, side, positionSide, onlyReduces }: Fill): boolean {
-  return role !== 'order' || isMarkedReducing({ side, positionSide, reduceOnly: onlyReduces });
+  const isExit = role === 'stop_loss' || role === 'take_profit';
+  return isExit || isMarkedReducing({ side, positionSide, reduceOnly: onlyReduces });
 }
 
 function closingPart({ amount: held }: CostPosition, { side, amount }: CostFill): Decimal {

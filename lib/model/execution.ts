@@ -8,16 +8,20 @@ import type { DecimalText } from './signal.ts';
  */
 export type OrderRole = 'order' | 'stop_loss' | 'take_profit';
 
-/** One fill of an order of a signal, as the exchange reported it. Plain JSON, so that every store keeps it in the same form. */
+/** `other`: a deal of the account that belongs to no signal, such as one by hand, or a liquidation. */
+export type FillRole = OrderRole | 'other';
+
+/** One fill of an order of the account, as the exchange reported it. Plain JSON, so that every store keeps it in the same form. */
 export interface Fill {
   readonly account: string;
   readonly market: string;
   /** The exchange's id of the deal. When two orders of one account fill each other, both fills have it. */
   readonly dealId: number;
   readonly atMs: number;
+  /** Empty for a deal of no signal. */
   readonly signalId: string;
   readonly orderId: number;
-  readonly role: OrderRole;
+  readonly role: FillRole;
   readonly side: Side;
   /** The position of hedge mode that it changed; absent in one-way mode. */
   readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
@@ -33,6 +37,16 @@ export interface Fill {
   /** In units of `feeAsset`. */
   readonly fee: DecimalText;
   readonly feeAsset: string;
+}
+
+/** Whether a fill is that of an order of a signal, or of an exit made from one. */
+export function isOfSignal({ role }: Pick<Fill, 'role'>): boolean {
+  return role !== 'other';
+}
+
+/** What tells a fill from every other one of its account. A deal between two orders of one account is a fill of each. */
+export function fillNameOf({ market, dealId, orderId }: Pick<Fill, 'market' | 'dealId' | 'orderId'>): string {
+  return `${market} ${dealId} ${orderId}`;
 }
 
 /**

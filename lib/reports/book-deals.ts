@@ -1,5 +1,11 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { bookFill, type CostPosition } from '../model/average-cost.ts';
+import {
+  applyFirst,
+  bookFill,
+  bookKeyOfFill,
+  type CostPosition,
+  type FirstHoldings,
+} from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import type { SignalFacts } from './signal-facts.ts';
@@ -7,7 +13,7 @@ import type { SignalFacts } from './signal-facts.ts';
 /** One fill, and what it changed. Amounts of money are in the quote currency. */
 export interface BookedDeal {
   readonly fill: Fill;
-  /** Of the signal whose order, stop-loss or take-profit was filled; null when the ledger does not have it any more. */
+  /** Of the signal whose order, stop-loss or take-profit was filled; null for a deal of none, and when the ledger does not have it any more. */
   readonly facts: SignalFacts | null;
   readonly quote: string;
   readonly amount: Decimal;
@@ -34,27 +40,33 @@ export interface Slippage {
   readonly referenceNotional: Decimal;
 }
 
-/** Books the fills of one or more accounts at average cost, in the order of time. */
+/** Books the fills of one account at average cost, in the order of time. */
 export interface DealBooks {
   /** @param facts of the signal that the fill belongs to; null when they are not known */
   book(fill: Fill, facts: SignalFacts | null): BookedDeal;
 }
 
-/** @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought */
-export function createDealBooks(isSpot: (account: string, market: string) => boolean): DealBooks {
+/**
+ * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ * @param first what the account held when it was first read; null: it never was
+ */
+export function createDealBooks(
+  isSpot: (market: string) => boolean,
+  first: FirstHoldings | null = null,
+): DealBooks {
   const books = new Map<string, CostPosition>();
+  let pending = first;
   return {
     book(fill, facts) {
+      if (pending !== null && fill.atMs >= pending.atMs) {
+        applyFirst(books, pending, isSpot);
+        pending = null;
+      }
       const currencies = currenciesInName(fill.market);
-      const key = JSON.stringify([
-        fill.account,
-        fill.market,
-        fill.positionSide ?? facts?.positionSide ?? null,
-      ]);
       const booked = bookFill(books, fill, {
-        key,
+        key: bookKeyOfFill(books, fill, facts?.positionSide),
         currencies,
-        isSpot: isSpot(fill.account, fill.market),
+        isSpot: isSpot(fill.market),
         onlyReduces: facts?.onlyReduces ?? false,
       });
       return {

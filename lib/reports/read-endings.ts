@@ -1,6 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
-import { type Executions, listFills } from '../ledger/executions.ts';
+import { type Executions, listSignalFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placedByIn } from '../ledger/order-facts.ts';
 import { isStillOpen, orderOf } from '../model/execution.ts';
@@ -76,7 +76,7 @@ async function replay(
   nowMs: number,
 ): Promise<boolean> {
   let count = 0;
-  for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {
+  for await (const fill of listSignalFills(executions, account, 0, nowMs + clockAheadMs)) {
     count += 1;
     if (count > mostFills) return false;
     books.book(fill);

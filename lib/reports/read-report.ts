@@ -2,7 +2,8 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Fill } from '../model/execution.ts';
+import type { FirstHoldings } from '../model/average-cost.ts';
+import { type Fill, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
 import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
 import { factsOf, type SignalFacts } from './signal-facts.ts';
@@ -12,6 +13,8 @@ export interface ReportSources {
   readonly executions: Pick<Executions, 'listFills'>;
   /** Whether a market trades on the spot account. */
   isSpot(account: string, market: string): boolean;
+  /** What an account held when the relay first read it; null: it never did. */
+  firstOf(account: string): Promise<FirstHoldings | null>;
 }
 
 export interface ReportQuery {
@@ -39,6 +42,8 @@ export interface Caveats {
   readonly unmatched: Readonly<Record<string, Decimal>>;
   /** Assets of fees that are neither base nor quote currency: they are in `fees`, and not in the net profit. */
   readonly unvaluedFees: readonly string[];
+  /** Deals of the period that belong to no signal: by hand, or by the exchange. They are in the figures. */
+  readonly otherDeals: number;
   /** Placed orders of the period whose fills have not been read yet. */
   readonly unread: number;
 }
@@ -57,15 +62,19 @@ export async function readReport(
 ): Promise<Report> {
   const { fromMs, untilMs } = query;
   const builder = createReportBuilder(query.by, query.dayOf);
-  const books = createDealBooks((account, market) => sources.isSpot(account, market));
   const found = createFindings();
   for (const account of query.accounts) {
     const { facts, unread } = await readFacts(sources.ledger, account, query);
     found.unread += unread;
+    const isSpot = (market: string) => sources.isSpot(account, market);
+    const books = createDealBooks(isSpot, await sources.firstOf(account));
     const firstFills = new Map<string, number>();
     for await (const fill of listFills(sources.executions, account, 0, untilMs)) {
       const { signalId, role, atMs } = fill;
-      const deal = books.book(fill, facts.get(signalId) ?? (await readMissing(sources.ledger, facts, fill)));
+      const ofSignal = isOfSignal(fill)
+        ? (facts.get(signalId) ?? (await readMissing(sources.ledger, facts, fill)))
+        : null;
+      const deal = books.book(fill, ofSignal);
       found.firstFillAtMs = Math.min(found.firstFillAtMs, atMs);
       if (role === 'order' && !firstFills.has(signalId)) firstFills.set(signalId, atMs);
       if (atMs < fromMs) continue;
@@ -137,6 +146,7 @@ async function readMissing(
 
 interface Findings {
   firstFillAtMs: number;
+  otherDeals: number;
   unread: number;
   readonly unmatched: Map<string, Decimal>;
   readonly unvaluedFees: Set<string>;
@@ -145,23 +155,27 @@ interface Findings {
 function createFindings(): Findings {
   return {
     firstFillAtMs: Number.POSITIVE_INFINITY,
+    otherDeals: 0,
     unread: 0,
     unmatched: new Map(),
     unvaluedFees: new Set(),
   };
 }
 
-function noteGaps({ unmatched, unvaluedFees }: Findings, deal: BookedDeal): void {
+function noteGaps(found: Findings, deal: BookedDeal): void {
+  const { unmatched, unvaluedFees } = found;
   const { market, feeAsset } = deal.fill;
+  if (!isOfSignal(deal.fill)) found.otherDeals += 1;
   if (deal.unmatched.gt(zero)) unmatched.set(market, (unmatched.get(market) ?? zero).plus(deal.unmatched));
   if (deal.feeInQuote === null) unvaluedFees.add(feeAsset);
 }
 
-function describeFindings({ firstFillAtMs, unread, unmatched, unvaluedFees }: Findings): Caveats {
+function describeFindings({ firstFillAtMs, otherDeals, unread, unmatched, unvaluedFees }: Findings): Caveats {
   return {
     firstFillAtMs: Number.isFinite(firstFillAtMs) ? firstFillAtMs : null,
     unmatched: Object.fromEntries(unmatched),
     unvaluedFees: [...unvaluedFees].sort(),
+    otherDeals,
     unread,
   };
 }

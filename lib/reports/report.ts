@@ -1,4 +1,5 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { isOfSignal } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { BookedDeal } from './book-deals.ts';
 import { type Durations, measureDurations } from './durations.ts';
@@ -12,7 +13,10 @@ export type Grouping = (typeof groupings)[number];
  * Money is in the quote currency.
  */
 export interface ReportRow {
-  /** A strategy, a market, an account or a day; empty for a signal that names no strategy. */
+  /**
+   * A strategy, a market, an account or a day; empty for a signal that names no strategy. Beside the strategies, deals of
+   * no signal are a group of their own, `by hand`.
+   */
   readonly group: string;
   readonly quote: string;
   readonly signals: SignalCounts;
@@ -81,9 +85,10 @@ export function createReportBuilder(by: Grouping, dayOf: (timeMs: number) => str
   const rows = new Map<string, RowBuilder>();
   const totals = new Map<string, RowBuilder>();
 
-  function placesOf(group: string, market: string): readonly RowBuilder[] {
+  function placesOf(group: string, market: string, isByHand = false): readonly RowBuilder[] {
     const { quote } = currenciesInName(market);
-    const key = JSON.stringify([group, quote]);
+    // A strategy may have the same name.
+    const key = JSON.stringify([group, quote, isByHand]);
     const row = rows.get(key) ?? createRow(group, quote);
     const total = totals.get(quote) ?? createRow('', quote);
     rows.set(key, row);
@@ -98,14 +103,18 @@ export function createReportBuilder(by: Grouping, dayOf: (timeMs: number) => str
     },
     addDeal(deal) {
       const { account, market, atMs } = deal.fill;
-      const strategy = deal.facts?.strategy ?? null;
+      const isByHand = by === 'strategy' && !isOfSignal(deal.fill);
+      const strategy = isByHand ? byHand : (deal.facts?.strategy ?? null);
       const group = groupOf(by, { account, market, atMs, strategy }, dayOf);
-      for (const row of placesOf(group, market)) countDeal(row, deal);
+      for (const row of placesOf(group, market, isByHand)) countDeal(row, deal);
     },
     rows: () => [...rows.values()].map(finishRow).sort(byGroupAndQuote),
     totals: () => [...totals.values()].map(finishRow).sort(byGroupAndQuote),
   };
 }
+
+/** The group of the deals of no signal; nobody traded them for a strategy. */
+const byHand = 'by hand';
 
 interface Grouped extends Pick<SignalFacts, 'account' | 'market' | 'strategy'> {
   readonly atMs: number;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type DealSource, readOtherDeals } from '../account/account-deals.ts';
 import { checkLossOfDay } from '../account/check-loss.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
 import type { Alarms } from '../base/alarms.ts';
@@ -7,6 +8,7 @@ import { formatDecimal } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { ExchangeError } from '../exchange/errors.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
@@ -105,7 +107,12 @@ async function watchAccount(
   try {
     const client = await services.exchangeFor(account.name);
     if (client.dialect !== 'live') return;
-    if (isDue) reading = await readAndCompare(services, account, { client, options, before, alarms });
+    if (isDue) {
+      reading = await readAndCompare(services, account, { client, options, before, alarms });
+      // Of an account with followed orders, the follower reads them; with `maxDailyLoss`, the check has read them.
+      if (followed.length === 0 && (account.limits?.maxDailyLoss ?? null) === null)
+        await readDealsSafely(services, account, { client, options, reading });
+    }
     const inUse = [
       ...((reading ?? before)?.positions ?? []),
       ...followed.flatMap(({ signal }) => signal ?? []),
@@ -178,6 +185,19 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   }
   await checkLossOfDay(services, account, { client, reading, options });
   return { ...reading, unexplained };
+}
+
+/** What cannot be read now is read later, and the reading of the positions counts in any case. */
+async function readDealsSafely(services: AccountWatch, account: Account, source: DealSource): Promise<void> {
+  try {
+    await readOtherDeals(services, account, source);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('the deals of an account could not be read; the next run tries again', {
+      account: account.name,
+      reason: describeSafely(error),
+    });
+  }
 }
 
 function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, everyMs: number): void {

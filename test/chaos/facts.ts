@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readDealsState } from '../../lib/account/account-deals.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type Executions, listFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
@@ -60,6 +63,7 @@ export interface Secret {
 export interface RelayRecords {
   readonly ledger: Ledger;
   readonly executions: Executions;
+  readonly facts: AccountFacts;
   countQueue(): QueueCounts;
   close(): void;
 }
@@ -70,6 +74,7 @@ export function openRecords(folder: DataFolder): RelayRecords {
   return {
     ledger: createSqliteLedger(file),
     executions: createSqliteExecutions(file),
+    facts: createSqliteAccountFacts(file),
     countQueue: deadLetters.count,
     close: () => file.close(),
   };
@@ -103,6 +108,7 @@ const farFutureMs = Date.UTC(2200, 0);
 /** The fills, and the reports that `relay report` would show. */
 export async function readFollowed(records: RelayRecords): Promise<FollowedFills> {
   const isSpot = (_account: string, market: string) => grounds[market] === 'spot';
+  const firstOf = async (account: string) => (await readDealsState(records.facts, account))?.first ?? null;
   const reports: Record<string, Report> = {};
   for (const [account, paperAccount] of Object.entries(tradingAccounts)) {
     const query = {
@@ -112,7 +118,7 @@ export async function readFollowed(records: RelayRecords): Promise<FollowedFills
       by: 'market',
       dayOf: String,
     } as const;
-    reports[paperAccount] = await readReport({ ...records, isSpot }, query);
+    reports[paperAccount] = await readReport({ ...records, firstOf, isSpot }, query);
   }
   return { fills: await readFills(records), reports };
 }

@@ -70,9 +70,8 @@ Slippage above zero: filled at a worse price than the referencePrice of the
 alert. In basis points (1 bp = 0.01 %) of what the deals would have been worth
 at that price.
 Profit: realised, at average cost, counted from the first stored fill
-(2026-11-19 10:00:00 UTC). Funding, and orders that the relay did not place, are
-not in it. A trade is an order that closed a position or a part of it; it is won
-when its deals made more than their fees.
+(2026-11-19 10:00:00 UTC). Funding is not in it. A trade is an order that closed
+a position or a part of it; it is won when its deals made more than their fees.
 A fee in the base currency, as spot buys pay it, counts at the price of its
 deal.
 `,

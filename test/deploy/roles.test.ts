@@ -51,6 +51,18 @@ const order: Signal = {
   stopPrice: '61000',
   limitPrice: '61100',
 };
+/** In a market without other orders, so that the position is that of this entry. */
+const onPerpetual = { ticker: 'BTCUSDT.P', market: 'BTC_PERP', timeMs: null, maxLagMs: null };
+const enter: Signal = {
+  ...onPerpetual,
+  action: 'order',
+  orderType: 'market',
+  side: 'buy',
+  size: { unit: 'base', quantity: '0.01' },
+  maxSlippage: '1%',
+  stopLoss: '5%',
+};
+const close: Signal = { ...onPerpetual, action: 'close', maxSlippage: '1%' };
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
 /** In a market without other signals: there, only the queue leads to the executor. */
 const aside: Signal = {
@@ -109,9 +121,10 @@ async function execute(signal: Signal): Promise<string | undefined> {
 }
 
 async function deliverToExecutor(signalId: string): Promise<string> {
-  const body = JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' });
+  const { market = '' } = (await read(signalId))?.signal ?? {};
+  const body = JSON.stringify({ account: 'main', signalId, market });
   await invoke('Execute', {
-    Records: [{ messageId: signalId, body, attributes: { MessageGroupId: 'main.BTC_USDT' } }],
+    Records: [{ messageId: signalId, body, attributes: { MessageGroupId: `main.${market}` } }],
   });
   return signalId;
 }
@@ -121,6 +134,20 @@ async function loseResponse(): Promise<string> {
   const signalId = await store(order);
   deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
   return await deliverToExecutor(signalId);
+}
+
+/** @returns the signal of a close that the exchange carried out, in a response that was lost */
+async function loseClose(): Promise<string> {
+  await execute(enter);
+  const signalId = await store(close);
+  deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
+  return await deliverToExecutor(signalId);
+}
+
+function openOnPerpetual(): number {
+  return deployment.paper.control
+    .state()
+    .orders.filter(({ market, status }) => market === 'BTC_PERP' && status === 'open').length;
 }
 
 /** Whether the webhook accepts it. */
@@ -164,7 +191,10 @@ const tasks = {
     return (
       (await statusOf(placed)) === 'placed' &&
       (await isNamed(placed)) &&
-      (await execute(cancelAll)) === 'cancelled'
+      (await execute(cancelAll)) === 'cancelled' &&
+      (await execute(enter)) === 'placed' &&
+      (await execute(close)) === 'placed' &&
+      openOnPerpetual() === 0
     );
   },
   async Reconcile() {
@@ -176,6 +206,7 @@ const tasks = {
       target: { by: 'signalId', signalId: lost },
     });
     const lostCancelAll = await storeUnknown(cancelNothing);
+    const lostClose = await loseClose();
     if (!(await invoke('Reconcile', {}))) return false;
     const { status } = await deployment.settled(leftBehind);
     const { lookup } = (await read(lostCancel)) ?? {};
@@ -184,7 +215,9 @@ const tasks = {
       (await statusOf(lost)) === 'placed' &&
       (await isNamed(lost)) &&
       lookup?.finding === 'the order is still open' &&
-      (await statusOf(lostCancelAll)) === 'cancelled'
+      (await statusOf(lostCancelAll)) === 'cancelled' &&
+      (await statusOf(lostClose)) === 'placed' &&
+      openOnPerpetual() === 0
     );
   },
   async SnapshotsBalances() {
@@ -336,8 +369,10 @@ describe('With its roles enforced, a relay', () => {
         'sqs:SendMessage',
       ],
       [
+        'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
-        // Waiting and followed signals of an account; its fills.
+        // Waiting and followed signals of an account; its newest signals; its fills.
+        'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:UpdateItem',
@@ -352,6 +387,7 @@ describe('With its roles enforced, a relay', () => {
       [
         'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
+        'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',
@@ -406,6 +442,7 @@ describe.each([
       ['dynamodb:Query', '/index/by-status'],
       ['dynamodb:Query', '/index/by-look'],
       ['dynamodb:Query', '/index/open-orders'],
+      ['dynamodb:Query', '/index/by-account'],
       ['dynamodb:GetItem'],
       ['dynamodb:BatchGetItem'],
       ['dynamodb:UpdateItem'],
@@ -429,7 +466,9 @@ describe.each([
     [
       ['dynamodb:GetItem'],
       ['dynamodb:UpdateItem'],
+      ['dynamodb:BatchGetItem'],
       ['dynamodb:Query', '/index/open-orders'],
+      ['dynamodb:Query', '/index/by-account'],
       ['secretsmanager:GetSecretValue'],
     ],
   ],

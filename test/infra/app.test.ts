@@ -42,8 +42,8 @@ describe('The app, with a given stage and configuration,', () => {
   test.each([
     // Kilobytes of 1000 bytes.
     ['receive-signal', 215_000],
-    ['execute-signal', 310_000],
-    ['reconcile-signals', 255_000],
+    ['execute-signal', 315_000],
+    ['reconcile-signals', 275_000],
     ['snapshot-balances', 150_000],
     ['snapshot-fees', 150_000],
     ['import-interest', 150_000],

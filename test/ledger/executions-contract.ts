@@ -196,6 +196,32 @@ export function describeExecutions(name: string, open: () => Promise<Fixture>): 
       expect([...first.fills, ...second.fills].map(({ orderId }) => orderId)).toEqual([42, 43]);
     });
 
+    test('a deal of no signal is listed beside the fills of signals, once', async () => {
+      await place();
+      const other: Fill = { ...fill, dealId: 6, orderId: 41, signalId: '', role: 'other', amount: '0.5' };
+      await fixture.executions.recordOthers([]);
+      await fixture.executions.recordOthers([other]);
+      await fixture.executions.record(key, executionOf(1), [fill]);
+      await fixture.executions.recordOthers([other, { ...other, amount: '0.6' }]);
+
+      const query = { account: 'main', fromMs: 0, untilMs: noonMs + 1000, limit: 5 };
+
+      expect((await fixture.executions.listFills(query)).fills).toEqual([other, fill]);
+    });
+
+    test('a deal of no signal that turns out to be one becomes its fill, and stays so', async () => {
+      await place();
+      const other: Fill = { ...fill, signalId: '', role: 'other' };
+      await fixture.executions.recordOthers([other]);
+      await fixture.executions.record(key, executionOf(1), [fill]);
+      await fixture.executions.recordOthers([other]);
+      await fixture.executions.record(key, executionOf(2), [{ ...fill, amount: '0.7' }]);
+
+      const query = { account: 'main', fromMs: 0, untilMs: noonMs + 1000, limit: 5 };
+
+      expect((await fixture.executions.listFills(query)).fills).toEqual([fill]);
+    });
+
     test('an order that has ended no longer counts as open, and is followed until everything is known', async () => {
       await place();
       await fixture.executions.record(key, executionOf(1, ended), []);

@@ -51,8 +51,10 @@ function closeAt(fills: readonly Fill[], amount: Decimal, price: Decimal): Fill[
 }
 
 function bookAll(fills: readonly Fill[]): readonly BookedDeal[] {
-  const books = createDealBooks((account) => account.endsWith('spot'));
-  return fills.map((fill) => books.book(fill, null));
+  const books = new Map(
+    fills.map(({ account }) => [account, createDealBooks(() => account.endsWith('spot'))]),
+  );
+  return fills.flatMap((fill) => books.get(fill.account)?.book(fill, null) ?? []);
 }
 
 /** Sold less bought, in quote units: what trading did to the balance, without fees. */

@@ -56,12 +56,18 @@ const query: ReportQuery = {
   dayOf: (timeMs) => new Date(timeMs).toISOString().slice(0, 10),
 };
 
+const firstOf = async () => null;
+
 async function read(changes: Partial<ReportQuery> = {}) {
   const deals: BookedDeal[] = [];
   const isSpot = (_: string, market: string) => market === 'ETH_USDT';
-  const report = await readReport({ ledger, executions, isSpot }, { ...query, ...changes }, (deal) => {
-    deals.push(deal);
-  });
+  const report = await readReport(
+    { ledger, executions, firstOf, isSpot },
+    { ...query, ...changes },
+    (deal) => {
+      deals.push(deal);
+    },
+  );
   return { ...report, deals };
 }
 
@@ -170,6 +176,7 @@ describe.each([
       firstFillAtMs: dayMs - 86_400_000 + 100,
       unmatched: {},
       unvaluedFees: [],
+      otherDeals: 0,
       unread: 0,
     });
   });
@@ -226,7 +233,10 @@ describe.each([
       read: ledger.read.bind(ledger),
     };
 
-    const { totals } = await readReport({ ledger: pages, executions: small, isSpot: () => false }, query);
+    const { totals } = await readReport(
+      { ledger: pages, executions: small, firstOf, isSpot: () => false },
+      query,
+    );
 
     expect(totals[0]?.profit.net.toFixed()).toBe('12.11425');
   });
@@ -244,7 +254,7 @@ describe('what no stored fill had opened', () => {
     };
     const isSpot = (_: string, market: string) => market === 'ETH_USDT';
 
-    const { rows, caveats } = await readReport({ ledger, executions: late, isSpot }, query);
+    const { rows, caveats } = await readReport({ ledger, executions: late, firstOf, isSpot }, query);
 
     expect(toJson(rows.find(({ group }) => group === 'ETH_USDT')?.profit)).toEqual({
       gross: '0',

@@ -1,7 +1,8 @@
 import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { longestLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
+import { type Fill, isOfSignal, type OrderExecution } from '../../lib/model/execution.ts';
 import { isOrderEnd, isQuoteSized, type Side } from '../../lib/model/order.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
@@ -41,21 +42,37 @@ function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
 }
 
 /**
- * Each deal of the relay's orders and of their exits must be in the ledger once, and nothing else may be. Of a role in a word
- * that nobody knows, nothing is expected.
+ * Each deal of the relay's orders and of their exits must be in the ledger once, as that of its signal, and each other deal
+ * of the time that was read once, as of no signal; nothing else may be. Of a role in a word that nobody knows, nothing is
+ * expected.
  */
-function findWrongFills({ fills, exchange }: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
+function findWrongFills(facts: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
+  const { fills, exchange, deals: read } = facts;
   const own = new Set(placed.flatMap(({ order, exits }) => [order, ...exits].map(({ orderId }) => orderId)));
   const deals = exchange.deals.filter(({ orderId }) => own.has(orderId)).map(textOfDeal);
   const roles = new Map(exchange.deals.map(({ orderId, dealId, role }) => [`${orderId} ${dealId}`, role]));
-  const stored = fills.map((fill) => {
+  const describe = (fill: Fill) => {
     const isKnown = fill.liquidity === 'maker' || fill.liquidity === 'taker';
     const role = isKnown ? fill.liquidity : roles.get(`${fill.orderId} ${fill.dealId}`);
     return textOfFill({ ...fill, liquidity: role ?? fill.liquidity });
-  });
+  };
+  const stored = fills.filter(isOfSignal).map(describe);
   const missing = deals.filter((text) => !stored.includes(text));
   const invented = stored.filter((text) => !deals.includes(text));
+  const others = fills.filter((fill) => !isOfSignal(fill)).map(describe);
+  const ofNone = exchange.deals.filter(({ orderId }) => !own.has(orderId));
+  const due = ofNone.filter(({ account, atMs }) => {
+    const state = read.get(account);
+    return state !== undefined && atMs >= state.first.atMs && atMs <= state.readToMs - longestLagMs;
+  });
+  const uncounted = due.map(textOfDeal).filter((text) => !others.includes(text));
+  const known = new Set(ofNone.map(textOfDeal));
+  const wronglyOther = others.filter((text) => !known.has(text));
   return [
+    ...uncounted.map((text) => broken('I32', `the ledger has no deal ${text}`)),
+    ...wronglyOther.map((text) =>
+      broken('I32', `no signal's is in the ledger, and not at the exchange: ${text}`),
+    ),
     ...missing.map((text) => broken('I27', `the ledger has no fill ${text}`)),
     ...invented.map((text) => broken('I27', `the exchange has no fill ${text}`)),
     ...(stored.length > new Set(stored).size ? [broken('I27', 'the ledger has a fill twice')] : []),

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
-import type { Fill } from '../../lib/model/execution.ts';
+import { type Fill, fillNameOf } from '../../lib/model/execution.ts';
 import { override } from '../support/override.ts';
 import type { Mutant } from './mutation.ts';
 
@@ -34,6 +34,24 @@ export const followMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'deals-by-hand-dropped',
+    breaks: 'deals that belong to no signal are read and not stored',
+    seeds: 100,
+    dialect: 'live',
+    // Only positions of strategies are traded by hand so that it fills, and those send market orders only.
+    kinds: ['market'],
+    mutation: { executions: (executions) => override(executions, { recordOthers: async () => undefined }) },
+  },
+  {
+    name: 'deals-by-hand-kept',
+    breaks: 'a deal that was stored as of no signal stays so when it turns out to be of one',
+    seeds: 300,
+    dialect: 'live',
+    // Mostly the limits of risk read deals before they are followed, and runs with one kind of order have none.
+    kinds: [],
+    mutation: { executions: keepOthers },
+  },
+  {
     name: 'unprotected-unseen',
     breaks: 'a position without its stop-loss raises no alarm',
     seeds: 300,
@@ -61,6 +79,23 @@ function countTwice(executions: Executions): Executions {
       });
       return executions.record(key, { ...execution, orders }, fills);
     },
+  });
+}
+
+/** What was stored as of no signal is left out of the fills of a signal. */
+function keepOthers(executions: Executions): Executions {
+  const others = new Set<string>();
+  return override(executions, {
+    async recordOthers(fills) {
+      await executions.recordOthers(fills);
+      for (const fill of fills) others.add(fillNameOf(fill));
+    },
+    record: (key, execution, fills) =>
+      executions.record(
+        key,
+        execution,
+        fills.filter((fill) => !others.has(fillNameOf(fill))),
+      ),
   });
 }
 

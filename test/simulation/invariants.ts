@@ -1,3 +1,4 @@
+import type { DealsState } from '../../lib/account/account-deals.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill } from '../../lib/model/execution.ts';
@@ -54,6 +55,7 @@ export const invariants = {
   I29: 'a position that has lost its stop-loss raises an alarm',
   I30: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
   I31: 'an alert that may not be a resend of the one before it is not answered as a resend in silence, and a resend places nothing',
+  I32: 'every deal of an account since it was first read is in the ledger once, and one that belongs to no signal as such',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -72,6 +74,8 @@ export interface Facts {
   readonly entries: readonly Entry[];
   /** All that the ledger has. */
   readonly fills: readonly Fill[];
+  /** By account: since and until when all its deals were read. */
+  readonly deals: ReadonlyMap<string, DealsState>;
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */

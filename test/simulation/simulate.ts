@@ -1,3 +1,4 @@
+import { type DealsState, readDealsState } from '../../lib/account/account-deals.ts';
 import { createRandom } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
@@ -124,11 +125,13 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 
   const entries = await listEntries(world.ledger);
   const fills = await listFills(world);
+  const deals = await readDealsRead(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
     fills,
+    deals,
     exchange: world.exchange.state,
     dialect,
     settings: ownSettings(settingsIn(dialect)),
@@ -201,6 +204,14 @@ async function listFills({ executions, settings }: SimulatedWorld): Promise<read
     executions.listFills({ account, fromMs: 0, untilMs: 2 * startMs, limit: 5000 }),
   );
   return (await Promise.all(pages)).flatMap(({ fills }) => fills);
+}
+
+async function readDealsRead({ facts, settings }: SimulatedWorld): Promise<ReadonlyMap<string, DealsState>> {
+  const states = Object.keys(settings.accounts).map(async (account) => {
+    const state = await readDealsState(facts, account);
+    return state === null ? [] : [[account, state] as const];
+  });
+  return new Map((await Promise.all(states)).flat());
 }
 
 export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {

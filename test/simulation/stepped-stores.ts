@@ -3,6 +3,7 @@ import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
+import { fillNameOf } from '../../lib/model/execution.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
@@ -134,6 +135,10 @@ export function createSteppedExecutions(process: Process, executions: Executions
         for (const { dealId } of fills) history.storedDeals.set(dealId, loop.nowMs);
         return isRecorded;
       }),
+    recordOthers: (fills) =>
+      process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), () =>
+        executions.recordOthers(fills),
+      ),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
   };

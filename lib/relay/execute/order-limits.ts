@@ -50,12 +50,16 @@ export async function readLimits(
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   const prices = createUsdtPrices(client, limits);
-  const [read, day] = await Promise.all([
+  const [read] = await Promise.all([
     needs && readExposure(services, account, { client, limits, prices, market: needs.ordersOf }),
-    needs?.fills ? readDayFills(services, account) : null,
     // The check needs it: it is read beside the others, within their time.
     needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);
+  // After the positions: what was closed in between counts as realised, where the other order would miss it.
+  const day =
+    needs?.fills && read !== null
+      ? await readDayFills(services, account, { client, options: limits, reading: read.reading })
+      : null;
   return {
     readAtMs: read?.reading.readAtMs ?? null,
     check: (sized) =>

@@ -1,3 +1,4 @@
+import type { DealsState } from '../../account/account-deals.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import {
@@ -50,6 +51,10 @@ export class AccountMemory {
   pause = { untilMs: 0, lengthMs: 0 };
   /** Since when every reading has failed, and when the alarm was last raised; null: the last one succeeded. */
   failing: { readonly sinceMs: number; readonly alarmedAtMs: number | null } | null = null;
+  /** Since and until when all deals of the account were read; null: not known here. */
+  dealsState: DealsState | null = null;
+  /** The deals of the last reading: those of signals, and those that are stored as of none. */
+  settledDeals: ReadonlySet<string> = new Set();
   #readAtMs: number | null = null;
 
   /** What is known of an order. */
@@ -70,12 +75,13 @@ export class AccountMemory {
    * Reads the lists of the account from a while before the previous reading on; at first from before the oldest of the
    * entries on.
    *
+   * @param dealsFromMs from when on deals are read if that is earlier
    * @throws ExchangeError when a list cannot be read
    */
   async read(
     client: ExchangeClient,
     entries: readonly Entry[],
-    nowMs: number,
+    { nowMs, dealsFromMs }: { readonly nowMs: number; readonly dealsFromMs: number },
     options: SendOptions,
   ): Promise<AccountReading> {
     const oldestMs = Math.min(...entries.map(({ createdAtMs }) => createdAtMs));
@@ -83,7 +89,7 @@ export class AccountMemory {
     const fromMs = Math.max(sinceMs, nowMs - farthestBackMs);
     const open = await listOpenOrders(client, null, options);
     const ended = await listEndedOrders(client, fromMs, options);
-    const deals = await listAccountDeals(client, fromMs, options);
+    const deals = await listAccountDeals(client, Math.min(fromMs, dealsFromMs), options);
     // What could not be read must not hold back the rest: an order that no list shows is asked for alone.
     this.#readAtMs = nowMs;
     return { open: open.orders, ended, deals, hiddenOpen: open.hidden };

@@ -1,3 +1,12 @@
+import {
+  beginDeals,
+  type DealSource,
+  type DealsState,
+  dealsFromMs,
+  noteRead,
+  readDealsState,
+  storeOthers,
+} from '../../account/account-deals.ts';
 import { endedExitsIn } from '../../account/exit-claims.ts';
 import { orderSignalOf } from '../../account/sent-order.ts';
 import { hasPassed } from '../../base/clock.ts';
@@ -7,9 +16,16 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
-import { orderOf } from '../../model/execution.ts';
+import { fillNameOf, orderOf } from '../../model/execution.ts';
+import { findAccount } from '../../model/settings.ts';
 import { claimExits } from './claim-exits.ts';
-import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-memory.ts';
+import {
+  AccountMemory,
+  type AccountReading,
+  findOrderId,
+  indexReading,
+  listUnnamed,
+} from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
@@ -132,10 +148,11 @@ async function followAccount(
   if (client.dialect !== 'live') return;
   const options: SendOptions = { timeoutMs, notAfterMs };
   const nowMs = clock.nowMs();
+  memory.dealsState ??= await findDealsState(services, account, { client, options });
   const reading = await memory.read(
     client,
     entries.map(({ entry }) => entry),
-    nowMs,
+    { nowMs, dealsFromMs: memory.dealsState === null ? nowMs : dealsFromMs(memory.dealsState, nowMs) },
     options,
   );
   const ended = new Set(entries.flatMap(({ entry }) => endedExitsIn(entry)));
@@ -156,7 +173,53 @@ async function followAccount(
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
   await watchProtection({ services, account, client, options }, followed, memory, reading, nowMs);
   for (const one of followed) await record(services, one, memory, nowMs);
+  await storeUnfollowed(services, account, followed, memory, reading, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
+}
+
+/** @returns null when it is not known what the account holds: the next run tries again */
+async function findDealsState(
+  services: TellingServices,
+  name: string,
+  source: DealSource,
+): Promise<DealsState | null> {
+  const state = await readDealsState(services.facts, name);
+  const account = findAccount(services.settings, name);
+  if (state !== null || account === null) return state;
+  try {
+    return await beginDeals(services, account, source);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('the positions could not be read; the relay tries again', {
+      account: name,
+      reason: describeSafely(error),
+    });
+    return null;
+  }
+}
+
+/** Stores the deals of the reading that are of no followed order. Those of signals come first: theirs are known by then. */
+async function storeUnfollowed(
+  services: TellingServices,
+  account: string,
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+  { deals }: AccountReading,
+  nowMs: number,
+): Promise<void> {
+  const state = memory.dealsState;
+  if (state === null) return;
+  const names = new Set(
+    followed.flatMap((one) => one.names.map(({ market, orderId }) => `${market} ${orderId}`)),
+  );
+  const unknown = deals.filter(
+    ({ market, orderId, id }) =>
+      !names.has(`${market} ${orderId}`) &&
+      !memory.settledDeals.has(fillNameOf({ market, orderId, dealId: id })),
+  );
+  await storeOthers(services, account, state, unknown);
+  memory.settledDeals = new Set(deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id })));
+  memory.dealsState = await noteRead(services, account, state, nowMs);
 }
 
 /** Asks alone for orders that the lists leave unexplained, those first that have been so for longest. */

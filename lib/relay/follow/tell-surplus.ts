@@ -1,5 +1,5 @@
 import { formatDecimal } from '../../base/decimal.ts';
-import { listFills } from '../../ledger/executions.ts';
+import { listSignalFills } from '../../ledger/executions.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import type { AccountMemory } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
@@ -25,7 +25,7 @@ export async function tellSurplus(
       const known = memory.knownOf({ market, orderId });
       if (!known.isStoredKnown) {
         const times = [...deals, ...surplus].map(({ atMs }) => atMs);
-        const fills = listFills(executions, account, Math.min(...times), Math.max(...times) + 1);
+        const fills = listSignalFills(executions, account, Math.min(...times), Math.max(...times) + 1);
         for await (const fill of fills)
           if (fill.orderId === orderId && fill.market === market) known.stored.add(fill.dealId);
         known.isStoredKnown = true;

@@ -19,6 +19,7 @@ afterEach(() => relay.close());
 
 const ordersPath = '/api/v4/orders';
 const historyPath = '/api/v4/trade-account/order/history';
+const positionsPath = '/api/v4/collateral-account/positions/open';
 const dealsPath = '/api/v4/trade-account/executed-history';
 const orderDealsPath = '/api/v4/trade-account/order';
 
@@ -49,10 +50,13 @@ describe('following', () => {
     expect(relay.asked).toEqual([]);
   });
 
-  test('asks three lists for all open orders together', async () => {
+  test('asks three lists for all open orders together, and the first time what the account holds', async () => {
     for (const id of ['one', 'two', 'three']) await relay.send(limitAlert({ id }));
     relay.asked.length = 0;
 
+    await relay.follow();
+    expect(relay.asked).toEqual([positionsPath, ordersPath, historyPath, dealsPath]);
+    relay.asked.length = 0;
     await relay.follow();
 
     expect(relay.asked).toEqual([ordersPath, historyPath, dealsPath]);

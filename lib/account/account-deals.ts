@@ -1,0 +1,220 @@
+import type { Clock } from '../base/clock.ts';
+import { formatDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { longestLagMs } from '../exchange/lag.ts';
+import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
+import { listPositions } from '../exchange/list-positions.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Account } from '../model/account.ts';
+import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
+import { type Fill, fillNameOf, isOfSignal, isStillOpen, orderOf } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { currenciesInName } from '../model/market.ts';
+import { listOwn } from './read-exposure.ts';
+
+/**
+ * The deals of an account that belong to no signal: orders by hand, a close on the website of the exchange, a liquidation,
+ * an exit that no entry has claimed. They change what the account made and holds as the deals of signals do.
+ *
+ * They are read with the lists that followed orders need anyway; while a position may be open, every minute; and before an
+ * opening order is judged by `maxDailyLoss` or `coolDownAfterLoss`. While nothing is open, no loss can arise, so an idle
+ * account causes no request: what was dealt meanwhile is read, and counts, before the next order opens anything.
+ */
+export interface DealServices {
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
+}
+
+/** The fact `deals`. Deals before the relay first read the account do not count: they are in what it held then. */
+export interface DealsState {
+  readonly first: FirstHoldings;
+  /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
+  readonly readToMs: number;
+}
+
+/** How the deals of an account are read. */
+export interface DealSource {
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+  /** The positions if they were just read, and when; absent: they are read if they are needed. */
+  readonly reading?: { readonly readAtMs: number; readonly positions: readonly OpenPosition[] };
+}
+
+/** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
+const storeEveryMs = 5 * 60_000;
+/** The exchange reaches back 31 days. */
+const farthestBackMs = 30 * 24 * 3_600_000;
+
+/** @returns null while the account was never read @throws RelayError `store_unavailable` */
+export async function readDealsState(facts: AccountFacts, account: string): Promise<DealsState | null> {
+  const { sinceMs, readToMs, books, except } = fieldsOf(await facts.read(account, 'deals'));
+  const [atMs, toMs] = [numberIn(sinceMs), numberIn(readToMs)];
+  if (atMs === null || toMs === null) return null;
+  const markets = Array.isArray(except) ? (except as readonly Json[]).map(String) : [];
+  return { first: { atMs, books: parseBooks(books), except: new Set(markets) }, readToMs: toMs };
+}
+
+/**
+ * Reads the deals since the last reading, and stores those of no signal.
+ *
+ * @returns those that were not stored yet, and what the account held at first
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readOtherDeals(
+  services: DealServices,
+  account: Account,
+  source: DealSource,
+): Promise<{ readonly others: readonly Fill[]; readonly first: FirstHoldings }> {
+  const nowMs = services.clock.nowMs();
+  const state = await readDealsState(services.facts, account.name);
+  if (state === null) return { others: [], first: (await beginDeals(services, account, source)).first };
+  const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
+  const others = await storeOthers(services, account.name, state, deals);
+  await noteRead(services, account.name, state, nowMs);
+  return { others, first: state.first };
+}
+
+/** From when on the deals must be read: a list may show a deal late. */
+export function dealsFromMs({ first, readToMs }: DealsState, nowMs: number): number {
+  const sinceMs = Math.max(first.atMs, Math.min(readToMs, nowMs) - longestLagMs);
+  // A time in the future was noted before the clock was set back.
+  return Math.max(Math.min(sinceMs, nowMs), nowMs - farthestBackMs);
+}
+
+/** Notes until when the deals were read. @returns the state from now on */
+export async function noteRead(
+  { facts }: Pick<DealServices, 'facts'>,
+  account: string,
+  state: DealsState,
+  nowMs: number,
+): Promise<DealsState> {
+  if (Math.abs(nowMs - state.readToMs) < storeEveryMs) return state;
+  const next = { ...state, readToMs: nowMs };
+  await facts.write(account, 'deals', describeState(next));
+  return next;
+}
+
+/**
+ * Begins to count the deals of an account, with what it holds: without that, the close of an older position would count
+ * as an order that opens the opposite one.
+ *
+ * @throws ExchangeError when the positions cannot be read; RelayError `store_unavailable`
+ */
+export async function beginDeals(
+  { clock, ledger, executions, facts }: DealServices,
+  account: Account,
+  { client, options, reading }: DealSource,
+): Promise<DealsState> {
+  const { name, markets } = account;
+  const atMs = reading?.readAtMs ?? clock.nowMs();
+  // A key for spot alone may not read positions.
+  const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
+  const positions =
+    reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
+  const own = await listOwn({ ledger, executions }, account, null);
+  const traded = own.flatMap(({ signal }) => signal?.market ?? []);
+  const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
+    basePrice === null
+      ? []
+      : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
+  );
+  const state = { first: { atMs, books: new Map(books), except: new Set(traded) }, readToMs: atMs };
+  await facts.write(name, 'deals', describeState(state));
+  return state;
+}
+
+/**
+ * Stores the deals that belong to no signal. One that turns out later to be a signal's becomes that signal's fill when the
+ * signal is followed, because both have the same key.
+ *
+ * @param deals without those of followed orders
+ * @returns those that were not stored yet
+ * @throws RelayError `store_unavailable`
+ */
+export async function storeOthers(
+  { ledger, executions }: Pick<DealServices, 'ledger' | 'executions'>,
+  account: string,
+  { first }: DealsState,
+  deals: readonly AccountDeal[],
+): Promise<readonly Fill[]> {
+  const counted = deals.filter(({ atMs }) => atMs >= first.atMs);
+  if (counted.length === 0) return [];
+  const times = counted.map(({ atMs }) => atMs);
+  const stored = new Set<string>();
+  const known = new Set<string>();
+  for await (const fill of listFills(executions, account, Math.min(...times), Math.max(...times) + 1)) {
+    stored.add(fillNameOf(fill));
+    if (isOfSignal(fill)) known.add(`${fill.market} ${fill.orderId}`);
+  }
+  const fresh = counted.filter(
+    ({ market, id, orderId }) => !stored.has(fillNameOf({ market, dealId: id, orderId })),
+  );
+  const others: Fill[] = [];
+  for (const [key, ofOrder] of Map.groupBy(fresh, ({ market, orderId }) => `${market} ${orderId}`)) {
+    const [{ market, orderId } = { market: '', orderId: 0 }] = ofOrder;
+    // What is listed of such an order beyond its stored fills is a deal under a second id, or is stored when it is followed.
+    if (known.has(key) || isTold(await ledger.findOrder(account, market, orderId))) continue;
+    others.push(...ofOrder.map((deal) => fillOf(account, deal)));
+  }
+  await executions.recordOthers(others);
+  return others;
+}
+
+/** Whether the fills of an entry's own order are told by following it: it is followed, or has ended with all of them. */
+function isTold(entry: Entry | null): boolean {
+  if (entry === null) return false;
+  const { execution } = entry;
+  if (execution === null || execution.isFollowed) return true;
+  const own = orderOf(execution, 'order');
+  return own !== null && own.status !== 'gone' && !isStillOpen(own.status);
+}
+
+function fillOf(account: string, deal: AccountDeal): Fill {
+  const { market, id, atMs, orderId, side, role, amount, price, notional, fee, feeAsset } = deal;
+  return {
+    account,
+    market,
+    dealId: id,
+    atMs,
+    signalId: '',
+    orderId,
+    role: 'other',
+    side,
+    liquidity: role,
+    amount: formatDecimal(amount),
+    price: formatDecimal(price),
+    notional: formatDecimal(notional),
+    fee: formatDecimal(fee),
+    feeAsset: feeAsset ?? currenciesInName(market).quote,
+  };
+}
+
+function describeState({ first, readToMs }: DealsState): Json {
+  const { atMs, books, except } = first;
+  return { sinceMs: atMs, readToMs, books: describeBooks(books), except: [...except] };
+}
+
+/** Books as a fact keeps them. */
+export function describeBooks(books: CostBooks): Json {
+  const open = [...books].filter(([, { amount }]) => !amount.eq(zero));
+  return Object.fromEntries(
+    open.map(([key, { amount, cost }]) => [key, { amount: formatDecimal(amount), cost: cost.toFixed() }]),
+  );
+}
+
+export function parseBooks(fact: Json | undefined): CostBooks {
+  const books = Object.entries(fieldsOf(fact)).flatMap(([key, book]): (readonly [string, CostPosition])[] => {
+    const { amount, cost } = fieldsOf(book);
+    const position = { amount: decimalIn(amount), cost: decimalIn(cost) };
+    return position.amount === null || position.cost === null
+      ? []
+      : [[key, { amount: position.amount, cost: position.cost }]];
+  });
+  return new Map(books);
+}

@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readDealsState } from '../../lib/account/account-deals.ts';
+import { readLimitUse } from '../../lib/account/limit-use.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import type { Side } from '../../lib/model/order.ts';
+import { readReport } from '../../lib/reports/read-report.ts';
+import type { Grouping } from '../../lib/reports/report.ts';
+import { minuteMs } from '../support/aftermath.ts';
+import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+
+let relay: LimitedRelay;
+let heldAtFirst: Decimal;
+
+beforeEach(async () => {
+  relay = await openLimitedRelay();
+  heldAtFirst = await readCollateral();
+});
+afterEach(() => relay.close());
+
+const limited = settingsWith({ maxDailyLoss: '40' });
+const placed = { status: 'placed' };
+const entry = { action: 'buy', quantity: '0.02', stopLoss: '45000' };
+
+async function readCollateral(): Promise<Decimal> {
+  const client = await relay.services.exchangeFor('main');
+  const balances = await client.call(collateralBalance, {});
+  return balances.find(({ asset }) => asset === 'USDT')?.balance ?? zero;
+}
+
+/** An order of the account that the relay knows nothing of; it fills at once. */
+async function tradeByHand(side: Side, amount: string): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const price = parseDecimal(side === 'buy' ? '60000' : '40000');
+  const order = { market: 'BTC_USDT', side, amount: parseDecimal(amount), price, clientOrderId: '' };
+  await client.call(limitEndpoint, order);
+}
+
+async function readAll(by: Grouping = 'market') {
+  const { ledger, executions, facts } = relay.services;
+  const firstOf = async (account: string) => (await readDealsState(facts, account))?.first ?? null;
+  return await readReport(
+    { ledger, executions, firstOf, isSpot: () => false },
+    { accounts: ['main'], fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, by, dayOf: String },
+  );
+}
+
+async function reportedProfit(): Promise<string> {
+  const { totals } = await readAll();
+  return formatDecimal(totals[0]?.profit.net ?? zero);
+}
+
+const changeOfCollateral = async () => formatDecimal((await readCollateral()).minus(heldAtFirst));
+
+/** The loss of the day as `relay limits` shows it. */
+async function usedOfLoss(): Promise<string | null | undefined> {
+  const client = await relay.services.exchangeFor('main');
+  const account = limited.accounts['main'];
+  if (account === undefined) throw new Error('there is no account');
+  const { limits } = await readLimitUse(relay.services, account, client, { timeoutMs: 2000 });
+  return limits.find(({ name }) => name === 'maxDailyLoss')?.used;
+}
+
+/** As time goes on in a relay: the minute's watch, and the follower. */
+async function goOn(ms: number): Promise<void> {
+  relay.clock.advance(ms);
+  await relay.reconcile();
+  await relay.follow();
+}
+
+describe('A position of the relay that is closed by hand at a loss', () => {
+  test('counts at once for maxDailyLoss, in the limits and in the report, and lets reductions through', async () => {
+    expect(await relay.sendUnder(limited, entry)).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('47500');
+    await tradeByHand('sell', '0.02');
+
+    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+      status: 'denied',
+      rule: 'max_daily_loss',
+      limit: '40',
+      actual: '51.95',
+    });
+    expect(await changeOfCollateral()).toBe('-51.9501998');
+    expect(await usedOfLoss()).toBe('51.9501998');
+    await goOn(minuteMs);
+    expect(await reportedProfit()).toBe('-51.9501998');
+    await relay.services.ledger.writePause('main', null);
+    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+      rule: 'max_daily_loss',
+    });
+    await tradeByHand('buy', '0.01');
+    relay.clock.advance(2 * longestPositionLagMs);
+    expect(await relay.sendUnder(limited, { action: 'sell', quantity: '0.01', reduceOnly: true })).toEqual(
+      placed,
+    );
+  });
+
+  test('is seen by the watch, although no order of the account is followed any more', async () => {
+    await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+    await goOn(20_000);
+    relay.setPrice('47500');
+    await tradeByHand('sell', '0.02');
+    await goOn(minuteMs);
+
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['daily_loss']);
+    expect(await reportedProfit()).toBe('-51.9501998');
+  });
+
+  test('starts coolDownAfterLoss', async () => {
+    const cooling = settingsWith({ coolDownAfterLoss: 30 });
+    await relay.sendUnder(cooling, entry);
+    await goOn(20_000);
+    relay.setPrice('49000');
+    await tradeByHand('sell', '0.02');
+
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.001' })).toMatchObject({
+      rule: 'cool_down_after_loss',
+    });
+  });
+
+  test('is a group of its own beside the strategies', async () => {
+    await relay.sendUnder(limited, { ...entry, strategy: 'breakout' });
+    await goOn(20_000);
+    relay.setPrice('49000');
+    await tradeByHand('sell', '0.02');
+    await goOn(minuteMs);
+
+    const { rows, caveats } = await readAll('strategy');
+
+    expect(rows.map(({ group, deals, profit }) => [group, deals, formatDecimal(profit.net)])).toEqual([
+      ['breakout', 1, '-1'],
+      ['by hand', 1, '-20.9801998'],
+    ]);
+    expect(caveats.otherDeals).toBe(1);
+  });
+});
+
+async function storedFills() {
+  const query = { account: 'main', fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: 100 };
+  return (await relay.services.executions.listFills(query)).fills;
+}
+
+const roles = async () => (await storedFills()).map(({ role }) => role);
+
+test('an exit that fills after its entry is no longer followed counts', async () => {
+  await relay.sendUnder(limited, entry);
+  const { ledger, executions } = relay.services;
+  const { entries } = await ledger.list({ status: 'placed', limit: 1 });
+  await goOn(20_000);
+  const read = await relay.entry(entries[0]?.signalId ?? '');
+  if (read.execution === null) throw new Error('it is not followed');
+  const { revision, orders } = read.execution;
+  // As a follower leaves an entry whose position it has seen gone, and whose exit it never recognised.
+  const own = orders.filter(({ role }) => role === 'order');
+  await executions.record(
+    read,
+    { ...read.execution, revision: revision + 1, orders: own, isFollowed: false },
+    [],
+  );
+  relay.setPrice('45000');
+  await goOn(minuteMs);
+
+  expect(await roles()).toEqual(['order', 'other']);
+  expect(await reportedProfit()).toBe(await changeOfCollateral());
+  expect(relay.alarms.map(({ name }) => name)).toContain('daily_loss');
+});
+
+test('deals that belong to no entry at all count: opened by hand, and closed by hand', async () => {
+  await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' });
+  await goOn(20_000);
+  await tradeByHand('sell', '0.04');
+  relay.setPrice('52000');
+  await tradeByHand('buy', '0.04');
+
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'max_daily_loss',
+  });
+  expect(await roles()).toEqual(['order', 'other', 'other']);
+  // The position of 0.001 is open, entered at its average price again.
+  expect(formatDecimal(parseDecimal(await reportedProfit()).round(2))).toBe(
+    formatDecimal(parseDecimal(await changeOfCollateral()).round(2)),
+  );
+});
+
+test('what was dealt before the relay first read the account does not count, and its close counts at its own cost', async () => {
+  await tradeByHand('buy', '0.04');
+  relay.clock.advance(20_000);
+  const resting = { orderType: 'limit', maxSlippage: undefined, limitPrice: '40000' };
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
+  const cost = await readCollateral();
+  relay.setPrice('49000');
+  await tradeByHand('sell', '0.04');
+  const lost = (await readCollateral()).minus(cost);
+  relay.clock.advance(2 * longestPositionLagMs);
+
+  expect(await usedOfLoss()).toBe(formatDecimal(lost.neg().round(8)));
+  await tradeByHand('buy', '0.04');
+  relay.setPrice('50000');
+  await tradeByHand('sell', '0.04');
+  relay.clock.advance(2 * longestPositionLagMs);
+  expect(await usedOfLoss()).toBe(formatDecimal(cost.minus(await readCollateral()).round(8)));
+});
+
+test('a deal that turns out to be of an entry is counted once, as that of the entry', async () => {
+  await relay.sendUnder(limited, entry);
+  await goOn(20_000);
+  relay.setPrice('45000');
+
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'max_daily_loss',
+  });
+  expect(await roles()).toEqual(['order', 'other']);
+  await goOn(3_000);
+  expect(await roles()).toEqual(['order', 'stop_loss']);
+  expect(await reportedProfit()).toBe(await changeOfCollateral());
+  relay.clock.advance(2 * longestPositionLagMs);
+  expect(await usedOfLoss()).toBe(
+    formatDecimal(
+      parseDecimal(await changeOfCollateral())
+        .neg()
+        .round(8),
+    ),
+  );
+});
+
+test('a list that lags behind the deals makes none lost, and none counted twice', async () => {
+  await relay.sendUnder(limited, entry);
+  await goOn(20_000);
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'executed-history',
+    delayMs: 8 * minuteMs,
+    probability: 1,
+  });
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  for (let minute = 0; minute < 20; minute += 1) await goOn(minuteMs);
+
+  expect(await roles()).toEqual(['order', 'other']);
+  expect(await reportedProfit()).toBe('-51.9501998');
+});
+
+test('a process that begins anew counts what was dealt while none ran', async () => {
+  await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(5 * 60 * minuteMs);
+
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'max_daily_loss',
+  });
+});
+
+test('a deal by hand of days ago is in the books of average cost, and not in the loss of this day', async () => {
+  await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(3 * 24 * 60 * minuteMs);
+
+  expect(await usedOfLoss()).toBe('0');
+  const before = await readCollateral();
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  relay.setPrice('48000');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+  const gained = (await readCollateral()).minus(before);
+
+  expect(gained.gt(zero)).toBe(true);
+  expect(await usedOfLoss()).toBe(formatDecimal(gained.neg().round(8)));
+});
+
+test('in hedge mode, an order by hand closes the position that is held', async () => {
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+  relay.paper.control.setHedgeMode('main', true);
+  const first = await readCollateral();
+  const long = { ticker: 'BTCUSDT.P', action: 'buy', quantity: '0.01', positionSide: 'LONG' };
+  expect(await relay.sendUnder(limited, long, 'BTC_PERP')).toEqual(placed);
+  await goOn(20_000);
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('45000'));
+  const client = await relay.services.exchangeFor('main');
+  await client.call(limitEndpoint, {
+    market: 'BTC_PERP',
+    side: 'sell',
+    positionSide: 'LONG',
+    amount: parseDecimal('0.01'),
+    price: parseDecimal('44000'),
+    clientOrderId: '',
+  });
+  relay.clock.advance(2 * longestPositionLagMs);
+
+  expect(await relay.sendUnder(limited, long, 'BTC_PERP')).toMatchObject({ rule: 'max_daily_loss' });
+  expect(await usedOfLoss()).toBe(formatDecimal(first.minus(await readCollateral()).round(8)));
+});
