@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { isLossPause } from '../../lib/account/pause-on-loss.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { type Context, readShortText, runCommand } from '../command.ts';
@@ -9,11 +8,14 @@ import { formatSecond, paint } from '../show/print.ts';
 export function addPauseCommands(program: Command): void {
   program
     .command('pause')
-    .description('stop sending orders: order signals end as denied; cancellations are still sent')
+    .description(
+      'stop what opens or enlarges a position: such signals end as denied; closes and cancellations are still sent',
+    )
     .argument('[account]', 'which account (default: all configured accounts)')
     .option('--reason <text>', 'recorded with every denied signal', 'paused by the operator')
-    .action((account: string | undefined, options: { reason: string }, command: Command) =>
-      runCommand(command, (context) => pauseAccounts(context, account, options.reason)),
+    .option('--everything', 'stop orders that close or reduce a position, too')
+    .action((account: string | undefined, options: PauseOptions, command: Command) =>
+      runCommand(command, (context) => pauseAccounts(context, account, options)),
     );
   program
     .command('resume')
@@ -24,21 +26,32 @@ export function addPauseCommands(program: Command): void {
     );
 }
 
+interface PauseOptions {
+  readonly reason: string;
+  readonly everything?: boolean;
+}
+
+const stopped = {
+  entries: 'nothing opens or enlarges a position, and orders that close or reduce one are still sent',
+  everything: 'orders that close or reduce a position are denied, too',
+};
+
 async function pauseAccounts(
   { session, printChange }: Context,
   name: string | undefined,
-  text: string,
+  options: PauseOptions,
 ): Promise<void> {
-  const reason = readShortText('the reason', text);
+  const reason = readShortText('the reason', options.reason);
+  const kind = options.everything === true ? 'everything' : 'entries';
   const ledger = session.openLedger();
   const sinceMs = session.clock.nowMs();
   const paused = accountNames(session.settings, name);
-  for (const account of paused) await ledger.writePause(account, { sinceMs, reason });
-  printChange({ paused: paused.map((account) => ({ account, sinceMs, reason })) }, () =>
+  for (const account of paused) await ledger.writePause(account, { sinceMs, reason, kind });
+  printChange({ paused: paused.map((account) => ({ account, sinceMs, reason, kind })) }, () =>
     paused
       .map((account) =>
         paint({
-          text: `${account} is paused from the next signal on (${reason}): orders that close or reduce a position are denied, too; cancellations are still sent`,
+          text: `${account} is paused from the next signal on (${reason}): ${stopped[kind]}; cancellations are still sent`,
           style: 'alarm',
         }),
       )
@@ -65,7 +78,7 @@ async function resumeAccounts({ session, printChange }: Context, name: string | 
 
 function describeResumed(account: string, pause: Pause): string {
   const text = `${account} trades again; it had been paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`;
-  return isLossPause(pause)
+  return pause.kind === 'daily_loss'
     ? `${text}. It is paused again today, unless the loss is smaller or maxDailyLoss higher by then: npx relay limits`
     : text;
 }

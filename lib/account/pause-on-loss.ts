@@ -1,6 +1,6 @@
 import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Ledger, Pause } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 
 /** @see DECISIONS 156 */
@@ -31,13 +31,9 @@ export async function pauseOnLoss(
     },
     { account, rule, limit, actual, note: message },
   );
-  await ledger.pauseRunning(account, { sinceMs: clock.nowMs(), reason: `${reasonPrefix}${message}` });
-}
-
-/** How the reason of such a pause begins. */
-const reasonPrefix = 'maxDailyLoss: ';
-
-/** Whether the pause was made by {@link pauseOnLoss}, so that orders which only reduce a position pass it. */
-export function isLossPause({ reason }: Pause): boolean {
-  return reason.startsWith(reasonPrefix);
+  await ledger.pauseRunning(account, {
+    sinceMs: clock.nowMs(),
+    reason: `maxDailyLoss: ${message}`,
+    kind: 'daily_loss',
+  });
 }

@@ -20,19 +20,20 @@ import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
-import type {
-  Accepted,
-  Due,
-  DueKey,
-  EntryPage,
-  EntryQuery,
-  Ledger,
-  MinuteLimit,
-  Move,
-  NewEntry,
-  Pause,
-  RefusedEntry,
-  Started,
+import {
+  type Accepted,
+  type Due,
+  type DueKey,
+  type EntryPage,
+  type EntryQuery,
+  type Ledger,
+  type MinuteLimit,
+  type Move,
+  type NewEntry,
+  type Pause,
+  pauseKindOf,
+  type RefusedEntry,
+  type Started,
 } from './ledger.ts';
 import { createConflict, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import { formatLookup } from './stored-entry.ts';
@@ -177,24 +178,30 @@ class DynamodbLedger implements Ledger {
 
   async readPause(account: string): Promise<Pause | null> {
     const item = await this.#table.get(pauseKey(account));
-    return item === null
-      ? null
-      : { sinceMs: numberOf(item, 'sinceMs'), reason: textAttribute(item, 'reason') };
+    if (item === null) return null;
+    const reason = textAttribute(item, 'reason');
+    const kind = pauseKindOf(item['kind']?.S ?? null, reason);
+    return { sinceMs: numberOf(item, 'sinceMs'), reason, kind };
   }
 
   async writePause(account: string, pause: Pause | null): Promise<void> {
     const key = pauseKey(account);
     if (pause === null) await this.#table.delete(key);
     else
-      await this.#table.put({ ...key, sinceMs: { N: String(pause.sinceMs) }, reason: { S: pause.reason } });
+      await this.#table.put({
+        ...key,
+        sinceMs: { N: String(pause.sinceMs) },
+        reason: { S: pause.reason },
+        kind: { S: pause.kind },
+      });
   }
 
   /** An update, because the functions that find a reason to pause may not put items. */
-  async pauseRunning(account: string, { sinceMs, reason }: Pause): Promise<boolean> {
-    const values = { ':sinceMs': { N: String(sinceMs) }, ':reason': { S: reason } };
+  async pauseRunning(account: string, { sinceMs, reason, kind }: Pause): Promise<boolean> {
+    const values = { ':sinceMs': { N: String(sinceMs) }, ':reason': { S: reason }, ':kind': { S: kind } };
     const written = await this.#table.update({
       Key: pauseKey(account),
-      set: 'SET #sinceMs = :sinceMs, #reason = :reason',
+      set: 'SET #sinceMs = :sinceMs, #reason = :reason, #kind = :kind',
       condition: 'attribute_not_exists(#sinceMs)',
       values,
     });

@@ -93,10 +93,27 @@ export interface EntryPage {
   readonly next: string | null;
 }
 
+/**
+ * What a pause stops: every order (`everything`), or those that open or enlarge a position, because the owner wants it
+ * (`entries`) or the loss of the day is too large (`daily_loss`).
+ */
+export const pauseKinds = ['everything', 'entries', 'daily_loss'] as const;
+export type PauseKind = (typeof pauseKinds)[number];
+
 /** The kill switch of an account. */
 export interface Pause {
   readonly sinceMs: number;
   readonly reason: string;
+  readonly kind: PauseKind;
+}
+
+/** How the reason of a pause began that an older release made when the loss of the day was too large. */
+const olderLossPrefix = 'maxDailyLoss: ';
+
+/** @param stored null or another word in a store of an older release, which told its pauses apart by their reason */
+export function pauseKindOf(stored: string | null, reason: string): PauseKind {
+  const older = reason.startsWith(olderLossPrefix) ? 'daily_loss' : 'everything';
+  return pauseKinds.find((kind) => kind === stored) ?? older;
 }
 
 /**

@@ -72,9 +72,9 @@ const sql = {
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
   findOrder:
     'SELECT * FROM entries WHERE account = ? AND order_id = ? AND market = ? ORDER BY seq DESC LIMIT 1',
-  readPause: 'SELECT since_ms, reason FROM pauses WHERE account = ?',
-  pause: 'INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)',
-  pauseRunning: 'INSERT OR IGNORE INTO pauses VALUES (?, ?, ?)',
+  readPause: 'SELECT since_ms, reason, kind FROM pauses WHERE account = ?',
+  pause: 'INSERT OR REPLACE INTO pauses (account, since_ms, reason, kind) VALUES (?, ?, ?, ?)',
+  pauseRunning: 'INSERT OR IGNORE INTO pauses (account, since_ms, reason, kind) VALUES (?, ?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
   findArrival: 'SELECT at_ms, signal_ids FROM arrivals WHERE account = ? AND fingerprint = ?',
   noteArrival: 'INSERT OR REPLACE INTO arrivals VALUES (?, ?, ?, ?)',

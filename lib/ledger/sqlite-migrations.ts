@@ -78,6 +78,8 @@ export const migrations: readonly string[] = [
      signal_ids TEXT NOT NULL,
      PRIMARY KEY (account, fingerprint)
    ) STRICT, WITHOUT ROWID;`,
+  // What a pause stops; null in a pause that an older release made.
+  'ALTER TABLE pauses ADD COLUMN kind TEXT;',
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

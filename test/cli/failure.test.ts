@@ -161,10 +161,10 @@ test('a failure and a response keep to the width of the screen', async () => {
     'error: the ledger has no signal "nope"\nof main or rehearsal\n`npx relay signals` lists the ids.\n',
   );
   expect(paused.stdout.split('\n').slice(-5)).toEqual([
-    'rehearsal is paused from the next signal',
-    'on (paused by the operator): orders that',
-    'close or reduce a position are denied,',
-    'too; cancellations are still sent',
+    'on (paused by the operator): nothing',
+    'opens or enlarges a position, and orders',
+    'that close or reduce one are still sent;',
+    'cancellations are still sent',
     '',
   ]);
 });

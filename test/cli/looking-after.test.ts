@@ -128,7 +128,7 @@ describe('doctor', () => {
   test('reports a stopped relay, a stopped exchange, dead letters, an unknown outcome and a pause', async () => {
     relay.pointTo({ relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1' });
     bury('lost');
-    await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test' });
+    await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test', kind: 'everything' });
     const key = { account: 'main', signalId: 'unsure' };
     bury('unsure');
     await relay.world.ledger.start(key, { status: 'sending', atMs: Date.now(), note: '' }, null);

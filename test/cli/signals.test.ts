@@ -243,7 +243,7 @@ describe('pause and resume', () => {
     const target = { kind: 'local', data: stored.folder.path };
     expect(document).toEqual({
       target,
-      paused: [{ account: 'main', sinceMs: paused?.sinceMs, reason: 'news at noon' }],
+      paused: [{ account: 'main', sinceMs: paused?.sinceMs, reason: 'news at noon', kind: 'entries' }],
     });
     expect(paused?.reason).toBe('news at noon');
     expect(paused?.sinceMs).toBeGreaterThan(startMs);
@@ -268,7 +268,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on (paused by the operator): orders that close or reduce a position are denied, too; cancellations are still sent\n`,
+            `${account} is paused from the next signal on (paused by the operator): nothing opens or enlarges a position, and orders that close or reduce one are still sent; cancellations are still sent\n`,
         ),
       ].join(''),
     );
@@ -279,9 +279,16 @@ describe('pause and resume', () => {
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();
   });
 
+  test('stop everything when that is asked for', async () => {
+    const { stdout } = await runCli(here('pause', 'main', '--everything'));
+
+    expect(stdout).toContain('orders that close or reduce a position are denied, too');
+    expect(await stored.ledger.readPause('main')).toMatchObject({ kind: 'everything' });
+  });
+
   test('say that a pause by the loss of the day comes back', async () => {
     const reason = 'maxDailyLoss: the account has lost 20 USDT';
-    await stored.ledger.writePause('main', { sinceMs: startMs, reason });
+    await stored.ledger.writePause('main', { sinceMs: startMs, reason, kind: 'daily_loss' });
 
     const { stdout } = await runCli(here('resume', 'main'));
 

@@ -14,7 +14,7 @@ describe("the owner's rules", () => {
   const orderCount = () => world.paper.control.state().orders.length;
 
   test('a paused account sends nothing, from the next signal on, until it is resumed', async () => {
-    await world.ledger.writePause('main', { sinceMs: 1, reason: 'news' });
+    await world.ledger.writePause('main', { sinceMs: 1, reason: 'news', kind: 'everything' });
     await world.post(buyAlert());
     expect(await world.settled('buy-1')).toMatchObject({ status: 'denied' });
     expect(orderCount()).toBe(0);

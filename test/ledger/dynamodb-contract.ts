@@ -379,9 +379,9 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     await expect(ledger.read(key)).rejects.toMatchObject(failure('read'));
     await expect(ledger.list({ limit: 1 })).rejects.toMatchObject(failure('read'));
     await expect(ledger.openOrders('main', 'BTC_USDT', 100)).rejects.toMatchObject(failure('read'));
-    await expect(ledger.writePause('main', { sinceMs: 1, reason: '' })).rejects.toMatchObject(
-      failure('written'),
-    );
+    await expect(
+      ledger.writePause('main', { sinceMs: 1, reason: '', kind: 'everything' }),
+    ).rejects.toMatchObject(failure('written'));
     await expect(ledger.closeOrder(key)).rejects.toMatchObject(failure('written'));
   });
 }

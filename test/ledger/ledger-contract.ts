@@ -575,7 +575,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     test('is nothing but the pause when there is no such entry', async () => {
       await acceptOne(ledger, orderEntry('a'));
       expect(await ledger.readDue(dueOf('none'), 10)).toEqual({ entry: null, earlier: [], pause: null });
-      const pause = { sinceMs: noonMs, reason: 'news' };
+      const pause = { sinceMs: noonMs, reason: 'news', kind: 'everything' } as const;
       await ledger.writePause('main', pause);
       expect(await ledger.readDue(dueOf('none'), 10)).toEqual({ entry: null, earlier: [], pause });
     });
@@ -584,7 +584,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       for (const id of ['z', 'y', 'x']) await acceptOne(ledger, orderEntry(id));
       await acceptOne(ledger, orderEntry('eth', { signal: { ...signal, market: 'ETH_USDT' } }));
       await acceptOne(ledger, orderEntry('z', { account: 'second' }));
-      await ledger.writePause('second', { sinceMs: 1, reason: 'other account' });
+      await ledger.writePause('second', { sinceMs: 1, reason: 'other account', kind: 'everything' });
 
       const due = await ledger.readDue(dueOf('x'), 10);
 
@@ -599,6 +599,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.readDue({ ...dueOf('z'), account: 'second' }, 10)).pause).toEqual({
         sinceMs: 1,
         reason: 'other account',
+        kind: 'everything',
       });
     });
 
@@ -900,9 +901,13 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   describe(`${name}: pause`, () => {
     test('is off at first, and can be set, changed and lifted for each account', async () => {
       expect(await ledger.readPause('main')).toBeNull();
-      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
-      await ledger.writePause('main', { sinceMs: noonMs + 1, reason: 'more news' });
-      expect(await ledger.readPause('main')).toStrictEqual({ sinceMs: noonMs + 1, reason: 'more news' });
+      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news', kind: 'everything' });
+      await ledger.writePause('main', { sinceMs: noonMs + 1, reason: 'more news', kind: 'entries' });
+      expect(await ledger.readPause('main')).toStrictEqual({
+        sinceMs: noonMs + 1,
+        reason: 'more news',
+        kind: 'entries',
+      });
       expect(await ledger.readPause('second')).toBeNull();
       await ledger.writePause('main', null);
       await ledger.writePause('main', null);
@@ -911,7 +916,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: a pause of the relay itself`, () => {
-    const own = { sinceMs: noonMs, reason: 'a loss' };
+    const own = { sinceMs: noonMs, reason: 'a loss', kind: 'daily_loss' } as const;
 
     test('begins while the account runs, and again after it was lifted', async () => {
       expect(await ledger.pauseRunning('main', own)).toBe(true);
@@ -924,10 +929,14 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test('never replaces a pause that exists', async () => {
-      await ledger.writePause('main', { sinceMs: noonMs - 1, reason: 'news' });
+      await ledger.writePause('main', { sinceMs: noonMs - 1, reason: 'news', kind: 'everything' });
 
       expect(await ledger.pauseRunning('main', own)).toBe(false);
-      expect(await ledger.readPause('main')).toStrictEqual({ sinceMs: noonMs - 1, reason: 'news' });
+      expect(await ledger.readPause('main')).toStrictEqual({
+        sinceMs: noonMs - 1,
+        reason: 'news',
+        kind: 'everything',
+      });
     });
   });
 
@@ -935,14 +944,14 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     test('loses nothing', async () => {
       await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
       await bringTo(ledger, 'invalid', 'b');
-      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
+      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news', kind: 'everything' });
       const before = await readAll(ledger, 10);
 
       const again = await fixture.reopen();
 
       expect(before).toHaveLength(2);
       expect(await readAll(again, 10)).toStrictEqual(before);
-      expect(await again.readPause('main')).toStrictEqual({ sinceMs: noonMs, reason: 'news' });
+      expect(await again.readPause('main')).toMatchObject({ sinceMs: noonMs, reason: 'news' });
       expect((await acceptOne(again, orderEntry('a'), null)).result).toBe('exists');
       expect((await acceptOne(again, orderEntry('c'), { maxPerMinute: 1 })).result).toBe('over_limit');
     });

@@ -168,7 +168,7 @@ describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) 
       lookup: null,
       execution: null,
     });
-    expect(await ledger.readPause('second')).toEqual({ sinceMs: noonMs, reason: 'news' });
+    expect(await ledger.readPause('second')).toEqual({ sinceMs: noonMs, reason: 'news', kind: 'everything' });
   });
 
   test('is found through every index', async () => {

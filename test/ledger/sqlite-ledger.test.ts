@@ -231,9 +231,9 @@ describe('a ledger on SQLite', () => {
     const [relay, tool] = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))];
     const [writer, reader] = [createSqliteLedger(relay), createSqliteLedger(tool)];
     await acceptOne(writer, orderEntry('a'), null);
-    await reader.writePause('main', { sinceMs: 5, reason: 'by hand' });
+    await reader.writePause('main', { sinceMs: 5, reason: 'by hand', kind: 'everything' });
     expect(await reader.read({ account: 'main', signalId: 'a' })).toMatchObject({ status: 'accepted' });
-    expect(await writer.readPause('main')).toEqual({ sinceMs: 5, reason: 'by hand' });
+    expect(await writer.readPause('main')).toEqual({ sinceMs: 5, reason: 'by hand', kind: 'everything' });
     relay.close();
     tool.close();
     rmSync(folder, { recursive: true });

@@ -7,7 +7,7 @@ import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';
 
-const pause: Pause = { sinceMs: noonMs, reason: 'news' };
+const pause: Pause = { sinceMs: noonMs, reason: 'news', kind: 'everything' };
 let relay: Aftermath;
 /** The times at which the pause was read from the ledger. */
 let readAtMs: number[];

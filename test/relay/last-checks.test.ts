@@ -17,7 +17,7 @@ afterEach(() => relay.close());
 const statuses = async (id: string) => (await relay.entry(id)).steps.map(({ status }) => status);
 
 describe('the kill switch', () => {
-  const pause = { sinceMs: noonMs, reason: 'news' };
+  const pause = { sinceMs: noonMs, reason: 'news', kind: 'everything' } as const;
 
   /** Executes the signal while an operator pauses its account between preparation and sending. */
   async function executeWhilePausing(key: DueKey, preparedMs = 1001): Promise<void> {

@@ -257,14 +257,18 @@ describe('maxDailyLoss', () => {
     expect(relay.alarms).toHaveLength(1);
   });
 
-  test("an operator's pause stops reductions too", async () => {
-    await send(settings(), { action: 'buy', quantity: '0.02' });
-    await relay.services.ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
+  test.each(['everything', 'entries'] as const)(
+    "an operator's pause of %s stops what it says, whatever its reason is",
+    async (kind) => {
+      await send(settings(), { action: 'buy', quantity: '0.02' });
+      const reason = 'maxDailyLoss: near';
+      await relay.services.ledger.writePause('main', { sinceMs: noonMs, reason, kind });
 
-    expect(await send(settings(), { action: 'sell', quantity: '0.02', reduceOnly: true })).toMatchObject({
-      rule: 'paused',
-    });
-  });
+      const reduction = await send(settings(), { action: 'sell', quantity: '0.02', reduceOnly: true });
+      expect(reduction).toMatchObject({ status: kind === 'everything' ? 'denied' : 'placed' });
+      expect(await send(settings(), { action: 'buy', quantity: '0.02' })).toMatchObject({ rule: 'paused' });
+    },
+  );
 });
 
 describe('coolDownAfterLoss', () => {

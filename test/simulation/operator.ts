@@ -55,7 +55,7 @@ function schedulePause(world: SimulatedWorld, delayMs: number): void {
   const lastsMs = rollWhole(stage.random, 10, 60) * secondMs;
   stage.loop.schedule(delayMs, async () => {
     const fromMs = stage.loop.nowMs;
-    await ledger.writePause(account, { sinceMs: fromMs, reason: 'simulated' });
+    await ledger.writePause(account, { sinceMs: fromMs, reason: 'simulated', kind: 'everything' });
     const span = { account, fromMs, untilMs: Number.POSITIVE_INFINITY };
     stage.history.pauses.push(span);
     note(world, `pauses ${account}`, 'operator: pause');

@@ -1,4 +1,3 @@
-import { isLossPause } from '../../account/pause-on-loss.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import type { Pause } from '../../ledger/ledger.ts';
 import { checkPause } from '../../limits/check-order.ts';
@@ -15,8 +14,8 @@ export interface PauseReading {
 /** Checks the pause of a signal's account: before planning, and again before sending. */
 export interface KillSwitch {
   /**
-   * @param reduces whether the order can only reduce a position; absent while that is not known. A pause that the account's
-   *   daily loss caused stops no such order, and waits until it is known.
+   * @param reduces whether the order can only reduce a position; absent while that is not known. A pause of entries, or one
+   *   that the account's daily loss caused, stops no such order, and waits until it is known.
    */
   check(reduces?: boolean): Promise<Denial | null>;
 }
@@ -54,7 +53,7 @@ export function createKillSwitch(
         last = { pause: await ledger.readPause(account), readAtMs };
       }
       const { pause } = last;
-      if (pause !== null && reduces !== false && isLossPause(pause)) return null;
+      if (pause !== null && reduces !== false && pause.kind !== 'everything') return null;
       return checkPause(pause);
     },
   };

@@ -146,7 +146,7 @@ describe('npm start', () => {
 
   test('says which accounts are paused, before "ready"', async () => {
     const file = openSqlite(createDataFolder(data).databasePath);
-    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '' });
+    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '', kind: 'everything' });
     file.close();
 
     const lines = await start();
@@ -205,7 +205,7 @@ describe('npm start', () => {
 
     expect([exitCode, said]).toEqual([
       1,
-      `a newer release wrote the data folder "${data}": its ledger has version 9, and this release reads at most version 6; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+      `a newer release wrote the data folder "${data}": its ledger has version 9, and this release reads at most version 7; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
     ]);
     expect(readdirSync(data)).toEqual(['relay.db']);
   });
