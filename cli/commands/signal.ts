@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import { findWait, type Wait } from '../../lib/relay/execute/explain-wait.ts';
 import { reconciler } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type Context, runCommand } from '../command.ts';
 import { findEntry } from '../read/find-entry.ts';
@@ -50,8 +51,9 @@ async function showSignal(
   const { width, timeZone } = terminal;
   const view = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
   const [ending = null] = await readSignalEndings(session, [entry]);
-  print({ ...entry, meaning, ending, refusals }, () =>
-    [renderEntry({ entry, ending }, meaning, view), ...renderRefusals(refusals, view)].join('\n'),
+  const waits = await findWait({ ledger: session.openLedger(), settings: session.settings }, entry);
+  print({ ...entry, meaning, ending, waits, refusals }, () =>
+    [renderEntry({ entry, ending }, meaning, waits, view), ...renderRefusals(refusals, view)].join('\n'),
   );
 }
 
@@ -65,7 +67,7 @@ function renderRefusals(refusals: readonly Entry[], view: View): readonly string
   return ['', 'Other alerts with this id were refused:', ...lines];
 }
 
-function renderEntry({ entry, ending }: ShownEntry, meaning: string, view: View): string {
+function renderEntry({ entry, ending }: ShownEntry, meaning: string, waits: Wait | null, view: View): string {
   const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
   const hasMore = entry.steps.some(({ evidence }) => evidence !== undefined);
   return [
@@ -75,6 +77,11 @@ function renderEntry({ entry, ending }: ShownEntry, meaning: string, view: View)
         ['account', entry.account],
         ['status', styleStatus(entry.status)],
         ['', meaning],
+        ['waits for', waits?.reason ?? null],
+        [
+          'until',
+          waits === null ? null : `${formatMoment(waits.untilMs, view.timeZone)}, then it is too old`,
+        ],
         ...describeAsked(entry, view),
         ['result', ending === null ? null : describeEnding(ending)],
         ['order', describeOrder(entry)],

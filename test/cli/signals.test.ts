@@ -150,6 +150,7 @@ describe('signal', () => {
       orderOpen: true,
       lookup: null,
       execution: null,
+      waits: null,
       refusals: [],
     });
   });

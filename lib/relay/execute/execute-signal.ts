@@ -7,7 +7,7 @@ import type { Account } from '../../model/account.ts';
 import type { Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
 import { placesOrder } from '../../model/signal.ts';
-import { checkStaleness } from '../../signals/staleness.ts';
+import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
@@ -119,14 +119,22 @@ const rereadPauseMs = 500;
  * market wait behind it
  */
 async function planWhenKnown(
-  { clock }: ExecuteServices,
-  { account, signalId }: EntryKey,
+  services: ExecuteServices,
+  { account, signalId, signal, createdAtMs }: SignalEntry,
   mayRepeat: () => boolean,
   planOnce: () => Promise<Plan>,
 ): Promise<KnownPlan> {
-  for (;;) {
+  const { clock, log } = services;
+  for (let plans = 0; ; plans += 1) {
     const plan = await planOnce();
     if (plan.verdict !== 'waiting') return plan;
+    if (plans === 0)
+      log.info('signal waits for the position', {
+        account,
+        signalId,
+        reason: plan.reason,
+        untilMs: lastFreshMs(signal, arrivalOf(services, createdAtMs)),
+      });
     if (!plan.mayPassSoon || !mayRepeat())
       throw new RelayError(
         'position_awaited',

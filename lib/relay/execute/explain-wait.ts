@@ -1,8 +1,10 @@
 import { findUnsettled } from '../../account/read-position.ts';
-import type { SignalEntry } from '../../ledger/entry.ts';
+import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { isPositionSignal } from '../../model/signal.ts';
-import type { ExecuteServices } from '../services.ts';
+import { isPositionSignal, type Signal } from '../../model/signal.ts';
+import { lastFreshMs } from '../../signals/staleness.ts';
+import { arrivalOf, type ExecuteServices } from '../services.ts';
+import { listEarlier } from './earlier-signals.ts';
 
 /**
  * Names the earlier signal that a signal which depends on the position has waited for until it was stale.
@@ -14,13 +16,49 @@ export async function explainWait(
   { account, signal, signalId }: SignalEntry,
   stale: Denial,
 ): Promise<Denial> {
-  const dependsOnPosition =
-    isPositionSignal(signal) || (signal.action === 'order' && signal.requirePosition !== undefined);
-  if (!dependsOnPosition) return stale;
+  if (!dependsOnPosition(signal)) return stale;
   const awaited = await findUnsettled(services, { account, market: signal.market, signalId });
   if (awaited === undefined) return stale;
   return {
     ...stale,
     message: `${stale.message}; it waited for the position, because the outcome of signal "${awaited.signalId}" is not known (${awaited.status}): settle that one with npx relay resolve`,
   };
+}
+
+function dependsOnPosition(signal: Signal): boolean {
+  return isPositionSignal(signal) || (signal.action === 'order' && signal.requirePosition !== undefined);
+}
+
+/** What a stored signal waits for. */
+export interface Wait {
+  readonly sinceMs: number;
+  /** The last millisecond at which it may still be sent; after it the signal is denied as too old. */
+  readonly untilMs: number;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+/**
+ * Says what a signal waits for that was stored and not sent yet.
+ *
+ * @returns null when it does not wait
+ * @throws RelayError `store_unavailable`
+ */
+export async function findWait(
+  { ledger, settings }: Pick<ExecuteServices, 'ledger' | 'settings'>,
+  entry: Entry,
+): Promise<Wait | null> {
+  if (!isSignal(entry) || entry.status !== 'accepted') return null;
+  const { account, signalId, signal, createdAtMs } = entry;
+  const untilMs = lastFreshMs(signal, arrivalOf({ settings }, createdAtMs));
+  const wait = (reason: string): Wait => ({ sinceMs: createdAtMs, untilMs, reason });
+  const [earlier] = await listEarlier({ ledger }, entry);
+  if (earlier !== undefined) return wait(`signal "${earlier.signalId}" of its market comes first`);
+  if (!dependsOnPosition(signal)) return wait('its turn');
+  const awaited = await findUnsettled({ ledger }, { account, market: signal.market, signalId });
+  return wait(
+    awaited === undefined
+      ? 'a list of positions that shows what the last order of its market did'
+      : `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status}): settle that one with npx relay resolve`,
+  );
 }

@@ -27,7 +27,7 @@ export class RepeatedAlert extends RelayError {
     const message = `${use}, ${describeAge(first, arrivedAtMs)}, by signal "${first.signalId}" (${first.status}): this alert places nothing`;
     const path = `${prefix}${isById ? 'id' : 'time'}`;
     super('invalid_signal', message, {
-      issues: [{ path, message: explainFirst(first, isById), hint: isById ? idHint : timeHint }],
+      issues: [{ path, message: explainFirst(first, fingerprint, isById), hint: isById ? idHint : timeHint }],
     });
     this.firstSignalId = first.signalId;
     this.arrivedAtMs = arrivedAtMs;
@@ -40,9 +40,9 @@ function describeAge({ createdAtMs }: Entry, arrivedAtMs: number): string {
   return seconds < 0 ? 'and the clock was set back since' : `${seconds} s earlier`;
 }
 
-function explainFirst(first: Entry, isById: boolean): string {
-  if (isById)
-    return `"${first.signalId}" was used before, by a different alert: an id places one order, ever`;
+function explainFirst(first: Entry, fingerprint: string, isById: boolean): string {
+  const by = first.fingerprint === fingerprint ? 'the same message' : 'a different alert';
+  if (isById) return `"${first.signalId}" was used before, by ${by}: an id places one order, ever`;
   return isSignal(first) && first.signal.timeMs === null
     ? 'without a time, an alert cannot be told from a resend of the one before it'
     : 'its time is the one of an earlier alert';

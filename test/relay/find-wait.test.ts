@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { findWait } from '../../lib/relay/execute/explain-wait.ts';
+import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+
+let relay: Aftermath;
+beforeEach(async () => {
+  relay = await openAftermath('live');
+});
+afterEach(() => relay.close());
+
+async function waitOf(signalId: string) {
+  return await findWait(relay.services, await relay.entry(signalId));
+}
+
+const close = (id: string) => JSON.stringify({ id, ticker: 'BTCUSDT', action: 'close', maxSlippage: '1%' });
+
+test('A stored signal waits for its turn', async () => {
+  await relay.receive(buyAlert());
+
+  const untilMs = noonMs + relay.services.settings.defaultMaxLagMs;
+  expect(await waitOf('buy-1')).toEqual({ sinceMs: noonMs, untilMs, reason: 'its turn' });
+});
+
+test('A signal waits for the earlier ones of its market', async () => {
+  await relay.receive(buyAlert());
+  await relay.receive(close('flat'));
+
+  expect(await waitOf('flat')).toMatchObject({ reason: 'signal "buy-1" of its market comes first' });
+});
+
+test('A close waits for the outcome of an order that is not known', async () => {
+  await relay.send(buyAlert(), { fault: 'drop_after', endpoint: 'stop-limit' });
+  await relay.receive(close('flat'));
+
+  expect((await waitOf('flat'))?.reason).toBe(
+    'the outcome of signal "buy-1", which is not known (unknown): settle that one with npx relay resolve',
+  );
+});
+
+test('A signal that was sent waits for nothing', async () => {
+  await relay.send(buyAlert());
+
+  expect(await waitOf('buy-1')).toBeNull();
+});
