@@ -3,7 +3,7 @@ import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
 import { type Cell, formatAmount } from './print.ts';
-import { renderStacked } from './stacked-table.ts';
+import { naturalWidth, renderStacked } from './stacked-table.ts';
 import { renderOneLineRows } from './table.ts';
 import type { Screen } from './terminal.ts';
 
@@ -34,26 +34,30 @@ const stop = { title: 'stop' };
 const target = { title: 'target' };
 const strategy = { title: 'strategy' };
 
-/** A table of positions, with one line or two a position; a danger is a line of its own below its position. */
+/**
+ * A table of positions, with one line or two a position; a danger is a line of its own below its position. What does not fit
+ * two lines goes on below them: nothing is cut.
+ */
 export function renderPositions(positions: readonly ShownPosition[], screen: Screen): string {
   const rows = positions.map((shown) => ({
     cells: cellsOf(shown),
     note: describeDanger(shown.position),
   }));
-  const whole = renderOneLineRows([...firstLine, liquidation, stop, target, strategy], rows, screen);
+  const columns = [...firstLine, liquidation, stop, target, strategy];
+  const whole = renderOneLineRows(columns, rows, screen);
   if (whole !== null) return whole;
-  const [liquidated, ...exits] = [liquidation, stop, target, strategy];
+  const withLiquidation = firstLine.length + 1;
+  const cells = rows.map((row) => row.cells);
+  const isWide = naturalWidth(columns.slice(0, withLiquidation), cells) > (screen.width ?? 0);
+  const inFirst = isWide ? firstLine.length : withLiquidation;
   return renderStacked(
-    firstLine,
-    [...exits.map((column) => ({ ...column, cuts: column === strategy || column === target })), liquidated],
-    rows.map(({ cells, note }) => {
-      const [liquidatedAt = '', ...others] = cells.slice(firstLine.length);
-      return {
-        first: cells.slice(0, firstLine.length),
-        second: [...others, liquidatedAt],
-        warning: note === null ? null : { text: note, style: 'alarm' as const },
-      };
-    }),
+    columns.slice(0, inFirst),
+    columns.slice(inFirst).map((column) => ({ ...column, wraps: true })),
+    rows.map(({ cells, note }) => ({
+      first: cells.slice(0, inFirst),
+      second: cells.slice(inFirst),
+      warning: note === null ? null : { text: note, style: 'alarm' as const },
+    })),
     screen,
   );
 }
@@ -89,14 +93,17 @@ function describeStops({ position, stops, isStopAwaited }: ShownPosition): Cell 
   return isStopAwaited ? { text: 'being read', style: 'waiting' } : { text: 'none known', style: 'bad' };
 }
 
-/** `49000` or `49000 for 0.01`; empty for none. */
+/** `49000`, `49000 for 0.01` or `49000, 48000 for 0.01 each`; empty for none. */
 function describeExits({ amount }: OpenPosition, exits: readonly KnownExit[]): string {
-  const texts = exits.map((exit) => {
-    const price = exit.price === null ? 'at a price that is not known' : formatDecimal(exit.price);
-    const isWhole = exit.amount === null || exit.amount.gte(amount.abs());
-    return isWhole ? price : `${price} for ${formatAmount(exit.amount)}`;
-  });
-  return texts.join(', ');
+  const shown = exits.map((exit) => ({
+    price: exit.price === null ? 'at a price that is not known' : formatDecimal(exit.price),
+    part: exit.amount === null || exit.amount.gte(amount.abs()) ? '' : ` for ${formatAmount(exit.amount)}`,
+  }));
+  const parts = new Set(shown.map(({ part }) => part));
+  const [first = ''] = parts;
+  if (shown.length > 1 && parts.size === 1 && first !== '')
+    return `${shown.map(({ price }) => price).join(', ')}${first} each`;
+  return shown.map(({ price, part }) => `${price}${part}`).join(', ');
 }
 
 function describeDanger({ liquidationState }: OpenPosition): string | null {

@@ -67,8 +67,8 @@ describe('positions', () => {
     const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
     const document = await runForJson(relay.here('positions', 'main'));
 
-    expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +49500 +-10 USDT$/m);
-    expect(stdout).toMatch(/^ {4}none known +– +– +–$/m);
+    expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +49500 +-10 USDT +–$/m);
+    expect(stdout).toMatch(/^ {4}none known +– +–$/m);
     expect(stdout).toContain('Stop "none known": no stop-loss that this relay placed is known');
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(document).toMatchObject({
@@ -92,8 +92,10 @@ describe('positions', () => {
     expect(stdout).not.toContain('none known');
   });
 
-  test('shows two stops, two targets and the strategy of a position on two lines of 80 columns', async () => {
-    for (const [index, id] of ['buy-1', 'buy-2'].entries()) {
+  /** Opens the position in parts, each with a stop-loss and a take-profit that the ledger knows to be open. */
+  async function openProtected(parts: number): Promise<void> {
+    for (let index = 0; index < parts; index += 1) {
+      const id = `buy-${index + 1}`;
       await open({ id, quantity: '0.01', strategy: 'breakout', stopLoss: '49000', takeProfit: '52000' });
       const entry = await relay.world.settled(id);
       const order = { endedAtMs: null, filledNotional: '500', fees: {} } as const;
@@ -106,20 +108,26 @@ describe('positions', () => {
           isFollowed: true,
           orders: [
             { ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled: '0.01' },
-            { ...exit, role: 'stop_loss', orderId: 90 + index, price: `4900${index}` },
+            { ...exit, role: 'stop_loss', orderId: 90 + index, price: `4900${index}.1` },
             { ...exit, role: 'take_profit', orderId: 95 + index, price: `5200${index}` },
           ],
         },
         [],
       );
     }
+  }
+
+  test('shows two stops, two targets and the strategy of a position on two lines of 80 columns', async () => {
+    await openProtected(2);
 
     const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
     const document = await runForJson(relay.here('positions'));
 
     const [, , , first = '', second = '', blank] = stdout.split('\n');
-    expect(first).toMatch(/^BTC_USDT +long +0\.02 +50000 +50000 +0 USDT$/);
-    expect(second).toMatch(/^ {4}49000 for 0\.01, 49001 for 0\.01 {2}52000 for 0\.01,.*… {2}breakout +–$/);
+    expect(first).toMatch(/^BTC_USDT +long +0\.02 +50000 +50000 +0 USDT +–$/);
+    expect(second).toMatch(
+      /^ {4}49000\.1, 49001\.1 for 0\.01 each {2}52000, 52001 for 0\.01 each {2}breakout$/,
+    );
     expect(second.length).toBeLessThanOrEqual(80);
     expect(blank).toBe('');
     expect(document).toMatchObject({
@@ -127,8 +135,8 @@ describe('positions', () => {
         {
           lastPrice: '50000',
           stops: [
-            { signalId: 'buy-1', price: '49000' },
-            { signalId: 'buy-2', price: '49001' },
+            { signalId: 'buy-1', price: '49000.1' },
+            { signalId: 'buy-2', price: '49001.1' },
           ],
           targets: [{ price: '52000' }, { price: '52001' }],
           strategies: ['breakout'],
@@ -136,6 +144,18 @@ describe('positions', () => {
         },
       ],
     });
+  });
+
+  test('cuts no price of three stops and three targets at 80 columns', async () => {
+    await openProtected(3);
+
+    const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
+
+    const prices = ['49000.1', '49001.1', '49002.1', '52000', '52001', '52002'];
+    expect(stdout.match(/\b(?:4900\d\.\d|5200\d)\b/g)?.toSorted()).toEqual(prices);
+    expect(stdout).toContain('breakout');
+    expect(stdout).not.toContain('…');
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   test('says just after a fill that the stop is being read', async () => {
