@@ -100,15 +100,16 @@ class Collection {
     else this.informing.push({ ...field, node: { kind: 'string', text: removedSecret } });
   }
 
-  /** Beside another time, `timenow` only informs. */
+  /** `timenow` is when the alert was sent, and decides. Beside it, another time is that of a bar, and only informs. */
   #addTime(field: Field, earlier: Field): void {
-    if (plainWord(field.key) === plainWord(earlier.key))
+    const isSending = ({ key }: Field) => plainWord(key) === 'timenow';
+    if (isSending(field) === isSending(earlier))
       refuseSecond(earlier.key, field.key, field.path, this.#issues);
-    else if (plainWord(field.key) === 'timenow') this.informing.push(field);
-    else if (plainWord(earlier.key) === 'timenow') {
+    else if (isSending(earlier)) this.informing.push(field);
+    else {
       this.informing.push(earlier);
       this.fields.time = field;
-    } else refuseSecond(earlier.key, field.key, field.path, this.#issues);
+    }
   }
 }
 

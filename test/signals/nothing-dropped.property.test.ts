@@ -306,7 +306,7 @@ describe('no field of an alert is dropped in silence:', () => {
         const alert = readOrRefuse({ ...others, [name]: value });
 
         expect(withoutInfo(readOrRefuse({ ...others, [one]: value }))).toEqual(withoutInfo(alert));
-        // Beside another time, `timenow` only informs.
+        // Beside `timenow` another time only informs.
         const isTimenow = [one, other].some((text) => /^time.?now$/i.test(text));
         if (plain(one) !== plain(other) && isTimenow) return;
         if (one !== other) expect(readOrRefuse({ ...others, [one]: value, [other]: value })).toBeNull();

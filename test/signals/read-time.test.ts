@@ -57,6 +57,23 @@ describe('the time', () => {
     });
   });
 
+  test.each([
+    ['time', '"time":"2026-01-31T11:45:00Z","timenow":"2026-01-31T12:00:00Z"'],
+    ['time', '"timenow":"2026-01-31T12:00:00Z","time":"2026-01-31T11:45:00Z"'],
+    ['timestamp', '"timestamp":1769859900,"timenow":1769860800'],
+  ])('is when the alert was sent, and %s beside it is that of a bar: %s', (name, times) => {
+    const { info, ...signal } = readSignal(`{${orderText.replace('"time":"2026-01-31T12:00:00Z"', times)}}`);
+
+    expect(signal).toEqual(orderSignal);
+    expect(info).toEqual({ [name]: expect.stringMatching(/^(?:2026-01-31T11:45:00Z|1769859900)$/) });
+  });
+
+  test('that was not filled is refused as `timenow`, whatever the time of the bar says', () => {
+    const times = '"time":"2026-01-31T12:00:00Z","timenow":"{{timenov}}"';
+
+    expect(issueOf(`{${orderText.replace('"time":"2026-01-31T12:00:00Z"', times)}}`).path).toBe('timenow');
+  });
+
   test('may run ahead by the allowance, and not by a millisecond more', () => {
     const nowMs = Date.UTC(2026, 0, 31, 11, 59, 55);
 
