@@ -49,17 +49,22 @@ export function holdsSecret(text: string, secrets: readonly HeldSecret[]): boole
   const searches = groupFingerprints(secrets.filter((secret) => typeof secret !== 'string'));
   const isFound = (layer: string) =>
     plain.some((secret) => layer.includes(secret)) || searches.some((search) => isHeld(layer, search));
+  for (const layer of layersOf(text)) if (isFound(layer)) return true;
+  return false;
+}
+
+/** The text, and what it says after each decoding of the escapes of JSON and of URLs. */
+export function* layersOf(text: string): Generator<string, void> {
   let layer = text;
-  if (isFound(layer)) return true;
+  yield layer;
   for (let wrapping = 0; wrapping < mostWrappings; wrapping += 1) {
     const unescaped = decodeJsonEscapes(layer);
-    if (unescaped !== layer && isFound(unescaped)) return true;
+    if (unescaped !== layer) yield unescaped;
     const decoded = decodeUrlEscapes(unescaped);
-    if (decoded === layer) return false;
-    if (decoded !== unescaped && isFound(decoded)) return true;
+    if (decoded === layer) return;
+    if (decoded !== unescaped) yield decoded;
     layer = decoded;
   }
-  return false;
 }
 
 /** Those of ASCII characters: a secret has no others. */

@@ -13,6 +13,11 @@ export const secretNames = new Set(
   ),
 );
 
+/** Whether the value of a key must not be kept, in whatever spelling. */
+export function isSecretKey(key: string): boolean {
+  return secretNames.has(withoutPrefix(plainWord(key.slice(0, longestName))));
+}
+
 /** Of TradingView's placeholders, and other relays' housekeeping. None of them can say what is bought, sold or protected. */
 export const plainNames = new Set(
   'high low exchange tvexchange orderprice ordercomment alertmessage orderalertmessage prevmarketpositionsize bartime barindex closeprice lastprice currentprice syminfocurrency syminfobasecurrency botid botuuid botname alertid alertname strategyid indicator indicatorname source version'.split(
@@ -46,8 +51,8 @@ export const longestName = 48;
  * @returns `secret` when its value must not be kept; `no` when the alert must be refused
  */
 export function judgeInforming(key: string, node: JsonNode, isForBot: boolean): 'informs' | 'secret' | 'no' {
+  if (isSecretKey(key)) return 'secret';
   const plain = withoutPrefix(plainWord(key.slice(0, longestName)));
-  if (secretNames.has(plain)) return 'secret';
   if (node.kind === 'object' || node.kind === 'array') return 'no';
   if (isForBot && plain === 'triggerprice') return 'informs';
   if (plainNames.has(plain) || /^plot\d{1,2}$/.test(plain)) return 'informs';

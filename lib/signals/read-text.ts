@@ -2,8 +2,10 @@ import type { Json } from '../base/json.ts';
 import { type Field, pathOf } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { isExplicitId, isSignalId } from './identity.ts';
+import { isSecretKey, removedSecret } from './informing-fields.ts';
 import { escapeText, type Issues } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
+import { removeSecrets } from './remove-secrets.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 
 /** What the exchange accepts as a client order id. */
@@ -11,8 +13,8 @@ const clientOrderIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const largestExtras = 4096;
 
 /**
- * Reads free text from a JSON string or number. Unprintable characters are escaped, so that no comment can
- * forge a line of the log.
+ * Reads free text from a JSON string or number. Secrets of other relays are removed, and unprintable characters escaped,
+ * so that no comment can forge a line of the log.
  *
  * @returns null for an empty text, which means the same as a missing one
  */
@@ -26,7 +28,7 @@ export function readText(field: Field, mostCharacters: number, issues: Issues): 
       `the text has ${text.length} characters`,
       `shorten it to ${mostCharacters} characters`,
     );
-  return text === '' ? null : escapeText(text);
+  return text === '' ? null : escapeText(removeSecrets(text));
 }
 
 /** The words that a field takes. */
@@ -118,7 +120,7 @@ function hintFor(text: string | undefined, hint: string): string {
   return text !== undefined && isPlaceholder(text) ? placeholderHint : hint;
 }
 
-/** Reads further values that are stored with the signal. */
+/** Reads further values that are stored with the signal, without the secrets of other relays. */
 export function readExtras(field: Field, issues: Issues): Json | undefined {
   const foundBefore = issues.count;
   const extras = toValue(field.node, field.path, issues);
@@ -139,7 +141,7 @@ function toValue(node: JsonNode, path: string, issues: Issues): Json {
     case 'boolean':
       return node.value;
     case 'string':
-      return escapeText(node.text);
+      return escapeText(removeSecrets(node.text));
     case 'number':
       return exactNumber(node.text);
     case 'array':
@@ -163,7 +165,7 @@ function toRecord(object: JsonObject, path: string, issues: Issues): Json {
     if (name === '__proto__')
       issues.add(memberPath, 'this key could change how objects behave', 'choose another key');
     else if (entries.has(name)) issues.add(memberPath, 'this key is given twice', 'keep one of them');
-    else entries.set(name, toValue(value, memberPath, issues));
+    else entries.set(name, isSecretKey(name) ? removedSecret : toValue(value, memberPath, issues));
   }
   return Object.fromEntries(entries);
 }

@@ -7,6 +7,7 @@ import { plainWord } from './foreign-words.ts';
 import { isZero } from './informing-fields.ts';
 import { escapeText, type Issues, shortenText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
+import { removeSecrets } from './remove-secrets.ts';
 import { textOf } from './written-value.ts';
 
 /** Longer values are cut. The message itself bounds how many there are. */
@@ -102,5 +103,6 @@ export function readInfo({ informing = [] }: Fields): { readonly info?: Readonly
 
 function textIn(node: JsonNode): string {
   const text = textOf(node) ?? (node.kind === 'boolean' ? String(node.value) : shortenText(node.kind));
-  return escapeText(text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+  const isLong = text.length > mostCharacters;
+  return escapeText(`${removeSecrets(isLong ? text.slice(0, mostCharacters) : text)}${isLong ? '…' : ''}`);
 }
