@@ -4,9 +4,9 @@ import type { AlertContext } from '../signals/parse-alert.ts';
 import { type KnownText, knownTextOf, pineConnectorForm } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
 import { readPineConnector } from './pineconnector.ts';
-import { readPlainText, type TextReading } from './read-text.ts';
+import { readPlainText, seriesInText, type TextReading } from './read-text.ts';
 import { tickerOf } from './symbols.ts';
-import { shareDoubt } from './text-doubts.ts';
+import { seriesDoubt, shareDoubt } from './text-doubts.ts';
 
 /** What a text is, and what to send instead of it. */
 export interface TextAnswer {
@@ -46,6 +46,8 @@ export function answerText(error: unknown, body: Uint8Array, context: AlertConte
 export function explainText(text: string, context: AlertContext): TextAnswer | null {
   const known = knownTextOf(text.slice(0, lookedAt));
   if (known !== undefined) {
+    const series = seriesInText(text.slice(0, lookedAt));
+    if (series !== undefined) return answerSeries(series, known);
     if (known.form === pineConnectorForm) return answerPineConnector(text.slice(0, lookedAt), known, context);
     const { form, advice } = known;
     const message = known.message && completeOrder(known.message, context.account);
@@ -58,6 +60,13 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
   }
   const reading = readPlainText(text, context.tickers);
   return reading === null ? null : answerReading(reading, context);
+}
+
+/** A message without the series would not mean the same. */
+function answerSeries(series: string, { form, message, advice }: KnownText): TextAnswer {
+  const notes = message === null ? [advice] : [];
+  const hint = ['text is never an order', seriesDoubt(series), ...notes].join('; ');
+  return { form, message: null, notes, hint };
 }
 
 /** A command that closes says all; of any other the answer says what is missing. */

@@ -3,7 +3,7 @@ import { hintForForeignField } from '../signals/foreign-words.ts';
 import type { OwnMessage } from './own-message.ts';
 import { tickerOf } from './symbols.ts';
 import { type Amount, amountOf, kindOfUnit, type Token, wordAmount } from './text-amounts.ts';
-import { exitDoubt, priceDoubt, stopDoubt, unitDoubt } from './text-doubts.ts';
+import { exitDoubt, priceDoubt, seriesDoubt, stopDoubt, unitDoubt } from './text-doubts.ts';
 import {
   actionOf,
   fieldNamed,
@@ -19,7 +19,7 @@ import {
   kindOf,
   labelOf,
 } from './text-words.ts';
-import { freeTexts, isLimitToken, isPlainMarketOrder } from './token-kinds.ts';
+import { freeTexts, isLimitToken, isPlainMarketOrder, seriesOf } from './token-kinds.ts';
 
 /** What the tokens of a text mean. */
 export interface Interpretation {
@@ -109,6 +109,7 @@ function setSize(
 }
 
 const readers: readonly TokenReader[] = [
+  readSeries,
   readNamed,
   readLabelled,
   readVocabulary,
@@ -122,6 +123,16 @@ const readers: readonly TokenReader[] = [
     return 1;
   },
 ];
+
+/** `dca=3`, `grid` */
+function readSeries(tokens: readonly Token[], at: number, { note, doubts }: Collector): number {
+  const token = tokens[at] as Token;
+  const series = seriesOf(token);
+  if (series === undefined) return 0;
+  doubts.add(seriesDoubt(series));
+  note(token.value, []);
+  return 1;
+}
 
 /** `qty=0.001` */
 function readNamed(tokens: readonly Token[], at: number, collector: Collector): number {

@@ -1,6 +1,7 @@
 import { type Interpretation, interpretTokens } from './interpret-tokens.ts';
 import type { Token } from './text-amounts.ts';
 import { actionOf, fieldNamed, isBystander, joinPairs } from './text-words.ts';
+import { seriesOf } from './token-kinds.ts';
 
 /** What a text that is not JSON says, in the words of this relay. */
 export interface TextReading extends Interpretation {
@@ -23,6 +24,15 @@ export function readPlainText(text: string, tickers: Readonly<Record<string, str
   const reading = interpretTokens(tokens, tickers);
   const { ticker, action } = reading.message;
   return ticker === undefined && action === undefined ? null : { form: formOf(text, tokens), ...reading };
+}
+
+/** What a text calls a series of orders; undefined when it asks for none. */
+export function seriesInText(text: string): string | undefined {
+  for (const token of tokensOf(text)) {
+    const series = seriesOf(token);
+    if (series !== undefined) return series;
+  }
+  return undefined;
 }
 
 function isBrokenJson(text: string): boolean {

@@ -156,7 +156,7 @@ const planned = /^(?:dca|grid|safetyorder|averaging)/;
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
 function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
-  if (isOffWord(word.value)) draft.leave(shown, 'is off');
+  if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
   else if (isProtective(plain)) {
     draft.leave(shown, 'does not exist in this form');
     draft.lack(

@@ -1,4 +1,6 @@
-/** Why the meaning of a text cannot be told. None contains a word of the text. */
+import { hintForForeignField } from '../signals/foreign-words.ts';
+
+/** Why the meaning of a text cannot be told. None contains a word of the text that is not one of the relay's vocabulary. */
 
 export const stopDoubt =
   'the number after "stop" may be a stop-loss ("stopLoss") or the price at which the order becomes active ("stopPrice")';
@@ -17,3 +19,8 @@ export const shareDoubt =
 /** In its own unit the number would be another size or another distance. */
 export const unitDoubt =
   'a number is in a unit that the relay has not, or that is no currency of the ticker: give a size in a currency of the ticker or in per cent, and an exit as a price or in per cent';
+
+/** @param name what the text calls the series: `dca`, `grid` */
+export function seriesDoubt(name: string): string {
+  return `"${name}" asks for several orders: ${hintForForeignField('dca')}`;
+}

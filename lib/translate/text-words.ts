@@ -119,6 +119,19 @@ export function isExitWord(word: string): boolean {
   return isProtective(word) || /^(?:tp|takeprofit)/.test(plainWord(word));
 }
 
+const series =
+  /(?<![a-z])(dca|grid|safety[ _-]?orders?|martingale|averaging|ladder)(?:s|orders?|levels?|steps?|bots?)?(?![a-z])/i;
+
+/**
+ * What a name or a word of a text calls a series of orders, in lower case: `dca`, `grid`; undefined when it means none. A
+ * message without it would not mean the same.
+ */
+export function seriesIn(word: string): string | undefined {
+  // `useDca` is two words.
+  const [, found] = series.exec(word.replace(/([a-z])(?=[A-Z])/g, '$1 ')) ?? [];
+  return found?.toLowerCase().replace(/[_-]/, ' ');
+}
+
 /** Whether a value says that there is none. */
 export function isOffWord(value: string): boolean {
   return /^(?:0(?:\.0+)?|false|no|off|none|)$/i.test(value);

@@ -115,6 +115,35 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
   });
 });
 
+describe('a text that asks for a series of orders is refused, and the refusal names it:', () => {
+  test.each([
+    ['dca', 'buy BTCUSDT 0.01 dca=3'],
+    ['grid', 'side=buy&ticker=BTCUSDT&quantity=0.01&grid=5'],
+    ['dca', 'side=buy&ticker=BTCUSDT&quantity=0.01&dca='],
+    ['grid', 'BTCUSDT buy 0.01, grid: 59000-61000'],
+    ['dca', 'buy BTCUSDT 0.01 DCA'],
+    ['dca', 'buy BTCUSDT 0.01 dca 3'],
+    ['dca', 'action=buy; ticker=BTCUSDT; qty=0.01; useDca=true'],
+    ['grid', 'action=buy; ticker=BTCUSDT; qty=0.01; my_grid=4'],
+    ['safety orders', 'action=buy; ticker=BTCUSDT; qty=0.01; safety_orders=4'],
+    ['dca', 'buy BTCUSDT 0.01 dcaKey=3'],
+    ['grid', 'buy BTCUSDT 0.01 gridToken=3'],
+    ['dca', 'close BTCUSDT dca=3'],
+    ['dca', 'order buy @ 0.01 filled on BTCUSDT. New strategy position is 0.01 dca=3'],
+    ['grid', '60123456,closelong,BTCUSDT,grid='],
+  ])('%s: %j', (name, text) => {
+    const answer = answerTo(text);
+
+    expect(answer.message).toBeNull();
+    expect(answer.hint).toContain(`"${name}" asks for several orders: one signal is one order`);
+    expect(answer.hint).not.toContain('{"ticker"');
+  });
+
+  test.each(['dca=0', 'grid=false', 'broadcast=0', 'comment=grid'])('but not by %s', (word) => {
+    expect(answerTo(`ticker=BTCUSDT&action=buy&quantity=0.001&${word}`).hint).toContain(`${start}${bought}`);
+  });
+});
+
 describe('a number in a unit of others is not taken for one of the relay:', () => {
   test.each([
     'buy BTCUSDT 100 dollars',
