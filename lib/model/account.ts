@@ -107,3 +107,11 @@ export interface MarketLimits {
   /** The largest position that an order may lead to, in base units, on either side; absent or null: any. */
   readonly maxPosition?: Decimal | null;
 }
+
+/** On which account of the exchange a market is traded; undefined for a market that the account does not trade. */
+export function tradingGroundOf(
+  { markets }: Pick<Account, 'markets'>,
+  market: string | undefined,
+): TradingGround | undefined {
+  return market === undefined ? undefined : markets[market]?.tradesOn;
+}

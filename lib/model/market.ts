@@ -46,3 +46,6 @@ export function currenciesInName(market: string): Currencies {
   const [base = market, quote] = market.split('_');
   return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
 }
+
+/** Currencies that are worth a dollar. */
+export const dollars: ReadonlySet<string> = new Set(['USDT', 'USDC', 'USD', 'DUSDT']);

@@ -1,5 +1,6 @@
 import { marketKind } from '../orders/market.ts';
 import type { OrderAction, PositionAction } from './actions.ts';
+import { sizeNames } from './field-table.ts';
 import type { Field, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { textOf } from './written-value.ts';
@@ -9,7 +10,7 @@ import { textOf } from './written-value.ts';
  */
 export function closeOf(fields: Fields, { side, exits }: OrderAction): PositionAction | null {
   const only = exits ?? (saysFlat(fields) ? (side === 'sell' ? 'long' : 'short') : null);
-  const names = ['quantity', 'quoteQuantity', 'quantityPercent', 'stopPrice', 'limitPrice'] as const;
+  const names = [...sizeNames, 'stopPrice', 'limitPrice'] as const;
   if (only === null || names.some((name) => fields[name] !== undefined)) return null;
   return fields.orderType === undefined || isMarket(fields.orderType) ? { name: 'close', only } : null;
 }

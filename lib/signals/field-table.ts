@@ -68,6 +68,12 @@ export const fieldTable = {
 } as const satisfies Readonly<Record<string, FieldRow>>;
 
 export type FieldName = keyof typeof fieldTable;
+/** The fields that state a size, of which an alert has one. */
+export const sizeNames = [
+  'quantity',
+  'quoteQuantity',
+  'quantityPercent',
+] as const satisfies readonly FieldName[];
 export const fieldNames = Object.keys(fieldTable) as readonly FieldName[];
 
 export function rowOf(name: FieldName): FieldRow {

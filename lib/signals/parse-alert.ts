@@ -1,5 +1,5 @@
 import { RelayError } from '../base/errors.ts';
-import type { Account, TradingGround } from '../model/account.ts';
+import { type Account, tradingGroundOf } from '../model/account.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { type Action, readAction } from './actions.ts';
 import { closeOf } from './close-of-order.ts';
@@ -193,10 +193,6 @@ function readOwn(
 
 function listOf<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value];
-}
-
-function tradingGroundOf({ markets }: Account, market: string | undefined): TradingGround | undefined {
-  return market === undefined ? undefined : markets[market]?.tradesOn;
 }
 
 function readCommon(reading: Reading): CommonPart | undefined {

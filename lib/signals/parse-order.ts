@@ -1,4 +1,4 @@
-import type { Account, TradingGround } from '../model/account.ts';
+import { type Account, tradingGroundOf } from '../model/account.ts';
 import type { CloseSignal, OrderSignal, OwnPart, PositionState } from '../model/signal.ts';
 import type { KindFieldName, OrderKind, OrderValues } from '../orders/order-kind.ts';
 import type { OrderAction } from './actions.ts';
@@ -49,7 +49,7 @@ function readPresumed(
   issues: Issues,
 ): Pick<OrderSignal, 'requirePosition' | 'onMismatch' | 'told'> {
   const { fields, account } = source;
-  const hasPositions = tradingGroundOf(source) !== 'spot';
+  const hasPositions = tradingGroundOf(source.account, source.market) !== 'spot';
   const before = readPrevious(source, hasPositions, issues);
   const field = fields.requirePosition;
   const required = field && readWord(field, positionStates, issues);
@@ -82,7 +82,7 @@ function readPrevious(
 function tellPosition(source: OrderSource, before: PositionState | undefined): Pick<OrderSignal, 'told'> {
   const { sentiment } = source.fields;
   const isFlat = sentiment !== undefined && readWord(sentiment, positionStates, createIssues()) === 'flat';
-  const after = isFlat && tradingGroundOf(source) !== 'spot' ? 'flat' : undefined;
+  const after = isFlat && tradingGroundOf(source.account, source.market) !== 'spot' ? 'flat' : undefined;
   if (before === undefined && after === undefined) return {};
   return { told: { ...(before && { before }), ...(after && { after }) } };
 }
@@ -178,7 +178,7 @@ function readValues(
   const size = readSize({ fields, market: source.market, prefix }, issues);
   const prices = readPrices(fields, refused, issues);
   const { reduceOnly, positionSide } = readStance(
-    { fields, action, size, tradesOn: tradingGroundOf(source) },
+    { fields, action, size, tradesOn: tradingGroundOf(source.account, source.market) },
     issues,
   );
   const stp = readStp(fields, issues);
@@ -195,10 +195,6 @@ function readValues(
     ...(stp === undefined ? {} : { stp }),
     ...(expectTrigger === undefined ? {} : { expectTrigger }),
   };
-}
-
-function tradingGroundOf({ account: { markets }, market }: OrderSource): TradingGround | undefined {
-  return market === undefined ? undefined : markets[market]?.tradesOn;
 }
 
 type Prices = Pick<OrderValues, 'stopPrice' | 'limitPrice' | 'maxSlippage' | 'stopLoss' | 'takeProfit'>;

@@ -1,5 +1,6 @@
-import { currenciesInName } from '../model/market.ts';
+import { currenciesInName, dollars } from '../model/market.ts';
 import type { OrderSize } from '../model/signal.ts';
+import { sizeNames } from './field-table.ts';
 import type { Field, Fields } from './fields.ts';
 import { hintForForeignUnit, plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
@@ -32,10 +33,6 @@ const shares: Vocabulary<Share> = {
   words: { balance: 'balance', position: 'position' },
   known: ['balance', 'position'],
 };
-const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const;
-
-/** Currencies that are worth a dollar. */
-const dollars = new Set(['USDT', 'USDC', 'USD', 'DUSDT']);
 
 /** Where a size is read: the market of the ticker, undefined when there is none. */
 interface SizeSource {

@@ -1,6 +1,7 @@
 import { decimalOrUndefined, zero } from '../base/decimal.ts';
 import type { PositionState, PositionTarget } from '../model/signal.ts';
 import type { PositionAction } from './actions.ts';
+import { sizeNames } from './field-table.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { type Issues, quoteText } from './issues.ts';
@@ -12,7 +13,7 @@ import { textOf } from './written-value.ts';
 /** The fields that state a wanted position as a whole. */
 const wholeNames = ['target', 'targetQuote', 'positionSize'] as const;
 /** The fields that state how large the position is that `sentiment` names. */
-const sizeNames = ['marketPositionSize', 'quantity', 'quoteQuantity', 'quantityPercent'] as const;
+const targetSizeNames = ['marketPositionSize', ...sizeNames] as const;
 /** The fields that only targets have. */
 export const targetFields = ['target', 'targetQuote', 'marketPositionSize', 'positionSize'] as const;
 
@@ -46,14 +47,14 @@ export function readTarget(
   // `{{strategy.position_size}}` beside the word flat is a size as any other: the position is closed in full.
   if (state === 'flat' && fields.target === undefined && fields.targetQuote === undefined) return flat;
   if (first === undefined) return readSizeOf(state, fields, prefix, issues);
-  const other = second ?? sizeNames.flatMap((size) => fields[size] ?? [])[0];
+  const other = second ?? targetSizeNames.flatMap((size) => fields[size] ?? [])[0];
   const target = readWhole(fields, issues);
   if (target === undefined) return undefined;
   if (other !== undefined && target.unit !== 'flat')
     return issues.add(
       other.path,
       `"${first.key}" states the whole position already`,
-      `keep one of ${[...wholeNames, ...sizeNames].join(', ')}`,
+      `keep one of ${[...wholeNames, ...targetSizeNames].join(', ')}`,
     );
   if (state !== undefined && state !== stateOf(target))
     return refuseWord(
@@ -150,7 +151,7 @@ function readSizeOf(
   prefix: string,
   issues: Issues,
 ): PositionTarget | undefined {
-  const [first, second] = sizeNames.flatMap((name) => fields[name] ?? []);
+  const [first, second] = targetSizeNames.flatMap((name) => fields[name] ?? []);
   if (state === undefined)
     return issues.add(
       `${prefix}target`,
@@ -164,7 +165,11 @@ function readSizeOf(
       'add "marketPositionSize": "{{strategy.market_position_size}}", or write "positionSize": "{{strategy.position_size}}" instead of both',
     );
   if (second !== undefined)
-    return issues.add(second.path, 'the size is given more than once', `keep one of ${sizeNames.join(', ')}`);
+    return issues.add(
+      second.path,
+      'the size is given more than once',
+      `keep one of ${targetSizeNames.join(', ')}`,
+    );
   return readAmountOf(state === 'short' ? '-' : '', fields, first, issues);
 }
 

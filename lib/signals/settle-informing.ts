@@ -2,6 +2,7 @@ import { decimalOrUndefined, formatDecimal, zero } from '../base/decimal.ts';
 import { marketKind } from '../orders/market.ts';
 import { type Action, isCancel } from './actions.ts';
 import { closeOf } from './close-of-order.ts';
+import { sizeNames } from './field-table.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { isZero } from './informing-fields.ts';
@@ -12,7 +13,6 @@ import { textOf } from './written-value.ts';
 
 /** Longer values are cut. The message itself bounds how many there are. */
 const mostCharacters = 256;
-const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const satisfies readonly FieldName[];
 
 /** Takes out the fields that decide in other alerts, and only inform in this one. */
 export function settleInforming(fields: Fields, action: Action | undefined, issues: Issues): Fields {

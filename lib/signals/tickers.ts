@@ -1,3 +1,4 @@
+import { dollars } from '../model/market.ts';
 import type { Field } from './fields.ts';
 import { type Issues, quoteText } from './issues.ts';
 import { describe, isPlaceholder, placeholderHint } from './written-value.ts';
@@ -10,7 +11,6 @@ export interface Instrument {
 
 /** The quote currencies that a pair can end with. Where two match, the longer one must come first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
-const dollars = new Set(['USDT', 'USDC', 'USD']);
 /** A pair in one word, or in two. */
 const spelledPattern = /^[A-Za-z0-9]{2,20}(?:[/_-][A-Za-z0-9]{2,10})?(?:\.[Pp])?$/;
 /** Any other ticker is not repeated in a hint, because it may contain anything. */

@@ -13,6 +13,7 @@ describe('the ticker', () => {
     ['doge-usdt', 'DOGE_USDT'],
     ['DOGE_PERP', 'DOGE_PERP'],
     ['USDT_BTC', 'BTC_USDT'],
+    ['DUSDT_DBTC', 'DBTC_DUSDT'],
     ['BTC_ETH', 'BTC_ETH'],
     ['BINANCE:ETHUSDT', 'ETH_USDT'],
     ['BINANCE:BTCUSDT.P', 'BTC_PERP'],
