@@ -5,6 +5,7 @@ import { judgeInforming, longestName, removedSecret, withoutPrefix } from './inf
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 import { hintForUnknownKey } from './unknown-keys.ts';
+import { describe } from './written-value.ts';
 
 export type { FieldName } from './field-table.ts';
 
@@ -104,12 +105,12 @@ class Collection {
   #addTime(field: Field, earlier: Field): void {
     const isSending = ({ key }: Field) => plainWord(key) === 'timenow';
     if (isSending(field) === isSending(earlier))
-      refuseSecond(earlier.key, field.key, field.path, this.#issues);
-    else if (isSending(earlier)) this.informing.push(field);
-    else {
-      this.informing.push(earlier);
-      this.fields.time = field;
-    }
+      return refuseSecond(earlier.key, field.key, field.path, this.#issues);
+    const [sending, other] = isSending(field) ? [field, earlier] : [earlier, field];
+    this.fields.time = sending;
+    if (other.node.kind !== 'object' && other.node.kind !== 'array') this.informing.push(other);
+    else
+      this.#issues.add(other.path, `${describe(other.node)} is not a time`, 'write it as text, or remove it');
   }
 }
 

@@ -74,6 +74,12 @@ describe('the time', () => {
     expect(issueOf(`{${orderText.replace('"time":"2026-01-31T12:00:00Z"', times)}}`).path).toBe('timenow');
   });
 
+  test.each(['{}', '["2026-01-31T11:45:00Z"]'])('beside it may not be %s', (time) => {
+    const times = `"time":${time},"timenow":"2026-01-31T12:00:00Z"`;
+
+    expect(issueOf(`{${orderText.replace('"time":"2026-01-31T12:00:00Z"', times)}}`).path).toBe('time');
+  });
+
   test('may run ahead by the allowance, and not by a millisecond more', () => {
     const nowMs = Date.UTC(2026, 0, 31, 11, 59, 55);
 
