@@ -19,6 +19,9 @@ const documents = [
   ...listProjectFiles('docs').filter((path) => path.endsWith('.md')),
 ];
 
+/** A terminal as it opens. */
+const mostColumns = 80;
+
 /** What stands between the two marks of that name. */
 function section(path: string, name: string): string {
   const [, text] =
@@ -33,6 +36,23 @@ function linksOf(path: string): readonly string[] {
   return Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target).filter(
     (target) => !/^[a-z]+:/.test(target),
   );
+}
+
+/**
+ * The lines of code of more than 80 columns. A line stays whole where it is what a program prints, between marks of a
+ * section or as JSON in one line, and where one word such as an address is too long.
+ */
+function wideLinesOf(text: string): readonly string[] {
+  const written = text.replaceAll(/<!-- ([\w-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, '');
+  return Array.from(
+    written.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm),
+    ([, indent = '', language, code = '']) =>
+      code
+        .split('\n')
+        .map((line) => line.slice(indent.length))
+        .filter((line) => line.length > mostColumns && !(language !== 'json' && /^\{".*\}$/.test(line)))
+        .filter((line) => line.split(' ').every((word) => word.length <= mostColumns)),
+  ).flat();
 }
 
 /** The names by which GitHub links to the headings of a document. */
@@ -75,6 +95,10 @@ describe('the documents', () => {
     ['docs/architecture.md', 1500],
   ])('keep %s within %i words', (path, most) => {
     expect(readProjectFile(path).trim().split(/\s+/).length).toBeLessThanOrEqual(most);
+  });
+
+  test.each(documents)('%s has code that can be copied from 80 columns', (path) => {
+    expect(wideLinesOf(readProjectFile(path))).toEqual([]);
   });
 
   test('begin with a message that enters with a stop', () => {

@@ -104,13 +104,15 @@ class Collection {
   /** `timenow` is when the alert was sent, and decides. Beside it, another time is that of a bar, and only informs. */
   #addTime(field: Field, earlier: Field): void {
     const isSending = ({ key }: Field) => plainWord(key) === 'timenow';
-    if (isSending(field) === isSending(earlier))
-      return refuseSecond(earlier.key, field.key, field.path, this.#issues);
     const [sending, other] = isSending(field) ? [field, earlier] : [earlier, field];
-    this.fields.time = sending;
-    if (other.node.kind !== 'object' && other.node.kind !== 'array') this.informing.push(other);
-    else
+    if (isSending(sending) === isSending(other))
+      refuseSecond(earlier.key, field.key, field.path, this.#issues);
+    else if (other.node.kind === 'object' || other.node.kind === 'array')
       this.#issues.add(other.path, `${describe(other.node)} is not a time`, 'write it as text, or remove it');
+    else {
+      this.fields.time = sending;
+      this.informing.push(other);
+    }
   }
 }
 
