@@ -4,7 +4,7 @@ import { describeSafely } from '../base/describe-error.ts';
 import { fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { Credentials } from '../exchange/client.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { AccountFacts, AllAccountFacts } from '../ledger/account-facts.ts';
 import { fingerprintSecret, type SecretFingerprint } from '../signals/find-secret.ts';
 import type { SecretStore } from './secrets.ts';
 
@@ -32,7 +32,7 @@ export async function storeFingerprints(
   account: string,
   { apiKey, apiSecret }: Credentials,
 ): Promise<void> {
-  const stored = await read(facts, account);
+  const stored = parseFact(await facts.read(account, factName));
   const salt = randomBytes(16).toString('base64url');
   const fresh = [apiKey, apiSecret].flatMap((secret) =>
     stored.some((one) => fingerprintSecret(secret, one.salt)?.hash === one.hash)
@@ -85,19 +85,19 @@ export function createFingerprintKeeper(services: {
 }
 
 /**
- * The fingerprints of all accounts. They are read for every alert: the owner of a new key may try it at once.
+ * The fingerprints of all accounts, with one request. They are read for every alert: the owner of a new key may try it at
+ * once.
  *
  * @throws RelayError `store_unavailable`
  */
 export async function readFingerprints(
-  facts: AccountFacts,
+  facts: Pick<AllAccountFacts, 'readOfAll'>,
   accounts: readonly string[],
 ): Promise<readonly SecretFingerprint[]> {
-  return (await Promise.all(accounts.map((account) => read(facts, account)))).flat();
+  return (await facts.readOfAll(accounts, factName)).flatMap(parseFact);
 }
 
-async function read(facts: AccountFacts, account: string): Promise<readonly SecretFingerprint[]> {
-  const fact = await facts.read(account, factName);
+function parseFact(fact: Json): readonly SecretFingerprint[] {
   return Array.isArray(fact) ? fact.flatMap((one: Json) => parseFingerprint(one) ?? []) : [];
 }
 

@@ -28,3 +28,13 @@ export interface AccountFacts {
    */
   write(account: string, name: FactName, fact: Json): Promise<void>;
 }
+
+/** A store that reads the facts of several accounts at once. */
+export interface AllAccountFacts extends AccountFacts {
+  /**
+   * The facts of several accounts under one name, in their order; null for each that is not stored.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  readOfAll(accounts: readonly string[], name: FactName): Promise<readonly Json[]>;
+}

@@ -1,23 +1,32 @@
-import { type DynamodbClient, textAttribute } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, textAttribute } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
-import { parseOwnJson } from '../base/json.ts';
-import type { AccountFacts } from './account-facts.ts';
+import { type Json, parseOwnJson } from '../base/json.ts';
+import type { AllAccountFacts } from './account-facts.ts';
 import { factKeyItem } from './dynamodb-items.ts';
 
 /** Facts are items of the ledger's table. They are written by updates, as the ledger's steps are. */
 export function createDynamodbAccountFacts(options: {
   readonly client: DynamodbClient;
   readonly tableName: string;
-}): AccountFacts {
+}): AllAccountFacts {
   const table = new DynamodbTable({ ...options, contents: 'what is known of the account' });
   return {
     async read(account, name) {
       const item = await table.get(factKeyItem(account, name));
-      return item === null ? null : parseOwnJson(textAttribute(item, 'fact'));
+      return item === null ? null : factOf(item);
+    },
+    async readOfAll(accounts, name) {
+      const items = await table.getMany(accounts.map((account) => factKeyItem(account, name)));
+      const facts = new Map(items.map((item) => [textAttribute(item, 'account'), factOf(item)]));
+      return accounts.map((account) => facts.get(account) ?? null);
     },
     async write(account, name, fact) {
       const values = { ':fact': { S: JSON.stringify(fact) } };
       await table.update({ Key: factKeyItem(account, name), set: 'SET #fact = :fact', values });
     },
   };
+}
+
+function factOf(item: Item): Json {
+  return parseOwnJson(textAttribute(item, 'fact'));
 }

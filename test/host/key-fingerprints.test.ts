@@ -8,7 +8,7 @@ import { openReceiveServices, openReconcileServices } from '../../lib/host/aws-s
 import { parseConfig } from '../../lib/host/config.ts';
 import { createFingerprintKeeper, readFingerprints } from '../../lib/host/key-fingerprints.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { AllAccountFacts } from '../../lib/ledger/account-facts.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
@@ -56,18 +56,20 @@ async function openLocal(): Promise<Host> {
 }
 
 /** The services of the functions, over stand-ins for AWS. */
-async function openStack() {
+async function openStack(names: readonly string[] = ['main']) {
   const dynamodb = await startDynamodb();
   await createStackTable(dynamodb.client, 'ledger', 'ledger');
   const secrets: Readonly<Record<string, object>> = {
     'id-of-tokens': { current: token, previous: null },
     'id-of-keys': keys,
   };
+  const operations: string[] = [];
   const aws = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
     const [service, operation = ''] = String(request.headers['x-amz-target']).split('.');
+    operations.push(operation);
     const send = (status: number, content: string) => response.writeHead(status).end(content);
     if (service === 'secretsmanager')
       return send(200, JSON.stringify({ SecretString: JSON.stringify(secrets[JSON.parse(body).SecretId]) }));
@@ -79,15 +81,16 @@ async function openStack() {
   }).listen(0, '127.0.0.1');
   await once(aws, 'listening');
   const { main } = testConfig.accounts;
-  const config = parseConfig({ ...testConfig, accounts: { main } });
+  const each = <T>(value: T) => Object.fromEntries(names.map((name) => [name, value]));
+  const config = parseConfig({ ...testConfig, accounts: each(main) });
   const url = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
   const environment = {
     AWS_REGION: 'eu-central-1',
     AWS_ENDPOINT_URL: url,
     LEDGER_TABLE: 'ledger',
     SIGNAL_QUEUE_URL: `${url}/signals.fifo`,
-    WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
-    EXCHANGE_KEYS: '{"main":"id-of-keys"}',
+    WEBHOOK_TOKENS: JSON.stringify(each('id-of-tokens')),
+    EXCHANGE_KEYS: JSON.stringify(each('id-of-keys')),
     STACK_NAME: 'relay-test',
   };
   // The credentials are those of the process.
@@ -110,6 +113,7 @@ async function openStack() {
       };
     },
     logged: () => JSON.stringify(lines),
+    operations,
   };
 }
 
@@ -170,6 +174,17 @@ test('a stack that an older release made searches alerts for its key from the fi
   expect(await post(alert('after'))).toMatch(/^400 /);
 });
 
+test('an alert is searched for the keys of all accounts with one request to the table', async () => {
+  const stack = await openStack(['main', 'second', 'third']);
+  await stack.keepFingerprints();
+  const post = stack.openReceive();
+  stack.operations.length = 0;
+
+  expect(await post(buyAlert())).toMatch(/^202 /);
+  expect(stack.operations.filter((operation) => /GetItem$/.test(operation))).toEqual(['BatchGetItem']);
+  expect(await post(buyAlert({ id: 'other', comment: keys.apiSecret }))).toMatch(/^400 /);
+});
+
 test('an alert is to be sent again when it cannot be searched for the key', async () => {
   const stack = await openStack();
 
@@ -192,10 +207,14 @@ describe('the fingerprints of an account', () => {
     const unlessFailing = () => {
       if (parts.fails) throw new Error('the store is away');
     };
-    const facts: AccountFacts = {
+    const facts: AllAccountFacts = {
       async read(account, name) {
         unlessFailing();
         return await stored.read(account, name);
+      },
+      async readOfAll(accounts, name) {
+        unlessFailing();
+        return await stored.readOfAll(accounts, name);
       },
       async write(account, name, fact) {
         unlessFailing();

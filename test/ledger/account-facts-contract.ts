@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { AllAccountFacts } from '../../lib/ledger/account-facts.ts';
 
 /** What every store of facts does. */
 export function describeAccountFacts(
   name: string,
-  open: () => Promise<{ readonly facts: AccountFacts; close(): Promise<void> }>,
+  open: () => Promise<{ readonly facts: AllAccountFacts; close(): Promise<void> }>,
 ): void {
   describe(name, () => {
     test('keeps one fact for each account and name, the one that was written last', async () => {
@@ -18,6 +18,13 @@ export function describeAccountFacts(
       expect(await facts.read('main', 'strategy of BTC_PERP')).toBe('breakout');
       expect(await facts.read('main', 'books')).toBeNull();
       expect(await facts.read('other', 'positions')).toBeNull();
+      await facts.write('third', 'positions', 3);
+      expect(await facts.readOfAll(['third', 'other', 'main'], 'positions')).toEqual([
+        3,
+        null,
+        { atMs: 2, held: ['BTC_PERP'] },
+      ]);
+      expect(await facts.readOfAll([], 'positions')).toEqual([]);
       await close();
     });
   });
