@@ -65,10 +65,12 @@ describe('positions', () => {
     relay.world.setPrice('BTC_USDT', '49500');
 
     const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
+    const { stdout: narrow } = await runCli(relay.here('positions'), '', { width: 60 });
     const document = await runForJson(relay.here('positions', 'main'));
 
     expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +49500 +-10 USDT +–$/m);
     expect(stdout).toMatch(/^ {4}none known +– +–$/m);
+    expect(narrow).toMatch(/-10 USDT\n {4} +– {2}none known +– +–\n/);
     expect(stdout).toContain('Stop "none known": no stop-loss that this relay placed is known');
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(document).toMatchObject({
