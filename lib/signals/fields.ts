@@ -105,14 +105,15 @@ class Collection {
   #addTime(field: Field, earlier: Field): void {
     const isSending = ({ key }: Field) => plainWord(key) === 'timenow';
     const [sending, other] = isSending(field) ? [field, earlier] : [earlier, field];
-    if (isSending(sending) === isSending(other))
+    if (isSending(sending) === isSending(other)) {
       refuseSecond(earlier.key, field.key, field.path, this.#issues);
-    else if (other.node.kind === 'object' || other.node.kind === 'array')
-      this.#issues.add(other.path, `${describe(other.node)} is not a time`, 'write it as text, or remove it');
-    else {
-      this.fields.time = sending;
-      this.informing.push(other);
+      return;
     }
+    this.fields.time = sending;
+    const { node, path } = other;
+    if (node.kind === 'object' || node.kind === 'array')
+      this.#issues.add(path, `${describe(node)} is not a time`, 'write it as text, or remove it');
+    else this.informing.push(other);
   }
 }
 
