@@ -1,10 +1,35 @@
-import { parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
+import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { Order } from '../../lib/model/order.ts';
-import { changeAccounts, changeCalls, changeCreates } from './mutate.ts';
+import { override } from '../support/override.ts';
+import { cancelledOrder, changeAccounts, changeCalls, changeCreates } from './mutate.ts';
 import type { Mutant } from './mutation.ts';
 
 const two = parseDecimal('2');
+
+/** Answers the cancellation of every order that this client has sent, and of no other, without sending it. */
+function leaveRests(client: ExchangeClient): ExchangeClient {
+  const sent = new Set<number>();
+  const noting = override(client, {
+    prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
+      const request = client.prepare(endpoint, params);
+      if (endpoint.repeatable) return request;
+      const send = async (options?: SendOptions) => {
+        const order = await request.send(options);
+        sent.add((order as Order).orderId);
+        return order;
+      };
+      return override(request, { send });
+    },
+  });
+  return changeCalls(noting, (name, params) =>
+    name === cancelOrder.name && 'orderId' in params && sent.has(params.orderId as number)
+      ? Promise.resolve({ ...cancelledOrder, ...params })
+      : undefined,
+  );
+}
 
 /** Broken variants of the relay that let a market order fill where it must not, or leave it in the book. */
 export const boundMutants: readonly Mutant[] = [
@@ -51,13 +76,6 @@ export const boundMutants: readonly Mutant[] = [
     seeds: 300,
     dialect: 'live',
     kinds: ['market'],
-    mutation: {
-      client: (client) =>
-        changeCalls(client, (name, params) =>
-          name === cancelOrder.name && 'orderId' in params
-            ? Promise.resolve({ ...params, clientOrderId: '', filled: zero } as unknown as Order)
-            : undefined,
-        ),
-    },
+    mutation: { client: leaveRests },
   },
 ];

@@ -11,12 +11,18 @@ import { runJobs } from './worker-pool.ts';
 const seedsPerJob = 25;
 const shownFindings = 3;
 
-try {
-  process.exitCode = await runRequest(parseRequest(process.argv.slice(2), Date.now()));
-} catch (error) {
-  if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
-  process.stderr.write(`${error.message}\n${usage}\n`);
-  process.exitCode = 2;
+const request = readRequest();
+process.exitCode = request === null ? 2 : await runRequest(request);
+
+/** Null when the arguments cannot be read: the person has been told why. */
+function readRequest(): Request | null {
+  try {
+    return parseRequest(process.argv.slice(2), Date.now());
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    process.stderr.write(`${error.message}\n${usage}\n`);
+    return null;
+  }
 }
 
 function print(text: string): void {

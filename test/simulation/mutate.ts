@@ -1,7 +1,9 @@
+import { zero } from '../../lib/base/decimal.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { Account } from '../../lib/model/account.ts';
+import type { Order } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { override } from '../support/override.ts';
 
@@ -11,7 +13,7 @@ export type Call = <E extends Endpoint>(
   options?: SendOptions,
 ) => Promise<ResultOf<E>>;
 
-/** A client that answers the calls of some endpoints in another way; undefined: as the client does. */
+/** A client that answers the repeatable requests of some endpoints in another way; undefined: as the client does. */
 export function changeCalls(
   client: ExchangeClient,
   change: (name: string, params: object, ask: () => Promise<unknown>) => Promise<unknown> | undefined,
@@ -20,8 +22,35 @@ export function changeCalls(
     const ask = () => client.call(endpoint, params, options);
     return (await (change(endpoint.name, params as object, ask) ?? ask())) as ResultOf<typeof endpoint>;
   };
-  return override(client, { call });
+  function prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
+    const request = client.prepare(endpoint, params);
+    // What may not be sent twice is changed by `changeCreates`.
+    if (!endpoint.repeatable) return request;
+    const send = async (options?: SendOptions) => {
+      const ask = () => request.send(options);
+      return (await (change(endpoint.name, params as object, ask) ?? ask())) as ResultOf<E>;
+    };
+    return override(request, { send });
+  }
+  return override(client, { call, prepare });
 }
+
+/** A cancelled order of which nothing was filled. */
+export const cancelledOrder: Order = {
+  orderId: 0,
+  clientOrderId: '',
+  market: '',
+  side: 'buy',
+  type: 'market',
+  status: 'cancelled',
+  createdAtMs: 0,
+  amount: zero,
+  remaining: zero,
+  price: zero,
+  filledNotional: zero,
+  filled: zero,
+  fee: zero,
+};
 
 /** A page of a list that has no records. */
 export const emptyPage: ListPage<never> = { records: [], count: 0, oddities: [] };

@@ -8,7 +8,7 @@ import { ExchangeError, wasTurnedAway } from '../../lib/exchange/errors.ts';
 import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
-import { emptyPage } from './mutate.ts';
+import { cancelledOrder, emptyPage } from './mutate.ts';
 import type { Mutant, Mutation } from './mutation.ts';
 
 type Send = (options?: SendOptions) => Promise<unknown>;
@@ -194,7 +194,7 @@ export const wireMutants: readonly Mutant[] = [
         return await send({ ...options, timeoutMs: 300 });
       } catch (error) {
         if (!isLost(error)) throw error;
-        return { orderId: 0 };
+        return cancelledOrder;
       }
     }),
   },
