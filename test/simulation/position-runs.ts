@@ -1,4 +1,4 @@
-import { parseDecimal } from '../../lib/base/decimal.ts';
+import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom, type Random } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -26,6 +26,7 @@ const seedsPerPositionRun = 3;
 const remainder = 2;
 /** Spreads the seeds, in another way than that of the run itself. */
 const seedStride = 0x85ebca6b;
+const seedStrideOfLosses = 0xc2b2ae35;
 
 /**
  * @param kind of every order of the run; absent: any
@@ -45,7 +46,7 @@ export function drawPositionRun(
     random,
     held,
     others: drawOthers(random, held),
-    settings: drawSettings(random, held),
+    settings: drawSettings(random, held, drawDailyLoss(seed)),
     faultScale: pickOne(random, [0.2, 0.3, 0.5, 1]),
   };
 }
@@ -70,13 +71,28 @@ function isSame(one: Ground, other: Ground): boolean {
   return one.account === other.account && one.ticker === other.ticker;
 }
 
-function drawSettings(random: Random, held: Grounds): PositionRun['settings'] {
+/** The positions of a run are small, so in half of the runs a small loss ends the day. Other draws do not depend on it. */
+function drawDailyLoss(seed: number): Decimal | null {
+  const random = createRandom(Math.imul(seed, seedStrideOfLosses));
+  const drawn = pickOne(random, [null, null, '0.1', '0.5']);
+  return drawn === null ? null : parseDecimal(drawn);
+}
+
+function drawSettings(random: Random, held: Grounds, mostLost: Decimal | null): PositionRun['settings'] {
   const onMismatch = pickOne(random, ['deny', 'resync', 'flatten'] as const);
   const oneStrategyPerMarket = pickOne(random, [null, null, true, false]);
   const limitings = held.map((ground) => drawLimiting(random, ground));
-  return changeAccounts((account) =>
-    limitings.reduce((limited, limit) => limit(limited), { ...account, onMismatch, oneStrategyPerMarket }),
-  );
+  return changeAccounts((account) => {
+    const limited = limitings.reduce((usual, limit) => limit(usual), account);
+    const { limits } = limited;
+    const isSmaller = mostLost !== null && limits !== undefined;
+    return {
+      ...limited,
+      onMismatch,
+      oneStrategyPerMarket,
+      ...(isSmaller ? { limits: { ...limits, maxDailyLoss: mostLost } } : {}),
+    };
+  });
 }
 
 /** For half of the markets, a limit lies among the positions that the strategies want, so that a few orders reach it. */

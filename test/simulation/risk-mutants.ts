@@ -71,7 +71,7 @@ export const riskMutants: readonly Mutant[] = [
   {
     name: 'no-daily-loss',
     breaks: 'the loss of the day is not checked',
-    seeds: 1000,
+    seeds: 300,
     dialect: 'live',
     kinds: [],
     mutation: { settings: changeAccounts(without('maxDailyLoss')) },
@@ -79,7 +79,7 @@ export const riskMutants: readonly Mutant[] = [
   {
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
-    seeds: 1000,
+    seeds: 300,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },
