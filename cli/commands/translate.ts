@@ -52,13 +52,15 @@ async function translate(
   };
   const translation = translateMessage(bytes.toString(), context);
   if (translation.messages.length === 0) throw createFailure(translation);
-  const { product, words, advice } = translation;
+  const { product, words, advice, isTaken } = translation;
   const documents = translation.messages.map((message) => Object.fromEntries(membersOf(message)));
   const [only] = documents;
   const message = documents.length === 1 ? only : documents;
   print({ product, account: account.name, message, words, advice }, () =>
     [
-      `This is ${product}. Paste this instead:`,
+      isTaken
+        ? `This is ${product}. The relay takes it as it is; in full it says:`
+        : `This is ${product}. Paste this instead:`,
       '',
       JSON.stringify(message, null, 2),
       '',

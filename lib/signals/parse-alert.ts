@@ -217,7 +217,7 @@ function readCommon(reading: Reading): CommonPart | undefined {
 }
 
 function readTicker({ fields, prefix, context, issues }: Reading): Instrument | undefined {
-  if (fields.ticker !== undefined) return readInstrument(fields.ticker, context.tickers, issues);
+  if (fields.ticker !== undefined) return readInstrument(fields.ticker, context, issues);
   return issues.add(`${prefix}ticker`, 'the alert names no ticker', 'add "ticker": "{{ticker}}"');
 }
 

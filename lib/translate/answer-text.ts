@@ -1,7 +1,9 @@
 import { type Issue, RelayError } from '../base/errors.ts';
 import type { FieldName } from '../signals/fields.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
-import { type KnownText, knownTextOf, pineConnectorForm } from './known-texts.ts';
+import type { MessageDraft } from './draft.ts';
+import { readWunderTrading } from './json-products.ts';
+import { type KnownText, knownTextOf, pineConnectorForm, wunderTradingForm } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
 import { readPineConnector } from './pineconnector.ts';
 import { readPlainText, seriesInText, type TextReading } from './read-text.ts';
@@ -48,7 +50,8 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
   if (known !== undefined) {
     const series = seriesInText(text.slice(0, lookedAt));
     if (series !== undefined) return answerSeries(series, known);
-    if (known.form === pineConnectorForm) return answerPineConnector(text.slice(0, lookedAt), known, context);
+    const read = commandReaders[known.form];
+    if (read !== undefined) return answerCommand(read(text.slice(0, lookedAt)), known, context);
     const { form, advice } = known;
     const message = known.message && completeOrder(known.message, context.account);
     return {
@@ -69,9 +72,18 @@ function answerSeries(series: string, { form, message, advice }: KnownText): Tex
   return { form, message: null, notes, hint };
 }
 
+/** Commands whose size is a setting of the other relay. */
+const commandReaders: Readonly<Record<string, (text: string) => MessageDraft>> = {
+  [pineConnectorForm]: (text) => readPineConnector(text)[0],
+  [wunderTradingForm]: readWunderTrading,
+};
+
 /** A command that closes says all; of any other the answer says what is missing. */
-function answerPineConnector(text: string, { form, advice }: KnownText, context: AlertContext): TextAnswer {
-  const [{ message, missing, words }] = readPineConnector(text);
+function answerCommand(
+  { message, missing, words }: MessageDraft,
+  { form, advice }: KnownText,
+  context: AlertContext,
+): TextAnswer {
   const ticker = tickerOf(message.ticker ?? '', context.tickers);
   const reasons = missing.length > 0 || ticker !== undefined ? missing : ['a "ticker": a symbol of a market'];
   if (reasons.length > 0 || ticker === undefined)

@@ -1,5 +1,7 @@
 import { plainWord } from '../signals/foreign-words.ts';
+import type { MessageDraft } from './draft.ts';
 import {
+  applyRules,
   become,
   flag,
   leave,
@@ -42,12 +44,19 @@ const oneTarget = leave(
   'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": true',
 );
 
+/** Names and shapes that its documents have and others do not. */
+const ofTradersPost =
+  /^(?:quantitytype|signalprice|extendedhours|(?:stoploss|takeprofit)\.(?:type|percent|amount|limitprice|stopprice|trail\w*)|extras\..*)$/;
+
 const oneOrder = 'one order; there, open orders are cancelled and an opposite position is closed first';
 
 /** @see https://github.com/TradersPost/docs/blob/main/webhook-spec.json read 2026-11-22 */
 const tradersPost: JsonProduct = {
   name: 'TradersPost',
-  recognises: (values) => values.has('ticker') && values.has('action'),
+  recognises: (values) =>
+    values.has('ticker') &&
+    values.has('action') &&
+    [...values.keys()].some((name) => ofTradersPost.test(name)),
   rules: {
     action: (word, draft, values) =>
       /^(?:buy|sell)$/i.test(word.value)
@@ -56,10 +65,9 @@ const tradersPost: JsonProduct = {
     quantity: sizeIn('quantitytype', {
       fixedquantity: (size) => ({ quantity: size }),
       dollaramount: (size) => ({ quoteQuantity: size }),
-      percentofequity: (size) => ({ quantityPercent: `${size}%` }),
       percentofposition: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
     }),
-    quantitytype: leave('is the unit of the size; a share of the equity becomes one of what is free here'),
+    quantitytype: leave('is the unit of the size'),
     'stoploss.type': (word, draft, values) =>
       plainWord(word.value).startsWith('trailing')
         ? noTrailing(word, draft, values)
@@ -85,7 +93,7 @@ function sizeIn(
     else {
       draft.leave(word, 'is in a unit that the relay does not have');
       draft.lack(
-        'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent"',
+        'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent", a share of what is free',
       );
     }
   };
@@ -124,8 +132,15 @@ const threeCommas: JsonProduct = {
       'the position after the order: an order against it only reduces',
     ),
     'strategyinfo.marketpositionsize': leave('the size of the order counts'),
-    messagetype: leave('is a setting of 3Commas'),
-    delayseconds: leave('LOST: the relay does not wait'),
+    messagetype: (word, draft, values) => {
+      draft.leave(word, 'is a setting of 3Commas');
+      if (!values.has('action'))
+        draft.lack(
+          'an "action": without one, the bot there starts a deal; here "buy", or "sell" for a short bot, with a size, which is a setting of the bot',
+        );
+    },
+    delayseconds: unlessZero(leave('LOST: the relay does not wait')),
+    botid: leave('names the bot there'),
   },
 };
 
@@ -183,6 +198,16 @@ const wunderTrading: JsonProduct = {
   },
 };
 
+/** The comment of a bot alone: `ENTER-LONG_BINANCE_BTCUSDT_…`. All but the command and the symbol names the bot. */
+export function readWunderTrading(text: string): MessageDraft {
+  const draft = applyRules([{ name: 'code', value: text.trim() }], wunderTrading.rules);
+  if (draft.message.action?.startsWith('enter_') === true)
+    draft.lack(
+      'the size, which is a setting of the bot there: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent"',
+    );
+  return draft;
+}
+
 function exitRatio(field: 'stopLoss' | 'takeProfit'): Rule {
   return (word, draft) => {
     const percent = ratioAsPercent(word.value);
@@ -228,6 +253,13 @@ const tutorial: JsonProduct = {
   },
 };
 
+/** Names that many relays share. Where they mean something else in one, it is what they mean to TradersPost. */
+const usual: JsonProduct = {
+  name: 'a message in the usual names',
+  recognises: (values) => values.has('ticker') && values.has('action'),
+  rules: tradersPost.rules,
+};
+
 const unknown: JsonProduct = { name: 'an unknown relay', recognises: () => true, rules: {} };
 
 /** The likeliest first; the last one takes what is called as usual. */
@@ -237,10 +269,16 @@ const products: readonly JsonProduct[] = [
   threeCommas,
   openAlgo,
   tradersPost,
+  usual,
   unknown,
 ];
 
 /** The relay that the values come from. */
 export function productOf(values: Values): JsonProduct {
   return products.find(({ recognises }) => recognises(values)) ?? unknown;
+}
+
+/** Whether the names of the values are those of one other relay alone. */
+export function isNamed({ name }: Pick<JsonProduct, 'name'>): boolean {
+  return name !== usual.name && name !== unknown.name;
 }

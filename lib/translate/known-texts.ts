@@ -23,6 +23,7 @@ const rewriting =
   'save the message to a file: `npx relay translate FILE` says what each part of it becomes here';
 
 export const pineConnectorForm = 'a command for PineConnector';
+export const wunderTradingForm = 'a comment of a WunderTrading bot';
 
 const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
   [
@@ -50,6 +51,10 @@ const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
       message: null,
       advice: rewriting,
     },
+  ],
+  [
+    /^\s*(?:enter|exit)-(?:long|short|all)_\S*\s*$/i,
+    { form: wunderTradingForm, message: null, advice: rewriting },
   ],
   [/^\s*[\w-]+\([\w.:/-]*\)\s*\{/, { form: 'a command for Alertatron', message: null, advice: rewriting }],
   [

@@ -65,6 +65,11 @@ export function issuesOf(messages: readonly OwnMessage[], context: AlertContext)
     only !== undefined && messages.length === 1
       ? writeMessage(only)
       : `[${messages.map(writeMessage).join(', ')}]`;
+  return issuesOfText(text, context);
+}
+
+/** What the relay's own reader would refuse of a message in JSON, with the placeholders filled as TradingView does. */
+export function issuesOfText(text: string, context: AlertContext): readonly Issue[] {
   try {
     parseAlert(new TextEncoder().encode(fillPlaceholders(text, context)), context);
     return [];

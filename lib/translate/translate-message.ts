@@ -7,10 +7,10 @@ import { explainText } from './answer-text.ts';
 import { readAutoview } from './autoview.ts';
 import { readCrossTrade } from './crosstrade.ts';
 import type { MessageDraft, TranslatedWord, Word } from './draft.ts';
-import { productOf } from './json-products.ts';
+import { isNamed, productOf, readWunderTrading } from './json-products.ts';
 import { wordsOf } from './json-words.ts';
-import { knownTextOf } from './known-texts.ts';
-import { completeOrder, issuesOf, type OwnMessage, writeMessage } from './own-message.ts';
+import { knownTextOf, wunderTradingForm } from './known-texts.ts';
+import { completeOrder, issuesOf, issuesOfText, type OwnMessage, writeMessage } from './own-message.ts';
 import type { TextReader } from './pairs.ts';
 import { readPineConnector } from './pineconnector.ts';
 import { readPlainText } from './read-text.ts';
@@ -20,6 +20,10 @@ import { applyRules } from './rules.ts';
 export interface Translation {
   /** Where the message comes from. */
   readonly product: string;
+  /** Whether the product is known by the message. */
+  readonly isNamed: boolean;
+  /** Whether the relay takes the message as it stands, placeholders filled. */
+  readonly isTaken: boolean;
   /** The signals to paste, which the relay's own reader takes; empty when something is missing. */
   readonly messages: readonly OwnMessage[];
   /** Word by word. No secret stands in it. */
@@ -30,10 +34,13 @@ export interface Translation {
   readonly advice: readonly string[];
 }
 
+type Unchecked = Omit<Translation, 'isTaken'>;
+
 const textProducts: Readonly<Record<string, readonly [product: string, read: TextReader]>> = {
   'a command for PineConnector': ['PineConnector', readPineConnector],
   'a command for Alertatron': ['Alertatron', readAlertatron],
   'a command for Autoview': ['Autoview', readAutoview],
+  [wunderTradingForm]: ['WunderTrading', (text) => [readWunderTrading(text)]],
 };
 
 /**
@@ -42,12 +49,17 @@ const textProducts: Readonly<Record<string, readonly [product: string, read: Tex
  */
 export function translateMessage(text: string, context: AlertContext): Translation {
   const root = readJson(text);
-  if (root !== null) return translateJson(root, context);
+  if (root !== null)
+    return { ...translateJson(root, context), isTaken: issuesOfText(text, context).every(isTicker) };
+  return { ...translateCommand(text, context), isTaken: false };
+}
+
+function translateCommand(text: string, context: AlertContext): Unchecked {
   if (/\bkey\s*=/.test(text) && /\bcommand\s*=/.test(text))
-    return finish('CrossTrade', readCrossTrade(text), context);
+    return { ...finish(readCrossTrade(text), context), product: 'CrossTrade', isNamed: true };
   const answer = explainText(text, context);
   const reader = textProducts[answer?.form ?? ''];
-  if (reader !== undefined) return finish(reader[0], reader[1](text), context);
+  if (reader !== undefined) return { ...finish(reader[1](text), context), product: reader[0], isNamed: true };
   return translateText(text, answer, context);
 }
 
@@ -63,21 +75,25 @@ function readJson(text: string): JsonNode | null {
   }
 }
 
-function translateJson(root: JsonNode, context: AlertContext): Translation {
+function translateJson(root: JsonNode, context: AlertContext): Unchecked {
   const signals = root.kind === 'array' ? root.items : [root];
   const words = signals.map((signal) => wordsOf(signal));
   const products = words.map((own: readonly Word[]) =>
     productOf(new Map(own.map(({ name, value }) => [plainWord(name), value]))),
   );
   const drafts = words.map((own, index) => applyRules(own, products[index]?.rules ?? {}));
-  return finish([...new Set(products.map(({ name }) => name))].join(', '), drafts, context);
+  return {
+    ...finish(drafts, context),
+    product: [...new Set(products.map(({ name }) => name))].join(', '),
+    isNamed: products.every(isNamed),
+  };
 }
 
 function translateText(
   text: string,
   answer: ReturnType<typeof explainText>,
   context: AlertContext,
-): Translation {
+): Unchecked {
   const reading = knownTextOf(text) !== undefined ? null : readPlainText(text, context.tickers);
   const message = answer?.message ?? null;
   const words = (reading?.parts ?? []).map(({ theirs, fields, isUnderstood }) => ({
@@ -92,6 +108,7 @@ function translateText(
   }));
   return {
     product: answer?.form ?? 'an unknown text',
+    isNamed: false,
     messages: message === null ? [] : [message],
     words,
     missing: message === null ? [answer?.hint ?? 'an action and a ticker: the text names neither'] : [],
@@ -102,7 +119,10 @@ function translateText(
 const isTicker = ({ path }: Issue): boolean => /(?:^|\.)ticker$/.test(path);
 
 /** Completes the messages, has them checked by the relay's own reader, and removes what is secret. */
-function finish(product: string, drafts: readonly MessageDraft[], context: AlertContext): Translation {
+function finish(
+  drafts: readonly MessageDraft[],
+  context: AlertContext,
+): Omit<Unchecked, 'product' | 'isNamed'> {
   const messages = drafts.map(({ message }) => completeOrder(message, context.account));
   const missing = drafts.flatMap((draft) => draft.missing);
   const issues = missing.length > 0 || messages.length === 0 ? [] : issuesOf(messages, context);
@@ -119,7 +139,6 @@ function finish(product: string, drafts: readonly MessageDraft[], context: Alert
       : []),
   ].map((line) => (reveals(line) ? 'a value that is no secret' : line));
   return {
-    product,
     messages: open.length > 0 ? [] : messages,
     words: drafts.flatMap(({ words }) =>
       words.map((word) =>

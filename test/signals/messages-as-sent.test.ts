@@ -216,13 +216,13 @@ describe('a message that could mean something else is refused, and the first hin
       'ticker of another exchange',
       `{"ticker": "BINANCE:BTCUSDT", "action": "buy", "quantity": 0.001, ${time}}`,
       'ticker',
-      /^add this line to the tickers in relay.config.ts: 'BINANCE:BTCUSDT': 'BTC_USDT',$/,
+      /^add this line to the tickers in relay.config.ts: 'BINANCE:BTCUSDT': 'BTC_USDT',/,
     ],
     [
       '3Commas, the quote currency first',
       `{"message_type": "bot", "bot_id": 123, "email_token": "abc", "delay_seconds": 0, "pair": "USDT_BTC", "action": "close_at_market_price", ${time}}`,
       'pair',
-      /^add this line to the tickers in relay.config.ts: 'USDT_BTC': 'BTC_USDT',$/,
+      /^add this line to the tickers in relay.config.ts: 'USDT_BTC': 'BTC_USDT',/,
     ],
     [
       'no size',

@@ -1,7 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { issueOf, orderText, readSignal, refusalOf } from './reading.ts';
+import { accountOn, issueOf, orderText, readSignal, refusalOf } from './reading.ts';
 
 describe('the ticker', () => {
+  test.each([
+    ['BTCUSD', 'BTC_USDT'],
+    ['BTCUSD.P', 'BTC_PERP'],
+    ['ETHUSD', 'ETH_USD'],
+    ['BTCEUR', 'BTC_EUR'],
+  ])('%s, which is not mapped, gets a market that the account trades where it can: %s', (ticker, market) => {
+    const account = { ...accountOn('BTC_USDT', 'margin'), name: 'second' };
+    const added = market === 'BTC_USDT' ? '' : ` and ${market} to the markets of account second;`;
+
+    expect(
+      refusalOf(`{${orderText.replace('BTCUSDT.P', ticker)}}`, { account, tickers: {} }).issues[0]?.hint,
+    ).toBe(
+      `add this line to the tickers in relay.config.ts: '${ticker}': '${market}',${added} then start or deploy the relay again`,
+    );
+  });
+
   test.each([
     ['DOGEUSDT.P', 'DOGE_PERP'],
     ['DOGEUSDT', 'DOGE_USDT'],
@@ -17,16 +33,18 @@ describe('the ticker', () => {
     ['BTC_ETH', 'BTC_ETH'],
     ['BINANCE:ETHUSDT', 'ETH_USDT'],
     ['BINANCE:BTCUSDT.P', 'BTC_PERP'],
-    ['BTC-USDT-SWAP', '<market>'],
-    ['ES1!', '<market>'],
-    ['USDT', '<market>'],
-    ['constructor', '<market>'],
   ])('%s, which is not mapped, is refused with the line to add', (ticker, market) => {
     expect(issueOf(`{${orderText.replace('BTCUSDT.P', ticker)}}`)).toEqual({
       path: 'ticker',
       message: `"${ticker}" is not mapped to a market`,
-      hint: `add this line to the tickers in relay.config.ts: '${ticker}': '${market}',`,
+      hint: `add this line to the tickers in relay.config.ts: '${ticker}': '${market}', and ${market} to the markets of account main; then start or deploy the relay again`,
     });
+  });
+
+  test.each(['BTC-USDT-SWAP', 'ES1!', 'USDT', 'constructor'])('%s says nothing of its market', (ticker) => {
+    expect(issueOf(`{${orderText.replace('BTCUSDT.P', ticker)}}`).hint).toBe(
+      `add this line to the tickers in relay.config.ts: '${ticker}': '<market>', with the exchange's name of the market, and that market to the markets of account main; then start or deploy the relay again`,
+    );
   });
 
   test.each(['ETHUSDT', 'ethusdt', 'ETH/USDT', 'ETH-USDT', 'ETH_USDT', 'eth_usdt'])(

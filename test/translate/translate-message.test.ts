@@ -40,7 +40,7 @@ describe('a message is translated:', () => {
       ],
     ],
     [
-      'TradersPost',
+      'a message in the usual names',
       '{"ticker": "BTCUSDT", "action": "exit"}',
       [`{"ticker": "BTCUSDT", "action": "close", ${time}}`],
     ],
@@ -157,6 +157,11 @@ describe('a message is translated:', () => {
       ],
     ],
     [
+      'WunderTrading',
+      'EXIT-ALL_BINANCE_BTC-USDT_MYBOT_5M_abcd',
+      [`{"ticker": "BTCUSDT", "action": "close", ${time}}`],
+    ],
+    [
       'words',
       'buy BTCUSDT 0.001',
       [`{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", ${time}}`],
@@ -206,7 +211,19 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
     ],
     [
       '{"ticker": "BTCUSDT", "action": "buy", "quantityType": "risk_percent", "quantity": 1}',
-      'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent"',
+      'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent", a share of what is free',
+    ],
+    [
+      '{"ticker": "BTCUSDT", "action": "buy", "quantityType": "percent_of_equity", "quantity": 10}',
+      'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent", a share of what is free',
+    ],
+    [
+      'ENTER-LONG_Binance_BTC-USDT_MYBOT_5M_abcd',
+      'the size, which is a setting of the bot there: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent"',
+    ],
+    [
+      '{"message_type": "bot", "bot_id": 123, "email_token": "abc-def", "delay_seconds": 0, "pair": "USDT_BTC"}',
+      'an "action": without one, the bot there starts a deal; here "buy", or "sell" for a short bot, with a size, which is a setting of the bot',
     ],
     [
       '{"code": "ENTER-LONG_mybot", "amountPerTradeType": "quote", "amountPerTrade": 100}',
@@ -248,7 +265,9 @@ test('a ticker that is not mapped is no fault of the message: the line for the c
   const { messages, advice } = translate('{"ticker": "DOGEUSDT", "action": "buy", "quantity": 5}');
 
   expect(messages).toHaveLength(1);
-  expect(advice).toEqual(["add this line to the tickers in relay.config.ts: 'DOGEUSDT': 'DOGE_USDT',"]);
+  expect(advice).toEqual([
+    "add this line to the tickers in relay.config.ts: 'DOGEUSDT': 'DOGE_USDT', and DOGE_USDT to the markets of account main; then start or deploy the relay again",
+  ]);
 });
 
 describe('any message', () => {

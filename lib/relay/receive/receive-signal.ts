@@ -16,7 +16,7 @@ import {
 } from '../../signals/identity.ts';
 import { type Alert, type AlertContext, parseAlert } from '../../signals/parse-alert.ts';
 import { checkStaleness } from '../../signals/staleness.ts';
-import { answerText } from '../../translate/answer-text.ts';
+import { answerAlert } from '../../translate/answer-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
@@ -125,7 +125,7 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
   try {
     return parseAlert(body, context);
   } catch (error) {
-    throw answerText(error, body, context);
+    throw answerAlert(error, body, context);
   }
 }
 
