@@ -61,6 +61,15 @@ export function reportFailure(error: unknown): FailureReport {
       action: 'Run `npm ci` again.',
       exitStatus: 1,
     };
+  if (isWithoutRegion(error))
+    return {
+      code: 'aws_region_missing',
+      message: 'AWS cannot be asked: no region is set, or the one that is set is none',
+      issues: [],
+      action:
+        'Give the region of the stack with --region, for example --region eu-central-1, or set AWS_REGION.',
+      exitStatus: 1,
+    };
   if (isAwsFailure(error))
     return {
       code: 'aws_refused',
@@ -89,10 +98,12 @@ function isMissingPackage(error: unknown): error is Error {
  * that.
  */
 function isAwsFailure(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    ('$metadata' in error || /Credentials|Token/.test(error.name) || error.message === 'Region is missing')
-  );
+  return error instanceof Error && ('$metadata' in error || /Credentials|Token/.test(error.name));
+}
+
+/** The clients throw it before they ask anything. */
+function isWithoutRegion(error: unknown): boolean {
+  return error instanceof Error && /^Region (?:is missing|not accepted)/.test(error.message);
 }
 
 function reportKnown(error: CommandFailure | RelayError): FailureReport {

@@ -75,7 +75,9 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
   await writeOutput(texts, out ?? terminal.stdout);
   if (out !== undefined)
     print({ account, what, format, ...period, rows: counter.rows, path: out, notes }, () =>
-      [`${out}: ${counter.rows} rows of ${what}`, ...notes].map(paint).join('\n'),
+      [`${out}: ${counter.rows} ${counter.rows === 1 ? 'row' : 'rows'} of ${what}`, ...notes]
+        .map(paint)
+        .join('\n'),
     );
   else terminal.stderr.write(fitLines(notes.map((note) => `${paint(note)}\n`).join(''), terminal.width));
 }

@@ -91,7 +91,10 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     hint: 'commands of other services are not accepted; write the order as a JSON object with ticker, action and the rest',
-    matches: ({ text }) => /^\s*\w+\([\w.:/-]*\)\s*\{/.test(text) || /^\s*\w+=[^;=\n]*;/.test(text),
+    matches: ({ text }) =>
+      /^\s*\w+\([\w.:/-]*\)\s*\{/.test(text) ||
+      /^\s*\w+=[^;=\n]*;/.test(text) ||
+      /^\s*(?:enter|exit)-(?:long|short|all)_/i.test(text),
   },
   {
     hint: 'plain text is not accepted; send a JSON object with ticker, action and the rest',

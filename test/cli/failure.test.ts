@@ -24,6 +24,12 @@ afterAll(() => {
 
 const here = (...args: string[]) => [...args, '--data', stored.folder.path];
 
+test.each(['', 'eu central'])('a stack in no region, %j, is told what to set', async (region) => {
+  const failure = await runForFailure(['signals', '--stack', 'trading-relay', '--region', region]);
+
+  expect(failure).toMatchObject({ exitCode: 1, code: 'aws_region_missing' });
+});
+
 describe('a wrong command line', () => {
   test('ends with 2 and a reason on one line', async () => {
     const failures = await Promise.all(

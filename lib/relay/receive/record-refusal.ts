@@ -116,14 +116,16 @@ async function record(
       ? repeatFingerprintOf(fingerprint, error.arrivedAtMs, services.repeats.nextName())
       : fingerprint;
   await Promise.all(
-    (named.length > 0 ? named : [first]).map(({ id, ticker }) =>
-      services.ledger.refuse({
-        account: account.name,
-        signalId: refusalIdOf(recorded, id),
+    (named.length > 0 ? named : [first]).map(async ({ id, ticker }) => {
+      const key = { account: account.name, signalId: refusalIdOf(recorded, id) };
+      await services.ledger.refuse({
+        ...key,
         fingerprint,
         step: { status: 'invalid', atMs, note: noteOf(error), evidence: evidenceOf(error, ticker) },
-      }),
-    ),
+      });
+      // The line on the refusal itself, which also tells of unknown senders, names no account.
+      services.log.info('refused alert recorded', key);
+    }),
   );
 }
 
