@@ -1,7 +1,7 @@
 import { type Issue, RelayError } from '../base/errors.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
 import { answerText } from './answer-text.ts';
-import { writeMessage } from './own-message.ts';
+import { writeMessages } from './own-message.ts';
 import { type Translation, translateMessage } from './translate-message.ts';
 
 /**
@@ -22,12 +22,12 @@ function answerJson(error: RelayError, body: Uint8Array, context: AlertContext):
   if (error.issues.every(isOfThisAlert)) return error;
   const translation = translateMessage(new TextDecoder().decode(body), context);
   if (!translation.isNamed || translation.isTaken) return error;
-  const answer: Issue = {
-    path: '',
-    message: `this is a message of ${translation.product}`,
-    hint: hintOf(translation),
-  };
-  return new RelayError(error.code, error.message, { issues: [answer, ...error.issues] });
+  const answer = { path: '', message: `this is a message of ${translation.product}` };
+  // What the message says on its own comes first, unless it can simply be replaced.
+  const issues = isSame(translation)
+    ? [{ ...answer, hint: offer(translation) }, ...error.issues]
+    : [...error.issues, { ...answer, hint: rewriting }];
+  return new RelayError(error.code, error.message, { issues });
 }
 
 /** A ticker that is not listed, and a time that is wrong, are no matter of words. */
@@ -35,22 +35,14 @@ function isOfThisAlert({ path }: Issue): boolean {
   return /(?:^|\.)(?:ticker|time)$/.test(path);
 }
 
-function hintOf({ messages, missing, words, advice }: Translation): string {
-  const rewriting =
-    'with the message in a file, `npx relay translate FILE` rewrites it with its placeholders';
-  if (messages.length === 0) return `missing: ${missing.join('; ')}; ${rewriting}`;
-  const [only] = messages;
-  const written =
-    only !== undefined && messages.length === 1
-      ? writeMessage(only)
-      : `[${messages.map(writeMessage).join(', ')}]`;
-  const lost = words.filter(({ note }) => note.startsWith(lossMark));
-  return [
-    `the message of the same meaning is ${written}`,
-    ...lost.map(({ theirs, note }) => `not in it: ${theirs}, ${note.slice(lossMark.length)}`),
-    ...advice,
-    rewriting,
-  ].join('; ');
+/** Whether the translation means the same: nothing is missing, and nothing is lost. */
+function isSame({ messages, words }: Translation): boolean {
+  return messages.length > 0 && !words.some(({ note }) => note.startsWith('LOST'));
 }
 
-const lossMark = 'LOST: ';
+const rewriting =
+  'save the message to a file: `npx relay translate FILE` says what each part of it becomes here, and keeps its placeholders';
+
+function offer({ messages, advice }: Translation): string {
+  return [`the message of the same meaning is ${writeMessages(messages)}`, ...advice, rewriting].join('; ');
+}

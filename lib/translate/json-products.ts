@@ -105,7 +105,8 @@ function sizeIn(
  */
 const threeCommas: JsonProduct = {
   name: '3Commas',
-  recognises: (values) => values.has('botuuid') || values.has('tvinstrument') || values.has('botid'),
+  recognises: (values) =>
+    values.has('botuuid') || values.has('tvinstrument') || (values.has('botid') && values.has('emailtoken')),
   rules: {
     pair: (word, draft) =>
       draft.take(word, { ticker: word.value.replace(/^([A-Z0-9]+)_([A-Z0-9]+)$/, '$2$1') }),

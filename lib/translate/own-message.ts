@@ -36,6 +36,12 @@ export function writeMessage(message: OwnMessage): string {
   return `{${members.join(', ')}}`;
 }
 
+/** One message, or several as an array. */
+export function writeMessages(messages: readonly OwnMessage[]): string {
+  const texts = messages.map(writeMessage);
+  return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
+}
+
 /** The fields in the order in which they are written, the time after those of the order. */
 export function membersOf(message: OwnMessage): readonly (readonly [name: string, value: string])[] {
   const { time: _, ...rest } = message;
@@ -60,12 +66,7 @@ export function membersOf(message: OwnMessage): readonly (readonly [name: string
  * @param messages one signal, or the signals of an array
  */
 export function issuesOf(messages: readonly OwnMessage[], context: AlertContext): readonly Issue[] {
-  const [only] = messages;
-  const text =
-    only !== undefined && messages.length === 1
-      ? writeMessage(only)
-      : `[${messages.map(writeMessage).join(', ')}]`;
-  return issuesOfText(text, context);
+  return issuesOfText(writeMessages(messages), context);
 }
 
 /** What the relay's own reader would refuse of a message in JSON, with the placeholders filled as TradingView does. */

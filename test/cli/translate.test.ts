@@ -16,7 +16,7 @@ describe('translate', () => {
     const { exitCode, stdout } = await runCli(['translate', ...data], alert);
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^This is OpenAlgo\. Paste this instead:$/m);
+    expect(stdout).toMatch(/^This is OpenAlgo\. The relay takes it as it is; in full it says:$/m);
     expect(stdout).toContain(
       '{\n  "ticker": "{{ticker}}",\n  "action": "buy",\n  "orderType": "market",\n  "quantity": "0.01",\n  "time": "{{timenow}}",\n  "strategy": "Trend"\n}',
     );
@@ -46,6 +46,12 @@ describe('translate', () => {
       ],
       advice: [],
     });
+  });
+
+  test('says that a message which the relay would refuse is to be replaced', async () => {
+    const { stdout } = await runCli(['translate', ...data], 'sell BTC/USDT 0.001');
+
+    expect(stdout).toMatch(/^This is words\. Paste this instead:$/m);
   });
 
   test('fails when there is nothing to paste, and says what is missing', async () => {

@@ -41,7 +41,7 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 215_000],
+    ['receive-signal', 235_000],
     ['execute-signal', 315_000],
     ['reconcile-signals', 275_000],
     ['snapshot-balances', 150_000],

@@ -106,7 +106,7 @@ describe('the messages of the field', () => {
 
   test('the tally by product', () => {
     expect(tallyByProduct()).toEqual({
-      '3commas': '12: 3 accepted, 9 refused with a reason',
+      '3commas': '12: 3 accepted, 3 refused with a message to paste, 6 refused with a reason',
       alertatron: '13: 13 refused with a reason',
       'algo-trade-analytics': '2: 2 refused with a reason',
       algoway: '4: 4 refused with a reason',
@@ -123,7 +123,7 @@ describe('the messages of the field', () => {
       linkmytrading: '1: 1 refused with a reason',
       metaapi: '1: 1 refused with a reason',
       octobot: '12: 12 refused with a reason',
-      openalgo: '12: 4 accepted, 8 refused with a reason',
+      openalgo: '12: 4 accepted, 1 refused with a message to paste, 7 refused with a reason',
       pickmytrade: '1: 1 refused with a reason',
       pineconnector: '9: 2 refused with a message to paste, 7 refused with a reason',
       'public-bots': '35: 1 accepted, 34 refused with a reason',
@@ -136,7 +136,7 @@ describe('the messages of the field', () => {
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 32 accepted, 2 accepted with a difference, 9 refused with a message to paste, 172 refused with a reason',
+      all: '215: 32 accepted, 2 accepted with a difference, 13 refused with a message to paste, 168 refused with a reason',
     });
   });
 });

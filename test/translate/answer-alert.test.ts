@@ -21,9 +21,10 @@ function answersTo(text: string): { readonly before: readonly Issue[]; readonly 
   throw new Error(`expected a refusal of ${text}`);
 }
 
-const rewriting = 'with the message in a file, `npx relay translate FILE` rewrites it with its placeholders';
+const rewriting =
+  'save the message to a file: `npx relay translate FILE` says what each part of it becomes here, and keeps its placeholders';
 
-describe('a refused message of another relay is answered first with', () => {
+describe('a refused message of another relay is answered first with the message of the same meaning:', () => {
   test.each<[product: string, text: string, hint: string]>([
     [
       'WunderTrading',
@@ -31,26 +32,36 @@ describe('a refused message of another relay is answered first with', () => {
       `the message of the same meaning is {"ticker": "BTCUSDT", "action": "enter_long", "orderType": "market", "quantityPercent": "5%", "time": "{{timenow}}"}; ${rewriting}`,
     ],
     [
-      'WunderTrading',
-      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 50, "leverage": 5}',
-      `the message of the same meaning is {"ticker": "BTCUSDT", "action": "enter_long", "orderType": "market", "quoteQuantity": "50", "time": "{{timenow}}"}; not in it: leverage: 5, leverage is a setting of the account at the exchange; ${rewriting}`,
-    ],
-    [
       '3Commas',
       '{"message_type": "bot", "bot_id": 123, "email_token": "abc-def", "delay_seconds": 0, "pair": "USDT_BTC", "action": "close_at_market_price"}',
       `the message of the same meaning is {"ticker": "BTCUSDT", "action": "close", "time": "{{timenow}}"}; ${rewriting}`,
     ],
-    [
-      'TradersPost',
-      '{"ticker": "BTCUSDT", "action": "buy", "quantityType": "percent_of_equity", "quantity": 10}',
-      `missing: a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent", a share of what is free; ${rewriting}`,
-    ],
-  ])('the message to paste, or what is missing: %s, %s', (product, text, hint) => {
+  ])('%s, %s', (product, text, hint) => {
     const { before, after } = answersTo(text);
 
     expect(after[0]).toEqual({ path: '', message: `this is a message of ${product}`, hint });
     expect(after.slice(1)).toEqual(before);
   });
+});
+
+test.each([
+  [
+    'what is lost',
+    'WunderTrading',
+    '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 50, "leverage": 5}',
+  ],
+  [
+    'what is missing',
+    'TradersPost',
+    '{"ticker": "BTCUSDT", "action": "buy", "quantityType": "percent_of_equity", "quantity": 10}',
+  ],
+])('%s keeps it from being replaced, and the command that tells it is named last: %s', (_, product, text) => {
+  const { before, after } = answersTo(text);
+
+  expect(after).toEqual([
+    ...before,
+    { path: '', message: `this is a message of ${product}`, hint: rewriting },
+  ]);
 });
 
 test.each([
@@ -74,7 +85,7 @@ test('no secret of the other relay stands in the answer', () => {
     '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot_s3cr3t9f8e7d", "secret": "hunter2hunter2", "email_token": "abc-def-ghi", "amountPerTrade": 5, "amountPerTradeType": "base"}',
   );
 
-  expect(after[0]?.message).toBe('this is a message of WunderTrading');
+  expect(after.map(({ message }) => message)).toContain('this is a message of WunderTrading');
   expect(JSON.stringify(after)).not.toMatch(/s3cr3t|hunter2|abc-def/);
 });
 
