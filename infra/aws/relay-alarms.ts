@@ -1,5 +1,5 @@
 import type { Duration } from 'aws-cdk-lib';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -51,6 +51,12 @@ const countedLines = {
   /** Counted in the access log, whose values are all text. receive-signal itself never responds with 403. */
   TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
+/** A metric for each alarm of the relay, by its name, for the dashboard: a name that never occurs has none. */
+const named = {
+  metricName: 'Alarms',
+  dimension: 'alarmName',
+  filterPattern: FilterPattern.literal('{ ($.alarm IS TRUE) && ($.alarmName = "*") }'),
+} as const;
 type Counted = keyof typeof countedLines;
 export const countedNames = Object.keys(countedLines) as readonly Counted[];
 
@@ -77,6 +83,15 @@ export class RelayAlarms extends Construct {
     addSnapshotAlarms(props.topic, props.snapshots);
   }
 
+  /** The number of alarms of the relay, one line for each name. */
+  alarmsByName(): MathExpression {
+    return new MathExpression({
+      expression: `SEARCH('{${this.#namespace},${named.dimension}} MetricName="${named.metricName}"', 'Sum', ${alarmPeriod.toSeconds()})`,
+      period: alarmPeriod,
+      label: '',
+    });
+  }
+
   /** The number of lines of that kind in the relay's logs, a minute. */
   metric(name: Counted): Metric {
     return new Metric({
@@ -99,8 +114,9 @@ export class RelayAlarms extends Construct {
       metric: this.#count('Attention', receive, execute, reconcile, ...imports),
       meaning:
         'The relay logged an alarm. For example: the exchange reported another order than the one sent, a signal was not executed, a cancellation was denied or may have left orders open, alerts exceed the limit a minute, or interest payments are no longer listed by the exchange.',
-      runbook: `search the logs of the functions for "alarm":true. Each line names what happened and the signal or account. If it says that signals are waiting, remove the cause and run \`${relay} redrive --stack STACK\`.`,
+      runbook: `search the logs of the functions for "alarm":true. The dashboard shows the names of the alarms, and each line says what happened to which signal or account. If it says that signals are waiting, remove the cause and run \`${relay} redrive --stack STACK\`.`,
     });
+    this.#countByName(receive, execute, reconcile, ...imports);
     topic.add('NoOrder', {
       metric: this.#count('NoOrder', execute, reconcile),
       meaning:
@@ -181,6 +197,19 @@ export class RelayAlarms extends Construct {
       runbook:
         'check in EventBridge Scheduler that the schedule is enabled, and read in the undelivered queue why runs failed.',
     });
+  }
+
+  #countByName(...sources: readonly Pick<RelayFunction, 'logGroup' | 'node'>[]): void {
+    const { metricName, dimension, filterPattern } = named;
+    for (const { logGroup, node } of sources)
+      new MetricFilter(this, `${metricName}In${node.id}`, {
+        logGroup,
+        filterPattern,
+        metricNamespace: this.#namespace,
+        metricName,
+        metricValue: '1',
+        dimensions: { [dimension]: `$.${dimension}` },
+      });
   }
 
   /** Counts the lines of one kind in several logs into one metric. */

@@ -42,6 +42,7 @@ function drawWebhook({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
       'Failures',
       countedNames.map((name) => alarms.metric(name)),
     ),
+    graph('Alarms of the relay, by name', [alarms.alarmsByName()]),
   ];
 }
 

@@ -1,46 +1,35 @@
 import type { Log, LogFacts } from './log.ts';
 
-/** @see DECISIONS 108 */
-export type AlarmName =
-  /** A request was sent, and its outcome is unknown. */
-  | 'outcome_unknown'
-  /** The stored outcome is not the one that a worker knows. */
-  | 'outcome_contradicted'
-  /** The exchange reported another order or another id, or lists several orders of one id. */
-  | 'order_contradicted'
-  /** The trigger of an order is not where its alert expects it. */
-  | 'trigger_unexpected'
-  /** A cancellation was not carried out, or only partly. */
-  | 'orders_left_open'
-  | 'signal_not_executed'
-  | 'signals_waiting'
-  /** Its message became a dead letter. */
-  | 'signal_dead_lettered'
-  /** An account is over its limit of signals, and its alerts are refused. */
-  | 'signals_over_limit'
-  /** An alert placed nothing, because its id or its bytes were used before. */
-  | 'alert_repeated'
-  | 'interest_missing'
-  /** A position stands without the stop-loss that its entry asked for. */
-  | 'position_unprotected'
-  /** The loss of an account's day has reached its limit, and the account is paused. */
-  | 'daily_loss'
-  /** A position is in margin call, or is being liquidated. */
-  | 'position_in_danger'
-  /** The exchange reduced or closed a position, or nobody is known who did. */
-  | 'position_reduced'
-  /** A market in which something is open will be taken off the exchange. */
-  | 'market_delisted'
-  /** Positions were open, and they could not be read since. */
-  | 'positions_unread'
-  /** Placed orders are followed, and the account's lists could not be read since. */
-  | 'orders_unread'
-  /** The exchange's lists have a word that the relay does not know. */
-  | 'unknown_word'
-  /** A list has a record that cannot be read, so that what is missing in it is not known. */
-  | 'record_unreadable'
-  /** The fills that are listed for an order are more than the order. */
-  | 'fills_contradicted';
+/**
+ * Every alarm by its name, and what happened. A log line and a dimension of the metric carry the name.
+ *
+ * @see DECISIONS 108
+ */
+export const alarmMeanings = {
+  outcome_unknown: 'a request was sent, and its outcome is unknown',
+  outcome_contradicted: 'the stored outcome is not the one that a worker knows',
+  order_contradicted: 'the exchange reported another order or another id, or lists several orders of one id',
+  trigger_unexpected: 'the trigger of an order is not where its alert expects it',
+  orders_left_open: 'a cancellation was not carried out, or only in part',
+  signal_not_executed: 'a signal was given up before it was sent',
+  signals_waiting: 'signals wait behind one that cannot be executed',
+  signal_dead_lettered: 'the message of a signal became a dead letter',
+  signals_over_limit: 'an account is over its limit of signals, and its alerts are refused',
+  alert_repeated: 'an alert placed nothing, because its id or its bytes were used before',
+  interest_missing: 'payments of interest are no longer listed',
+  position_unprotected: 'a position stands without the stop-loss that its entry asked for',
+  daily_loss: 'the loss of the day has reached its limit, and the account is paused',
+  position_in_danger: 'a position is in margin call, or is being liquidated',
+  position_reduced: 'the exchange reduced or closed a position, or nobody is known who did',
+  market_delisted: 'a market in which something is open will be taken off the exchange',
+  positions_unread: 'positions were open, and could not be read since',
+  orders_unread: 'placed orders are followed, and the lists could not be read since',
+  unknown_word: "the exchange's lists have a word that the relay does not know",
+  record_unreadable: 'a list has a record that cannot be read, so what is missing in it is not known',
+  fills_contradicted: 'the fills that are listed for an order are more than the order',
+} as const;
+
+export type AlarmName = keyof typeof alarmMeanings;
 
 export interface Alarm {
   readonly name: AlarmName;

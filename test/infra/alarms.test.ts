@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { alarmMeanings } from '../../lib/base/alarms.ts';
 import { readProjectFile } from '../support/project-files.ts';
 import { synthesize } from './synthesized.ts';
 import { checkRequirement, findUnnoticed, type Requirement } from './template-checks.ts';
@@ -177,6 +178,50 @@ test('Denials show on the dashboard, are counted by no metric, and raise no alar
 
   expect(JSON.stringify(filters)).not.toContain('denied');
   expect(JSON.stringify(dashboard)).toContain('signal denied');
+});
+
+describe('The alarms of the relay', () => {
+  const filters = Object.entries(resources).filter(([id]) => id.startsWith('RelayWatchAlarmsIn'));
+
+  test('are counted by their names, in every log that may have one', () => {
+    expect(filters.map(([id]) => id.replace('RelayWatchAlarmsIn', '')).toSorted()).toEqual([
+      'Execute',
+      'Interest',
+      'Receive',
+      'Reconcile',
+    ]);
+    for (const [, { Properties }] of filters)
+      expect(Properties).toMatchObject({
+        FilterPattern: '{ ($.alarm IS TRUE) && ($.alarmName = "*") }',
+        MetricTransformations: [
+          {
+            MetricName: 'Alarms',
+            MetricNamespace: ours,
+            MetricValue: '1',
+            Dimensions: [{ Key: 'alarmName', Value: '$.alarmName' }],
+          },
+        ],
+      });
+  });
+
+  test('show on the dashboard, a line for each name', () => {
+    const dashboard = Object.values(resources).filter(({ Type }) => Type === 'AWS::CloudWatch::Dashboard');
+
+    expect(JSON.stringify(dashboard)).toContain(`SEARCH('{${ours},alarmName} MetricName=`);
+  });
+
+  test('are all in the table of docs/troubleshooting.md, with what happened', () => {
+    const [, table = ''] =
+      /<!-- alarm names -->\n([\s\S]*?)<!-- \/alarm names -->/.exec(
+        readProjectFile('docs/troubleshooting.md'),
+      ) ?? [];
+    const rows = Array.from(table.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm), ([, name, meaning]) => [
+      name,
+      meaning,
+    ]);
+
+    expect(rows).toEqual(Object.entries(alarmMeanings));
+  });
 });
 
 test.each(Object.keys(counted))('The metric %s counts its lines; the check misses no value', (metric) => {

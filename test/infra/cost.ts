@@ -112,7 +112,11 @@ function fixed(name: string, units: number, price: number, free: number, calcula
 
 function countLogMetrics(resources: SynthesizedTemplate['resources']): number {
   const filters = Object.values(resources).filter(({ Type }) => Type === 'AWS::Logs::MetricFilter');
-  return new Set(filters.map(({ Properties }) => JSON.stringify(Properties['MetricTransformations']))).size;
+  const transformations = filters.map(({ Properties }) =>
+    JSON.stringify(Properties['MetricTransformations']),
+  );
+  // A metric with dimensions costs only in the hours in which a line gives it a value.
+  return new Set(transformations.filter((text) => !text.includes('"Dimensions"'))).size;
 }
 
 function runPositions({ resources }: SynthesizedTemplate, usage: SignalUsage): readonly Position[] {
