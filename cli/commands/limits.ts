@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { type LimitReport, type LimitUse, readLimitUse } from '../../lib/account/limit-use.ts';
+import { type LimitReport, readLimitUse } from '../../lib/account/limit-use.ts';
+import type { LimitUse } from '../../lib/limits/risk-limit.ts';
+import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount } from '../session/session.ts';
@@ -53,7 +55,7 @@ const columns: readonly Column[] = [
 
 function renderReport({ limits, unknown }: LimitReport, account: string, screen: Screen): string {
   if (limits.length === 0)
-    return `Account ${account} sets no limit of growing risk: maxPosition, maxOpenNotional, maxDailyLoss, coolDownAfterLoss, tradingWindows. relay.config.example.ts explains them.`;
+    return `Account ${account} sets no limit of growing risk: ${riskLimitNames.join(', ')}. relay.config.example.ts explains them.`;
   return [
     renderRows(
       columns,

@@ -1,5 +1,4 @@
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import type { Account } from '../model/account.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import {
   isMarkedReducing,
@@ -8,8 +7,6 @@ import {
   type Side,
   type SizedOrder,
 } from '../model/order.ts';
-import type { Denial } from '../model/outcome.ts';
-import { limitsOf } from './check-order.ts';
 
 /** A position as the limits count it. */
 export type CountedPosition = Pick<OpenPosition, 'market' | 'amount' | 'positionSide'> & {
@@ -68,7 +65,7 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
 }
 
 /** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
-function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
+export function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
   return activationPrice === undefined && (price === undefined || ioc === true);
 }
 
@@ -94,43 +91,6 @@ export function positionAfter(
 export function openNotionalOf({ positions, orders }: Exposure): Decimal {
   const entries = orders.filter((order) => !order.onlyReduces);
   return total([...positions, ...entries].map(({ notional }) => notional));
-}
-
-/** Denies an order that could lead to a larger position than the account's; one of exactly that size is allowed. */
-export function checkPosition(checked: CheckedOrder, exposure: Exposure, account: Account): Denial | null {
-  const { order } = checked.sized;
-  const most = limitsOf(account, order.market)?.maxPosition ?? null;
-  if (most === null || checked.isSpot) return null;
-  const { baseAmount: amount } = checked.sized;
-  const after = positionAfter(order, { amount, fillsNow: isFilledNow(order) }, exposure);
-  if (after.lte(most)) return null;
-  const limit = formatDecimal(most);
-  const actual = formatDecimal(after);
-  return {
-    rule: 'max_position',
-    limit,
-    actual,
-    message: `with the open position and the open entry orders, this ${order.side} could lead to a position of ${actual} in ${order.market}, and ${limit} is allowed; lower the size, cancel open orders, or raise maxPosition in relay.config.ts`,
-  };
-}
-
-/** Denies an order with which more would be open than the account allows; exactly that much is allowed. */
-export function checkOpenNotional(
-  { notional }: CheckedOrder,
-  exposure: Exposure,
-  most: Decimal | null,
-): Denial | null {
-  if (most === null) return null;
-  const after = openNotionalOf(exposure).plus(notional);
-  if (after.lte(most)) return null;
-  const limit = formatDecimal(most);
-  const actual = formatDecimal(after.round(2, 3));
-  return {
-    rule: 'max_open_notional',
-    limit,
-    actual,
-    message: `with this order, positions and open orders of the account would be worth ${actual} USDT, and ${limit} is allowed; lower the size, close positions or cancel orders, or raise maxOpenNotional in relay.config.ts`,
-  };
 }
 
 /** The position that the order is for, as its side sees it: above zero when the order enlarges it. */

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
 import {
   applyFirst,
   bookFill,
@@ -8,7 +8,6 @@ import {
 } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { Denial } from '../model/outcome.ts';
 
 /** @see DECISIONS 155 */
 export interface RealisedProfit {
@@ -57,44 +56,4 @@ export function replayFills(
   }
   if (pending !== null) applyFirst(books, pending, isSpot);
   return { books, byQuote, lastLossAtMs };
-}
-
-/** The result of a day so far, in USDT. */
-export interface DayResult {
-  /** When the day began. */
-  readonly sinceMs: number;
-  /** Of all deals of the day, after fees. */
-  readonly realised: Decimal;
-  /** Of the open positions. */
-  readonly floating: Decimal;
-}
-
-/** Denies an order while the loss of the day is as large as the account allows, or larger. */
-export function checkDailyLoss({ realised, floating, sinceMs }: DayResult, most: Decimal): Denial | null {
-  const loss = realised.plus(floating).neg();
-  if (loss.lt(most)) return null;
-  const limit = formatDecimal(most);
-  const actual = formatDecimal(loss.round(2, 0));
-  return {
-    rule: 'max_daily_loss',
-    limit,
-    actual,
-    message: `the account has lost ${actual} USDT since ${new Date(sinceMs).toISOString()} (realised ${formatDecimal(realised.round(2))}, floating ${formatDecimal(floating.round(2))}), and pauses at ${limit}; orders that only reduce a position are still sent`,
-  };
-}
-
-/** Denies an order for some time after a fill that closed at a loss; once exactly that time has passed, it is allowed. */
-export function checkCoolDown(
-  lastLossAtMs: number | null,
-  coolDownMs: number | null,
-  nowMs: number,
-): Denial | null {
-  if (lastLossAtMs === null || coolDownMs === null || nowMs >= lastLossAtMs + coolDownMs) return null;
-  const until = new Date(lastLossAtMs + coolDownMs).toISOString();
-  return {
-    rule: 'cool_down_after_loss',
-    limit: `${coolDownMs / 60_000} min`,
-    actual: `${Math.max(0, Math.floor((nowMs - lastLossAtMs) / 60_000))} min`,
-    message: `a fill closed at a loss at ${new Date(lastLossAtMs).toISOString()}, and nothing is opened until ${until}; orders that only reduce a position are still sent; lower coolDownAfterLoss in relay.config.ts if that is too long`,
-  };
 }

@@ -1,6 +1,7 @@
 import { dayMs, momentOf, offsetAt } from '../base/time-zone.ts';
 import { type TradingWindow, weekdays } from '../model/account.ts';
 import type { Denial } from '../model/outcome.ts';
+import { type RiskLimit, unused } from './risk-limit.ts';
 
 interface WindowLimits {
   readonly tradingWindows: readonly TradingWindow[] | null;
@@ -10,12 +11,35 @@ interface WindowLimits {
 const minuteMs = 60_000;
 const minutesOfDay = 1440;
 
+/** When orders may be sent that enlarge what is at stake. */
+export const tradingWindows: RiskLimit = {
+  name: 'tradingWindows',
+  again: 'time',
+  needs: ({ limits }) =>
+    (limits?.tradingWindows ?? null) === null ? null : { holdings: false, allMarkets: false, deals: false },
+  check: (_, { nowMs }, { limits }) => (limits === undefined ? null : checkTradingWindow(limits, nowMs)),
+  use({ nowMs }, { limits }) {
+    if (limits === undefined || limits.tradingWindows === null) return [];
+    const denial = checkTradingWindow(limits, nowMs);
+    const opening = nextOpeningMs(limits, nowMs);
+    return [
+      {
+        ...unused('tradingWindows'),
+        limit: `${limits.tradingWindows.map(describeWindow).join(', ')} (${limits.timeZone})`,
+        used: denial === null ? 'open' : 'closed',
+        left: denial === null || opening === null ? null : `opens ${new Date(opening).toISOString()}`,
+        denies: denial?.message ?? null,
+      },
+    ];
+  },
+};
+
 /** Whether a trading window of the account is open. The beginning of a window belongs to it, its end does not. */
-export function isWindowOpen({ tradingWindows, timeZone }: WindowLimits, nowMs: number): boolean {
-  if (tradingWindows === null) return true;
+export function isWindowOpen({ tradingWindows: windows, timeZone }: WindowLimits, nowMs: number): boolean {
+  if (windows === null) return true;
   const wallMs = nowMs + offsetAt(nowMs, timeZone);
   const minute = Math.floor((wallMs % dayMs) / minuteMs);
-  return tradingWindows.some((window) => {
+  return windows.some((window) => {
     const { fromMinute, untilMinute } = window;
     const begins = isOnDay(window, wallMs) && minute >= fromMinute;
     if (fromMinute < untilMinute) return begins && minute < untilMinute;
@@ -24,10 +48,13 @@ export function isWindowOpen({ tradingWindows, timeZone }: WindowLimits, nowMs: 
 }
 
 /** When the next window opens; null when none is configured. */
-export function nextOpeningMs({ tradingWindows, timeZone }: WindowLimits, nowMs: number): number | null {
+export function nextOpeningMs(
+  { tradingWindows: windows, timeZone }: WindowLimits,
+  nowMs: number,
+): number | null {
   const wallMs = nowMs + offsetAt(nowMs, timeZone);
   const midnightMs = wallMs - (wallMs % dayMs);
-  const openings = (tradingWindows ?? []).flatMap((window) =>
+  const openings = (windows ?? []).flatMap((window) =>
     // A window that opened today opens again in a week.
     Array.from({ length: 8 }, (_, days) => midnightMs + days * dayMs)
       .filter((day) => isOnDay(window, day))
@@ -40,8 +67,8 @@ export function nextOpeningMs({ tradingWindows, timeZone }: WindowLimits, nowMs:
 /** Denies an order outside the account's trading windows. */
 export function checkTradingWindow(limits: WindowLimits, nowMs: number): Denial | null {
   if (isWindowOpen(limits, nowMs)) return null;
-  const { tradingWindows, timeZone } = limits;
-  const limit = (tradingWindows ?? []).map(describeWindow).join(', ');
+  const { tradingWindows: windows, timeZone } = limits;
+  const limit = (windows ?? []).map(describeWindow).join(', ');
   const actual = describeWall(nowMs, timeZone);
   const opening = nextOpeningMs(limits, nowMs);
   const next = opening === null ? '' : `; the next window opens ${describeWall(opening, timeZone)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
-import { checkCoolDown, checkDailyLoss, replayFills } from '../../lib/limits/replay-fills.ts';
+import { formatDecimal } from '../../lib/base/decimal.ts';
+import { replayFills } from '../../lib/limits/replay-fills.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 
 const midnightMs = Date.UTC(2026, 10, 22);
@@ -84,28 +84,4 @@ describe('The realised profit of a day', () => {
 
     expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '-5']]);
   });
-
-  test.each([
-    ['-60', '-39.99', false],
-    ['-60', '-40', true],
-    ['-120', '20', true],
-    ['-120', '20.01', false],
-  ])('of which %s is realised and %s floats stops at a loss of 100: %s', (realised, floating, isLost) => {
-    const result = {
-      sinceMs: midnightMs,
-      realised: parseDecimal(realised),
-      floating: parseDecimal(floating),
-    };
-
-    expect(checkDailyLoss(result, parseDecimal('100')) !== null).toBe(isLost);
-  });
-});
-
-test('a cool-down ends exactly after its time, and needs a loss', () => {
-  expect(checkCoolDown(null, 60_000, midnightMs)).toBeNull();
-  expect(checkCoolDown(midnightMs, null, midnightMs)).toBeNull();
-  expect(checkCoolDown(midnightMs, 60_000, midnightMs + 59_999)).toMatchObject({
-    rule: 'cool_down_after_loss',
-  });
-  expect(checkCoolDown(midnightMs, 60_000, midnightMs + 60_000)).toBeNull();
 });

@@ -1,20 +1,14 @@
-import { resultOf } from '../../account/check-loss.ts';
-import { type DayFills, readDayFills, realisedBy } from '../../account/day-profit.ts';
+import { type DayFills, readDayFills } from '../../account/day-profit.ts';
 import { ownOrderOf, saysItReduces } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
+import { riskFactsOf } from '../../account/risk-facts.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import { limitsOf } from '../../limits/check-order.ts';
-import {
-  type CountedOrder,
-  checkOpenNotional,
-  checkPosition,
-  onlyReduces,
-} from '../../limits/counted-holdings.ts';
-import { checkCoolDown, checkDailyLoss } from '../../limits/replay-fills.ts';
-import { checkTradingWindow } from '../../limits/trading-windows.ts';
+import { type CheckedOrder, type CountedOrder, onlyReduces } from '../../limits/counted-holdings.ts';
+import { denyUnknown, type RiskFacts, type RiskNeeds } from '../../limits/risk-limit.ts';
+import { checkRisk, checkRiskAgain, judgesAgain, riskNeedsOf } from '../../limits/risk-limits.ts';
 import type { Account, TradingGround } from '../../model/account.ts';
 import { currenciesInName } from '../../model/market.ts';
 import { isMarkedReducing, type SizedOrder } from '../../model/order.ts';
@@ -51,13 +45,19 @@ export async function readLimits(
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   const prices = createUsdtPrices(client, limits);
   const [read] = await Promise.all([
-    needs && readExposure(services, account, { client, limits, prices, market: needs.ordersOf }),
+    needs &&
+      readExposure(services, account, {
+        client,
+        limits,
+        prices,
+        market: needs.allMarkets ? null : target.market,
+      }),
     // The check needs it: it is read beside the others, within their time.
     needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);
   // After the positions: what was closed in between counts as realised, where the other order would miss it.
   const day =
-    needs?.fills && read !== null
+    needs?.deals && read !== null
       ? await readDayFills(services, account, { client, options: limits, reading: read.reading })
       : null;
   return {
@@ -74,27 +74,13 @@ interface LimitedOrder {
   readonly signal: OrderSignal;
 }
 
-/** What must be read besides the positions, which every limit needs: they say whether an order only reduces one. */
-interface Needs {
-  readonly fills: boolean;
-  /** The market whose open orders are read; null: all markets. */
-  readonly ordersOf: string | null;
-}
-
 /** @returns null when nothing must be read */
-function needsOf(account: Account, market: string, { dialect }: ExchangeClient): Needs | null {
-  const { limits } = account;
-  const maxPosition = limitsOf(account, market)?.maxPosition ?? null;
+function needsOf(account: Account, market: string, { dialect }: ExchangeClient): RiskNeeds | null {
   // In the other dialect nothing can be read, and an account can have trading windows alone.
-  if ((limits === undefined && maxPosition === null) || dialect !== 'live') return null;
-  const needsAll = (limits?.maxOpenNotional ?? null) !== null;
-  return {
-    fills: (limits?.maxDailyLoss ?? limits?.coolDownMs ?? null) !== null,
-    ordersOf: needsAll ? null : market,
-  };
+  return dialect === 'live' ? riskNeedsOf(account, market) : null;
 }
 
-interface LimitFacts {
+interface KnownForOrder {
   readonly services: ExecuteServices;
   readonly account: Account;
   readonly isSpot: boolean;
@@ -103,10 +89,10 @@ interface LimitFacts {
   readonly day: DayFills | null;
 }
 
-async function checkAll(known: LimitFacts, sized: SizedOrder): Promise<LimitVerdict> {
-  const { account, read, isSpot } = known;
+async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitVerdict> {
+  const { services, account, read, day, isSpot, prices } = known;
   if (read === null) return checkUnread(known, sized);
-  const rate = await known.prices.rateOf(currenciesInName(sized.order.market).quote);
+  const rate = await prices.rateOf(currenciesInName(sized.order.market).quote);
   const notional = rate === null ? null : sized.notional.times(rate);
   const checked = { sized, notional: notional ?? zero, isSpot };
   const reduces = onlyReduces(checked, read.exposure);
@@ -118,81 +104,48 @@ async function checkAll(known: LimitFacts, sized: SizedOrder): Promise<LimitVerd
     onlyReduces: reduces,
   };
   if (reduces) return { ...passing(true), counted };
-  const limits = account.limits;
-  const denial =
-    denyUnknown(account, [
-      ...(rate === null ? ['the value of the order in USDT is not known'] : []),
-      ...read.unknown,
-    ]) ??
-    checkPosition(checked, read.exposure, account) ??
-    checkOpenNotional(checked, read.exposure, limits?.maxOpenNotional ?? null) ??
-    (await checkDay(known, read)) ??
-    checkCoolDown(lastLossOf(known, read), limits?.coolDownMs ?? null, known.services.clock.nowMs());
-  const checkTime = (nowMs: number) => (limits === undefined ? null : checkTradingWindow(limits, nowMs));
+  const unknown = denyUnknown(account, [
+    ...(rate === null ? ['the value of the order in USDT is not known'] : []),
+    ...read.unknown,
+  ]);
+  const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
+  const denial = unknown ?? checkRisk(checked, facts, account);
+  // At the limit the account is paused, whoever finds it first.
+  if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
   return {
-    denial: denial ?? checkTime(known.services.clock.nowMs()),
+    denial,
     reduces,
     counted,
-    checkTime,
-    checkOthers: () => checkOthers(known, read, sized, checked.notional),
+    checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
+    checkOthers: () => checkOthers(known, read, checked, facts),
   };
 }
 
 /** Only time can limit an order for which nothing was read. */
-function checkUnread({ account, isSpot, services }: LimitFacts, { order }: SizedOrder): LimitVerdict {
-  const reduces = isMarkedReducing(order) || (isSpot && order.side === 'sell');
-  const { limits } = account;
-  if (reduces || limits === undefined) return passing(reduces);
-  const checkTime = (nowMs: number) => checkTradingWindow(limits, nowMs);
-  return { ...passing(reduces), denial: checkTime(services.clock.nowMs()), checkTime };
+function checkUnread({ account, isSpot, services }: KnownForOrder, sized: SizedOrder): LimitVerdict {
+  const reduces = isMarkedReducing(sized.order) || (isSpot && sized.order.side === 'sell');
+  if (reduces) return passing(true);
+  const checked = { sized, notional: zero, isSpot };
+  const unread = { exposure: null, day: null, lastLossAtMs: null };
+  const checkTime = (nowMs: number) => checkRiskAgain('time', checked, { ...unread, nowMs }, account);
+  return { ...passing(false), denial: checkTime(services.clock.nowMs()), checkTime };
 }
 
 function passing(reduces: boolean): LimitVerdict {
   return { denial: null, reduces, counted: null, checkTime: () => null, checkOthers: async () => null };
 }
 
-/** What cannot be counted might exceed a limit. */
-function denyUnknown({ name }: Account, unknown: readonly string[]): Denial | null {
-  if (unknown.length === 0) return null;
-  const all = unknown.join('; ');
-  return {
-    rule: 'limit_not_known',
-    limit: 'known positions and orders',
-    actual: all,
-    message: `the limits of account ${name} cannot be checked: ${all}; orders that only reduce a position are still sent`,
-  };
-}
-
-function lastLossOf({ day }: LimitFacts, { reading }: ExposureReading): number | null {
-  return day === null ? null : realisedBy(day, reading.positions).lastLossAtMs;
-}
-
-/** At the limit the account is paused, whoever finds it first. */
-async function checkDay(
-  { services, account, day, prices }: LimitFacts,
-  { floating, reading }: ExposureReading,
-): Promise<Denial | null> {
-  const most = account.limits?.maxDailyLoss ?? null;
-  if (most === null || day === null) return null;
-  const result = await resultOf(day, { positions: reading.positions, floating }, prices);
-  if (typeof result === 'string')
-    return denyUnknown(account, [`the value of ${result} in USDT is not known`]);
-  const denial = checkDailyLoss(result, most);
-  if (denial !== null) await pauseOnLoss(services, account.name, denial);
-  return denial;
-}
-
 /** Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. */
 async function checkOthers(
-  { services, account, prices }: LimitFacts,
+  { services, account, prices }: KnownForOrder,
   { exposure, seen }: ExposureReading,
-  sized: SizedOrder,
-  notional: Decimal,
+  checked: CheckedOrder,
+  facts: RiskFacts,
 ): Promise<Denial | null> {
-  const most = account.limits?.maxOpenNotional ?? null;
-  if (most === null) return null;
+  if (!judgesAgain('others', account, checked)) return null;
+  const { order } = checked.sized;
   const others = (await listOwn(services, account, null)).filter(
-    ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== sized.order.clientOrderId,
+    ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== order.clientOrderId,
   );
   const orders: CountedOrder[] = [];
   for (const other of others.flatMap((entry) => ownOrderOf(account, entry) ?? [])) {
@@ -200,6 +153,6 @@ async function checkOthers(
     if (typeof counted === 'string') return denyUnknown(account, [counted]);
     orders.push(counted);
   }
-  const all = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
-  return checkOpenNotional({ sized, notional, isSpot: false }, all, most);
+  const together = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
+  return checkRiskAgain('others', checked, { ...facts, exposure: together }, account);
 }
