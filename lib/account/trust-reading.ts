@@ -33,7 +33,9 @@ export interface LastOrder {
 export function findLastMoves(entries: readonly Entry[], market: string): readonly LastOrder[] {
   const ofMarket = entries.filter(({ signal }) => signal?.market === market);
   const reports = cancelReportsIn(ofMarket);
-  const moved = ofMarket.filter((entry) => mayHaveMoved(entry) && !wasCancelledUnfilled(entry, reports));
+  const moved = ofMarket.filter(
+    (entry) => mayHaveMoved(entry) && !restsUnfilled(entry) && !wasCancelledUnfilled(entry, reports),
+  );
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
   const last = sent === undefined ? [] : [describeSent(sent)];
@@ -45,6 +47,15 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
 
 function wasCancelledUnfilled({ orderId }: Entry, { ended }: CancelReports): boolean {
   return orderId !== null && ended.get(orderId)?.filled.eq(zero) === true;
+}
+
+/**
+ * Whether its response said that it rests and that nothing of it was filled. A fill after the response is as new to the
+ * list as that of an order which has rested for hours.
+ */
+function restsUnfilled(entry: Entry): boolean {
+  const order = finalReport(stepFacts(entry, 'placed'));
+  return order !== null && !isOrderEnd(order.status) && parseDecimal(order.filled).eq(zero);
 }
 
 function describeSent(entry: Entry): LastOrder {

@@ -73,6 +73,15 @@ const bought = (filled: string, status: OrderStatus = 'filled'): StepFacts => ({
 });
 
 describe('the last order of a market', () => {
+  test('is none that rests and that had no fill when it was answered: the list need not change', () => {
+    const lastOf = (placed: StepFacts) => findLastOrder([entryOf({ placed })], 'BTC_PERP')?.signalId ?? null;
+
+    expect(lastOf(bought('0', 'open'))).toBeNull();
+    expect(lastOf(bought('0.1', 'partially_filled'))).toBe('a');
+    expect(lastOf(bought('0', 'cancelled'))).toBe('a');
+    expect(lastOf({})).toBe('a');
+  });
+
   test('says what the position must be after it', () => {
     const last = (entry: Sent) => findLastOrder([entryOf(entry)], 'BTC_PERP')?.expected;
 
