@@ -20,6 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
+const dayMs = 24 * 60 * minuteMs;
 const limited = settingsWith({ maxDailyLoss: '40' });
 const placed = { status: 'placed' };
 const entry = { action: 'buy', quantity: '0.02', stopLoss: '45000' };
@@ -55,9 +56,9 @@ async function reportedProfit(): Promise<string> {
 const changeOfCollateral = async () => formatDecimal((await readCollateral()).minus(heldAtFirst));
 
 /** The loss of the day as `relay limits` shows it. */
-async function usedOfLoss(): Promise<string | null | undefined> {
+async function usedOfLoss(settings = limited): Promise<string | null | undefined> {
   const client = await relay.services.exchangeFor('main');
-  const account = limited.accounts['main'];
+  const account = settings.accounts['main'];
   if (account === undefined) throw new Error('there is no account');
   const { limits } = await readLimitUse(relay.services, account, client, { timeoutMs: 2000 });
   return limits.find(({ name }) => name === 'maxDailyLoss')?.used;
@@ -253,6 +254,38 @@ test('a process that begins anew counts what was dealt while none ran', async ()
   expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
     rule: 'max_daily_loss',
   });
+});
+
+test('a position keeps its cost over every day for which the books are stored', async () => {
+  await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  for (let days = 0; days < 5; days += 1) {
+    relay.clock.advance(dayMs);
+    expect(await usedOfLoss()).toMatch(/^0$|^-/);
+  }
+  const before = await readCollateral();
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+  const lost = before.minus(await readCollateral());
+
+  expect(lost.gt(parseDecimal('50'))).toBe(true);
+  expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
+});
+
+test('the day of a loss is that of the time zone of the account', async () => {
+  const inNewYork = settingsWith({ maxDailyLoss: '40', timeZone: 'America/New_York' });
+  const nowMs = relay.clock.nowMs();
+  relay.clock.advance(dayMs - (nowMs % dayMs) - 60 * minuteMs);
+  await relay.sendUnder(inNewYork, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  // One in the morning in London is eight in the evening of the day before in New York.
+  relay.clock.advance(2 * 60 * minuteMs);
+
+  expect(await usedOfLoss(inNewYork)).toBe('51.9501998');
+  expect(await usedOfLoss()).toBe('0');
 });
 
 test('a deal by hand of days ago is in the books of average cost, and not in the loss of this day', async () => {
