@@ -57,9 +57,9 @@ async function countRequests(account: string, id: string, operationsInAll: numbe
   const operations = () => [...receiving.operations, ...executing.operations];
   // What follows the outcome comes after the status that shows it.
   await waitUntil(
-    'the last request',
-    async () => operations().length,
-    (count) => count >= operationsInAll,
+    `the last of ${operationsInAll} requests`,
+    async () => operations(),
+    ({ length }) => length >= operationsInAll,
   );
   return { receiving: receiving.operations.toSorted(), executing: executing.operations.toSorted() };
 }
