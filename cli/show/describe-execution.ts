@@ -1,6 +1,6 @@
-import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import {
   type Execution,
   type FollowedStatus,

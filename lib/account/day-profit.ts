@@ -5,6 +5,7 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listFills } from '../ledger/executions.ts';
 import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { orderSignalOf } from '../ledger/sent-order.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
@@ -20,7 +21,6 @@ import {
   parseBooks,
   readOtherDeals,
 } from './account-deals.ts';
-import { orderSignalOf } from './sent-order.ts';
 
 export type DayServices = DealServices;
 

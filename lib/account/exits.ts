@@ -2,11 +2,11 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { exitPricesIn, finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { orderSignalOf } from '../ledger/sent-order.ts';
 import { exitIdsOf, type OrderRole, orderOf } from '../model/execution.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { exitPriceOf, type Order, oppositeOf, type PositionSide, type Side } from '../model/order.ts';
 import type { DecimalText } from '../model/signal.ts';
-import { orderSignalOf } from './sent-order.ts';
 
 /** A stop-loss or take-profit that an entry asked for. */
 export interface WantedExit {

@@ -1,6 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { orderSignalOf } from '../ledger/sent-order.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { type OrderExecution, orderOf } from '../model/execution.ts';
@@ -8,7 +9,6 @@ import { isMarkedReducing, type PositionSide, type Side } from '../model/order.t
 import type { OrderSignal } from '../model/signal.ts';
 import type { OrderReport } from '../model/step-facts.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
-import { orderSignalOf } from './sent-order.ts';
 
 /** What an order of the relay may still do, or has done, without the exchange's lists showing it. */
 export interface OwnOrder {

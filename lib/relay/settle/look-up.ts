@@ -1,4 +1,3 @@
-import { orderSignalOf, reducesWhole } from '../../account/sent-order.ts';
 import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal, parseDecimal } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
@@ -6,6 +5,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../../exchange/find-order.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
+import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
 import type { Order } from '../../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../../model/signal.ts';
 import { reportOf } from '../../model/step-facts.ts';

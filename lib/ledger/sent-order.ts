@@ -1,8 +1,8 @@
 import { parseDecimal } from '../base/decimal.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { stepFacts } from '../ledger/order-facts.ts';
 import type { MarketSignal, OrderSignal, PositionSignal } from '../model/signal.ts';
 import type { PositionOrder } from '../model/step-facts.ts';
+import type { Entry } from './entry.ts';
+import { stepFacts } from './order-facts.ts';
 
 /** The order of a position signal as an alert would ask for it: a market order of an amount in the base currency. */
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
