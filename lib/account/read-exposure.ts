@@ -7,6 +7,7 @@ import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../limits/counted-holdings.ts';
 import type { Account } from '../model/account.ts';
@@ -75,7 +76,7 @@ export async function readExposure(
     nowMs: services.clock.nowMs(),
   });
   const isExit = exitTest(
-    own,
+    own.flatMap((entry) => orderRecordOf(entry) ?? []),
     reading.positions.map(({ tpsl }) => tpsl),
   );
   const unknown: string[] = [
