@@ -94,7 +94,7 @@ export interface ExitRecord extends WantedExit {
 
 /** A fill that a cancellation found. */
 export interface CancelledFill {
-  /** In base units; null when it may be all of it. */
+  /** In the unit of the order; null when it may be all of it. */
   readonly filled: Decimal | null;
   /** When the cancellation was answered. */
   readonly atMs: number;
