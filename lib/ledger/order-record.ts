@@ -1,6 +1,12 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
-import { type FollowedStatus, isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
+import {
+  type FollowedStatus,
+  isStillOpen,
+  type OrderExecution,
+  type OrderRole,
+  orderOf,
+} from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, placesOrder } from '../model/signal.ts';
 import type { OrderReport, PositionFact } from '../model/step-facts.ts';
@@ -153,6 +159,12 @@ export function listRecords(
   reports: CancelReports = cancelReportsIn(entries),
 ): readonly OrderRecord[] {
   return entries.flatMap((entry) => orderRecordOf(entry, reports) ?? []);
+}
+
+/** The order that plays a part for its signal, as the follower saw it last; null before, and without such an order. */
+export function followedAs(record: OrderRecord | null, role: OrderRole): OrderExecution | null {
+  if (role === 'order') return record?.followed ?? null;
+  return record?.exits.find((exit) => exit.role === role)?.order ?? null;
 }
 
 function pickIds({ account, signalId, clientOrderId, orderId, orderOpen, status, ...entry }: Entry) {
