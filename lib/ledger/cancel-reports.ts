@@ -1,5 +1,4 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
-import { isStillOpen, orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { Entry } from './entry.ts';
 import { placedByIn } from './order-facts.ts';
@@ -25,24 +24,4 @@ export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
     if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
   }
   return { ended, gone };
-}
-
-/** A fill that a cancellation found. */
-export interface CancelledFill {
-  /** In the unit of the order; null when it may be all of it. */
-  readonly filled: Decimal | null;
-  /** When the cancellation was answered. */
-  readonly atMs: number;
-}
-
-/** What a cancellation found of the order of an entry; null when none did, or when the order was gone and its end is known. */
-export function findCancelledFill(
-  { signalId, orderId, execution }: Entry,
-  { ended, gone }: CancelReports,
-): CancelledFill | null {
-  const report = orderId === null ? undefined : ended.get(orderId);
-  if (report !== undefined) return report;
-  const own = orderOf(execution, 'order');
-  const atMs = gone.get(signalId);
-  return atMs === undefined || (own !== null && !isStillOpen(own.status)) ? null : { filled: null, atMs };
 }
