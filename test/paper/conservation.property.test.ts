@@ -224,7 +224,7 @@ describe.each([
         checkProfits(state);
         checkReduceOnly(state);
       }),
-      { seed: 20_263, numRuns: runs(250) },
+      { seed: 20_263, numRuns: runs(500) },
     );
   });
 
@@ -244,7 +244,7 @@ describe.each([
 
 test('the random sequences reach fills of every type, reductions and every reason to cancel', () => {
   const seen = new Set<string>();
-  for (const steps of fc.sample(randomSteps, { seed: 20_263, numRuns: 250 })) {
+  for (const steps of fc.sample(randomSteps, { seed: 20_263, numRuns: 500 })) {
     const state = play(steps, false, () => {});
     for (const { type, filled, endReason, reduceOnly } of state.orders.values()) {
       if (filled.gt(zero)) seen.add(type);

@@ -9,6 +9,7 @@ import {
   type ExchangeState,
   isSpotOrder,
 } from '../../lib/paper/engine/exchange-state.ts';
+import { exitMoments, exitStopKinds } from '../../lib/paper/engine/exit-settings.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { leverages } from '../../lib/paper/engine/positions.ts';
 
@@ -74,6 +75,16 @@ const leverage = fc.record({
   leverage: fc.constantFrom(...leverages),
 });
 
+const exits = fc.record({
+  kind: fc.constant('set_exits' as const),
+  change: fc.record({
+    madeAt: fc.constantFrom(...exitMoments),
+    afterPartial: fc.boolean(),
+    reduceOnly: fc.boolean(),
+    stopKind: fc.constantFrom(...exitStopKinds),
+  }),
+});
+
 /** A sequence of requests and trades, on which a state decides what exactly they are. */
 export const randomSteps = fc.array(
   fc.oneof(
@@ -84,6 +95,7 @@ export const randomSteps = fc.array(
     { weight: 1, arbitrary: cancelAll },
     { weight: 1, arbitrary: close },
     { weight: 1, arbitrary: leverage },
+    { weight: 1, arbitrary: exits },
   ),
   { minLength: 1, maxLength: 60, size: 'max' },
 );
@@ -137,6 +149,7 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
     case 'cancel_all':
       return { ...step, atMs, market: null, positionSide: null };
     case 'set_leverage':
+    case 'set_exits':
       return { ...step, atMs };
   }
 }

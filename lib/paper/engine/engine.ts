@@ -10,6 +10,7 @@ import { type ClosePositionCommand, closePosition } from './closing.ts';
 import type { CommandResult } from './command-result.ts';
 import { type CreateCommand, createOrder } from './creating.ts';
 import type { ExchangeState } from './exchange-state.ts';
+import type { SetExitsCommand } from './exit-settings.ts';
 import { type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
 import { type SetLeverageCommand, setLeverage } from './leverage.ts';
 import { applyMainAccountCommand, type MainAccountCommand } from './main-account.ts';
@@ -29,6 +30,7 @@ export type Command =
   | SetLeverageCommand
   | SetHedgeModeCommand
   | SetFundsCommand
+  | SetExitsCommand
   | MainAccountCommand;
 
 /**
@@ -56,6 +58,9 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
       return setHedgeMode(state, command);
     case 'set_funds':
       return setFunds(state, command);
+    case 'set_exits':
+      state.exitSettings = { ...state.exitSettings, ...command.change };
+      return { result: 'set' };
     case 'set_balance':
     case 'set_fee':
     case 'pay_interest':

@@ -47,6 +47,7 @@ export function draftOrder(draft: OrderDraft): PaperOrder {
     filled: zero,
     filledNotional: zero,
     fee: zero,
+    exitAmount: zero,
     heldAmount: zero,
     reserved: zero,
   };
