@@ -18,6 +18,7 @@ const options: Readonly<Record<keyof ExitSettings, readonly [string, readonly st
   afterPartial: ['after-partial', onOff, 'whether an order that ended early gets exits for its filled part'],
   reduceOnly: ['reduce-only', onOff, 'whether the exits can only reduce the position'],
   stopKind: ['stop-kind', exitStopKinds, 'what a stop-loss becomes when it triggers'],
+  showsAttached: ['shows-attached', onOff, 'whether the list of positions tells the exits by id and price'],
 };
 
 /** The command that changes how the paper exchange makes the stop-loss and take-profit of an order. */

@@ -114,7 +114,13 @@ describe('paper exits', () => {
     const { stdout } = await runCli(relay.here('paper', 'exits', '--stop-kind', 'market'));
     const failure = await runForFailure(relay.here('paper', 'exits', '--reduce-only', 'yes'));
 
-    const settings = { madeAt: 'first_fill', afterPartial: false, reduceOnly: false, stopKind: 'limit' };
+    const settings = {
+      madeAt: 'first_fill',
+      afterPartial: false,
+      reduceOnly: false,
+      stopKind: 'limit',
+      showsAttached: false,
+    };
     expect(changed).toEqual({ target: relay.target, exits: settings });
     expect(stdout).toMatch(/^made-at +first_fill\nafter-partial +off\nreduce-only +off\nstop-kind +market$/m);
     expect(relay.world.paper.control.state().exitSettings).toEqual({ ...settings, stopKind: 'market' });

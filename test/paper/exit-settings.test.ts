@@ -35,6 +35,8 @@ afterEach(async () => {
 const limitPath = '/api/v4/order/collateral/limit';
 const entry = { market: 'BTC_USDT', side: 'buy', amount: '1', stopLoss: '55000', takeProfit: '66000' };
 
+const noExits = { stopLoss: undefined, takeProfit: undefined };
+
 const placeEntry = (fields: object) => post(limitPath, { ...entry, price: '59000', ...fields });
 const trade = (price: string, volume?: string) =>
   paper.control.setPrice(
@@ -248,10 +250,52 @@ describe('a stop-loss at market', () => {
   });
 });
 
+describe('the list of positions', () => {
+  const attached = async () => {
+    const { body } = await post('/api/v4/collateral-account/positions/open');
+    return (body as { tpsl: unknown }[]).map(({ tpsl }) => tpsl);
+  };
+  const idOf = (type: string) =>
+    paper.control.state().orders.find((order) => order.type === type && order.side === 'sell')?.orderId;
+
+  test('hides the exits, and shows them by id and price once it is set to', async () => {
+    await placeEntry({});
+    trade('59000');
+
+    const hidden = await attached();
+    paper.control.setExits({ showsAttached: true });
+    const shown = await attached();
+
+    expect(hidden).toEqual([null]);
+    expect(shown).toEqual([
+      {
+        takeProfitId: idOf('limit'),
+        takeProfit: '66000',
+        stopLossId: idOf('stop_limit'),
+        stopLoss: '55000',
+      },
+    ]);
+  });
+
+  test('shows none where none stand, and no orders that the owner placed', async () => {
+    paper.control.setExits({ showsAttached: true });
+    await placeEntry({ price: '60000', ...noExits });
+    await post('/api/v4/order/collateral/limit', { ...entry, side: 'sell', price: '70000', ...noExits });
+
+    expect(await attached()).toEqual([null]);
+  });
+});
+
 describe('the route of the exits', () => {
   const control = async (body: unknown) =>
     receive(await fetch(`${paper.url}/control/exits`, { method: 'POST', body: JSON.stringify(body) }));
-  const usual = { madeAt: 'end', afterPartial: true, reduceOnly: false, stopKind: 'limit' };
+  const usual = {
+    madeAt: 'end',
+    afterPartial: true,
+    reduceOnly: false,
+    stopKind: 'limit',
+    showsAttached: false,
+  };
 
   test('answers the settings, changes the given ones, and keeps them across a restart', async () => {
     const before = await control({});

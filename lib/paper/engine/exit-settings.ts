@@ -7,7 +7,7 @@ export const exitMoments = ['end', 'first_fill'] as const;
 export const exitStopKinds = ['limit', 'market'] as const;
 
 /**
- * How the exchange makes the stop-loss and take-profit that an order carries. The service documents only that they are
+ * How the exchange makes and shows the stop-loss and take-profit that an order carries. The service documents only that they are
  * set once the order is fulfilled, so each of these can be what it does.
  */
 export interface ExitSettings {
@@ -18,6 +18,8 @@ export interface ExitSettings {
   /** Whether they can only reduce the position. */
   readonly reduceOnly: boolean;
   readonly stopKind: (typeof exitStopKinds)[number];
+  /** Whether the list of positions tells the ids and prices of the exits that stand. */
+  readonly showsAttached: boolean;
 }
 
 /** How it makes them unless a command says otherwise. */
@@ -26,6 +28,7 @@ export const usualExitSettings: ExitSettings = {
   afterPartial: true,
   reduceOnly: false,
   stopKind: 'limit',
+  showsAttached: false,
 };
 
 /** The settings that change; the others stay. */
@@ -37,6 +40,7 @@ export const ExitSettingsChangeSchema: z.ZodType<ExitSettingsChange> = z.strictO
   afterPartial: z.boolean().exactOptional(),
   reduceOnly: z.boolean().exactOptional(),
   stopKind: z.enum(exitStopKinds).exactOptional(),
+  showsAttached: z.boolean().exactOptional(),
 });
 
 /** Changes how the exchange makes exits from now on. Those that stand are not changed. */
