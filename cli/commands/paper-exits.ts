@@ -19,6 +19,11 @@ const options: Readonly<Record<keyof ExitSettings, readonly [string, readonly st
   reduceOnly: ['reduce-only', onOff, 'whether the exits can only reduce the position'],
   stopKind: ['stop-kind', exitStopKinds, 'what a stop-loss becomes when it triggers'],
   showsAttached: ['shows-attached', onOff, 'whether the list of positions tells the exits by id and price'],
+  refusesReduceOnlyStops: [
+    'refuses-reduce-only-stops',
+    onOff,
+    'whether reduce-only stops, resting limit orders and pairs of a client are refused',
+  ],
 };
 
 /** The command that changes how the paper exchange makes the stop-loss and take-profit of an order. */

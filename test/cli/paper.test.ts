@@ -120,6 +120,7 @@ describe('paper exits', () => {
       reduceOnly: false,
       stopKind: 'limit',
       showsAttached: false,
+      refusesReduceOnlyStops: false,
     };
     expect(changed).toEqual({ target: relay.target, exits: settings });
     expect(stdout).toMatch(/^made-at +first_fill\nafter-partial +off\nreduce-only +off\nstop-kind +market$/m);

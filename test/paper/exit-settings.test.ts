@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, type Post, receive } from './paper-client.ts';
+import { createPost, type Post, receive, refusal } from './paper-client.ts';
 
 const clock = createManualClock(1_790_000_000_000);
 let folder: string;
@@ -250,6 +250,45 @@ describe('a stop-loss at market', () => {
   });
 });
 
+describe('an exchange that refuses reduce-only stops', () => {
+  const sell = { market: 'BTC_USDT', side: 'sell', amount: '0.5', reduceOnly: true };
+  const resting = { ...sell, price: '70000' };
+  const stop = { ...sell, activation_price: '50000' };
+
+  beforeEach(async () => {
+    await post('/api/v4/order/collateral/market', { market: 'BTC_USDT', side: 'buy', amount: '1' });
+    paper.control.setExits({ refusesReduceOnlyStops: true });
+  });
+
+  test.each([
+    [limitPath, resting],
+    ['/api/v4/order/collateral/stop-limit', { ...stop, price: '49000' }],
+    ['/api/v4/order/collateral/trigger-market', stop],
+  ])('refuses one at %s, until it is set back', async (path, fields) => {
+    const refused = await post(path, fields);
+    paper.control.setExits({ refusesReduceOnlyStops: false });
+
+    expect(refused).toEqual(refusal('reduceOnly', 'ReduceOnly field is not available for this order type.'));
+    expect((await post(path, fields)).status).toBe(200);
+  });
+
+  test.each([
+    ['what fills at once', '/api/v4/order/collateral/market', sell],
+    ['what is immediate or cancel', limitPath, { ...sell, price: '59000', ioc: true }],
+    ['what may open, too', limitPath, { ...resting, reduceOnly: false }],
+  ])('takes %s', async (_, path, fields) => {
+    expect((await post(path, fields)).status).toBe(200);
+  });
+
+  test('makes its own exits reduce-only, if it is set to', async () => {
+    paper.control.setExits({ reduceOnly: true });
+
+    await placeEntry({ price: '60000' });
+
+    expect(exits()).toHaveLength(2);
+  });
+});
+
 describe('the list of positions', () => {
   const attached = async () => {
     const { body } = await post('/api/v4/collateral-account/positions/open');
@@ -295,6 +334,7 @@ describe('the route of the exits', () => {
     reduceOnly: false,
     stopKind: 'limit',
     showsAttached: false,
+    refusesReduceOnlyStops: false,
   };
 
   test('answers the settings, changes the given ones, and keeps them across a restart', async () => {

@@ -32,6 +32,8 @@ export function createOrder(state: ExchangeState, command: CreateCommand): Comma
   const { order: asked, account } = command;
   if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined)
     return refused('client_order_id_used');
+  if (asked.reduceOnly && mayWait(asked) && state.exitSettings.refusesReduceOnlyStops)
+    return refused('reduce_only_unavailable');
   const misplaced = isSpotOrder(asked) ? null : checkPositionSide(state, account, asked);
   if (misplaced !== null) return refused(misplaced);
   const activation = activationOf(state, asked);
@@ -53,6 +55,11 @@ export function addChecked(state: ExchangeState, draft: PaperOrder, planned?: Dr
   if (rests) setHold(state, order, amountToHold(state, order));
   meetBook(state, order);
   return order;
+}
+
+/** Whether it can stand open: with a trigger, or with a limit price that may rest. */
+function mayWait({ price, activationPrice, ioc }: NewOrder): boolean {
+  return activationPrice !== undefined || (price !== undefined && !ioc);
 }
 
 function draftFor(

@@ -20,6 +20,11 @@ export interface ExitSettings {
   readonly stopKind: (typeof exitStopKinds)[number];
   /** Whether the list of positions tells the ids and prices of the exits that stand. */
   readonly showsAttached: boolean;
+  /**
+   * Whether reduce-only orders that would wait or rest on the collateral account are refused: stops, limits without
+   * `ioc` and pairs. So a client must find another way to protect a position.
+   */
+  readonly refusesReduceOnlyStops: boolean;
 }
 
 /** How it makes them unless a command says otherwise. */
@@ -29,6 +34,7 @@ export const usualExitSettings: ExitSettings = {
   reduceOnly: false,
   stopKind: 'limit',
   showsAttached: false,
+  refusesReduceOnlyStops: false,
 };
 
 /** The settings that change; the others stay. */
@@ -41,6 +47,7 @@ export const ExitSettingsChangeSchema: z.ZodType<ExitSettingsChange> = z.strictO
   reduceOnly: z.boolean().exactOptional(),
   stopKind: z.enum(exitStopKinds).exactOptional(),
   showsAttached: z.boolean().exactOptional(),
+  refusesReduceOnlyStops: z.boolean().exactOptional(),
 });
 
 /** Changes how the exchange makes exits from now on. Those that stand are not changed. */

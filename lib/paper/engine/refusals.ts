@@ -123,6 +123,12 @@ export const refusalTable = {
     'reduceOnly',
     'ReduceOnly field is not available with stopLoss or takeProfit.',
   ),
+  // In kind: only an exchange that was set to refuse them does.
+  reduce_only_unavailable: validation(
+    30,
+    'reduceOnly',
+    'ReduceOnly field is not available for this order type.',
+  ),
   reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
   post_only_not_boolean: validation(30, 'postOnly', 'PostOnly field should be a boolean.'),
   ioc_not_boolean: validation(30, 'ioc', 'Ioc field should be a boolean.'),
