@@ -185,6 +185,7 @@ const servedToOthers = [
   'closed-pnl',
   'collateral-amounts',
   'collateral-markets',
+  'create-oco',
   'funding-history',
   'hedge-mode',
   'leverage',

@@ -3,11 +3,13 @@ import { ceilToStep, type Decimal, floorToStep, parseDecimal, zero } from '../..
 import { isQuoteSized, type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { orderSchemas } from '../../lib/model/order-schemas.ts';
 import type { NewOrder } from '../../lib/paper/engine/creating.ts';
+import type { NewPair } from '../../lib/paper/engine/creating-pairs.ts';
 import type { Command } from '../../lib/paper/engine/engine.ts';
 import {
   collateralAccountOf,
   type ExchangeState,
   isSpotOrder,
+  lastPriceOf,
 } from '../../lib/paper/engine/exchange-state.ts';
 import { exitMoments, exitStopKinds } from '../../lib/paper/engine/exit-settings.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
@@ -56,6 +58,17 @@ const reduce = fc.record({
   activation: percent,
   reduceOnly: fc.boolean(),
 });
+/** A stop-loss and a take-profit so far from the last price, in per cent. */
+const pair = fc.record({
+  kind: fc.constant('create_pair' as const),
+  account,
+  nth: fc.nat({ max: 2 }),
+  side,
+  size,
+  profit: fc.integer({ min: 1, max: 12 }),
+  stop: fc.integer({ min: 1, max: 12 }),
+  reduceOnly: fc.boolean(),
+});
 const trade = fc.record({
   kind: fc.constant('trade' as const),
   market: fc.constantFrom(...markets),
@@ -90,6 +103,7 @@ export const randomSteps = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: create },
     { weight: 4, arbitrary: reduce },
+    { weight: 2, arbitrary: pair },
     { weight: 5, arbitrary: trade },
     { weight: 1, arbitrary: cancel },
     { weight: 1, arbitrary: cancelAll },
@@ -101,6 +115,7 @@ export const randomSteps = fc.array(
 );
 
 type CreateStep = typeof create extends fc.Arbitrary<infer T> ? T : never;
+type PairStep = typeof pair extends fc.Arbitrary<infer T> ? T : never;
 type ReduceStep = typeof reduce extends fc.Arbitrary<infer T> ? T : never;
 export type Step = typeof randomSteps extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
 
@@ -130,6 +145,8 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
       const order = reducingOrderOf(step, state);
       return order === null ? null : { kind: 'create', atMs, account: step.account, order };
     }
+    case 'create_pair':
+      return { kind: 'create_pair', atMs, account: step.account, ...legsOf(step, state) };
     case 'trade': {
       const { market } = step;
       const volume = step.volume === null ? null : amountOf(market, step.volume);
@@ -200,6 +217,39 @@ function reducingOrderOf(step: ReduceStep, state: ExchangeState): NewOrder | nul
     clientOrderId: '',
     stp: 'no',
   });
+}
+
+function legsOf(
+  { account, nth, side, size, profit, stop, reduceOnly }: PairStep,
+  state: ExchangeState,
+): NewPair {
+  const market = collateralMarkets[nth] ?? 'BTC_USDT';
+  const isHedged = collateralAccountOf(state, account).isHedged && market === 'BTC_PERP';
+  const direction = side === 'sell' ? 1 : -1;
+  const near = (percents: number) => {
+    const price = lastPriceOf(state, market)
+      .times(String(100 + percents))
+      .times(hundredth);
+    return floorToStep(price, marketNamed(market).priceStep);
+  };
+  const shared = {
+    market,
+    side,
+    amount: amountOf(market, size),
+    positionSide: isHedged ? (side === 'sell' ? 'LONG' : 'SHORT') : undefined,
+    reduceOnly,
+    clientOrderId: '',
+    stp: 'no',
+  } as const;
+  return {
+    stopLoss: {
+      ...shared,
+      type: 'stop_limit',
+      activationPrice: near(-direction * stop),
+      price: near(-direction * (stop + 1)),
+    },
+    takeProfit: { ...shared, type: 'limit', price: near(direction * profit) },
+  };
 }
 
 /** Without the fields that the type has not. */

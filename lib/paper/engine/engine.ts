@@ -9,6 +9,7 @@ import {
 import { type ClosePositionCommand, closePosition } from './closing.ts';
 import type { CommandResult } from './command-result.ts';
 import { type CreateCommand, createOrder } from './creating.ts';
+import { type CreatePairCommand, createPair } from './creating-pairs.ts';
 import type { ExchangeState } from './exchange-state.ts';
 import type { SetExitsCommand } from './exit-settings.ts';
 import { type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
@@ -22,6 +23,7 @@ import { type SetFundsCommand, setFunds } from './set-funds.ts';
  */
 export type Command =
   | CreateCommand
+  | CreatePairCommand
   | CancelCommand
   | CancelAllCommand
   | CancelConditionalCommand
@@ -42,6 +44,8 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
   switch (command.kind) {
     case 'create':
       return createOrder(state, command);
+    case 'create_pair':
+      return createPair(state, command);
     case 'cancel':
       return cancelOne(state, command);
     case 'cancel_all':

@@ -52,6 +52,19 @@ export const refusalTable = {
   price_not_numeric: validation(33, 'price', 'Price field should be numeric string or number.'),
   price_not_positive: validation(33, 'price', 'Price should be greater than 0.'),
   price_off_step: validation(33, 'price', 'Min price step = {}'),
+  // In kind.
+  stop_limit_price_required: validation(30, 'stop_limit_price', 'Stop limit price field is required.'),
+  stop_limit_price_not_numeric: validation(
+    33,
+    'stop_limit_price',
+    'Stop limit price field should be numeric string or number.',
+  ),
+  stop_limit_price_not_positive: validation(
+    33,
+    'stop_limit_price',
+    'Stop limit price should be greater than 0.',
+  ),
+  stop_limit_price_off_step: validation(33, 'stop_limit_price', 'Min stop limit price step = {}'),
   activation_required: validation(30, 'activation_price', 'Activation price field is required.'),
   activation_not_numeric: validation(30, 'activation_price', 'Activation price should be numeric string.'),
   activation_not_positive: validation(30, 'activationPrice', 'Activation price should be greater than 0.'),
@@ -95,6 +108,13 @@ export const refusalTable = {
   // In kind: codes 105 and 106 are published, their texts are not.
   take_profit_wrong_side: validation(105, 'takeProfit', 'Take profit price is on the wrong side of {}'),
   stop_loss_wrong_side: validation(106, 'stopLoss', 'Stop loss price is on the wrong side of {}'),
+  // In kind: codes 150 and 151 are published, their texts are not.
+  pair_take_profit_would_take: validation(150, 'price', 'Take profit order should be a maker order.'),
+  pair_stop_loss_wrong_side: validation(
+    151,
+    'activation_price',
+    'Activation price is on the wrong side of the market.',
+  ),
   // In kind.
   position_side_unknown: validation(
     30,

@@ -94,7 +94,12 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
   };
 }
 
-function addPair(state: ExchangeState, ocoId: number, stopLoss: PaperOrder, takeProfit: PaperOrder): void {
+export function addPair(
+  state: ExchangeState,
+  ocoId: number,
+  stopLoss: PaperOrder,
+  takeProfit: PaperOrder,
+): void {
   stopLoss.ocoId = ocoId;
   takeProfit.ocoId = ocoId;
   state.pairs.set(ocoId, {
@@ -111,7 +116,7 @@ function addPair(state: ExchangeState, ocoId: number, stopLoss: PaperOrder, take
  * Reserves funds for one leg only, because only one can fill. The stop-loss, if there is one, needs more
  * funds.
  */
-function holdForPair(state: ExchangeState, first: PaperOrder, atMs: number): void {
+export function holdForPair(state: ExchangeState, first: PaperOrder, atMs: number): void {
   const units = amountToHold(state, first);
   if (canHold(state, first, units)) setHold(state, first, units);
   else endOrder(state, first, atMs, endedForMargin);

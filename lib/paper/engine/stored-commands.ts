@@ -59,6 +59,13 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     order: NewOrderSchema,
   }),
   z.object({
+    kind: z.literal('create_pair'),
+    atMs: z.number(),
+    account: z.string(),
+    stopLoss: NewOrderSchema,
+    takeProfit: NewOrderSchema,
+  }),
+  z.object({
     kind: z.literal('cancel'),
     atMs: z.number(),
     account: z.string(),
