@@ -190,6 +190,7 @@ const servedToOthers = [
   'hedge-mode',
   'leverage',
   'market-fee',
+  'modify-order',
   'oco-orders',
   'platform-status',
   'positions-history',

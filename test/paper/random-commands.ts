@@ -10,6 +10,7 @@ import {
   type ExchangeState,
   isSpotOrder,
   lastPriceOf,
+  type PaperOrder,
 } from '../../lib/paper/engine/exchange-state.ts';
 import { exitMoments, exitStopKinds } from '../../lib/paper/engine/exit-settings.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
@@ -76,6 +77,13 @@ const trade = fc.record({
   volume: fc.option(size),
 });
 const cancel = fc.record({ kind: fc.constant('cancel' as const), nth: fc.nat() });
+const modify = fc.record({
+  kind: fc.constant('modify' as const),
+  nth: fc.nat(),
+  size,
+  price: percent,
+  activation: percent,
+});
 const cancelAll = fc.record({
   kind: fc.constant('cancel_all' as const),
   account,
@@ -106,6 +114,7 @@ export const randomSteps = fc.array(
     { weight: 2, arbitrary: pair },
     { weight: 5, arbitrary: trade },
     { weight: 1, arbitrary: cancel },
+    { weight: 1, arbitrary: modify },
     { weight: 1, arbitrary: cancelAll },
     { weight: 1, arbitrary: close },
     { weight: 1, arbitrary: leverage },
@@ -116,6 +125,7 @@ export const randomSteps = fc.array(
 
 type CreateStep = typeof create extends fc.Arbitrary<infer T> ? T : never;
 type PairStep = typeof pair extends fc.Arbitrary<infer T> ? T : never;
+type ModifyStep = typeof modify extends fc.Arbitrary<infer T> ? T : never;
 type ReduceStep = typeof reduce extends fc.Arbitrary<infer T> ? T : never;
 export type Step = typeof randomSteps extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
 
@@ -156,6 +166,12 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
       const order = pick([...state.open.values()], step.nth);
       if (order === undefined) return null;
       return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
+    }
+    case 'modify': {
+      const order = pick([...state.open.values()], step.nth);
+      if (order === undefined) return null;
+      const { account, orderId } = order;
+      return { kind: 'modify', atMs, account, orderId, order: modifiedOf(step, order) };
     }
     case 'close_position': {
       const position = pick([...collateralAccountOf(state, step.account).positions.values()], step.nth);
@@ -198,6 +214,27 @@ function orderOf(step: CreateStep, state: ExchangeState): NewOrder {
     stp: 'no',
   };
   return fieldsOf(type, fields);
+}
+
+function modifiedOf({ size, price, activation }: ModifyStep, order: PaperOrder): NewOrder {
+  const {
+    type,
+    market,
+    side,
+    postOnly,
+    ioc,
+    statedSide: positionSide,
+    reduceOnly,
+    clientOrderId,
+    stp,
+  } = order;
+  return fieldsOf(type, {
+    ...{ type, market, side, postOnly, ioc, positionSide, reduceOnly, clientOrderId, stp },
+    amount: isQuoteSized({ type, side }) ? notionalOf(size) : amountOf(market, size),
+    price: priceAt(market, price),
+    activationPrice:
+      order.activated && order.activationPrice !== null ? order.activationPrice : priceAt(market, activation),
+  });
 }
 
 function reducingOrderOf(step: ReduceStep, state: ExchangeState): NewOrder | null {

@@ -112,7 +112,7 @@ export function triggerOf(state: ExchangeState, asked: NewOrder): Trigger | null
   return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
 }
 
-function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {
+export function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {
   const isSpot = isSpotOrder(draft);
   if (draft.reduceOnly && draft.amount.eq(zero)) return 'reduce_only_no_position';
   if (draft.postOnly && wouldTake(state, draft)) return isSpot ? 'spot_would_take' : 'collateral_would_take';

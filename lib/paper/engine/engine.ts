@@ -16,6 +16,7 @@ import { type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
 import { type SetLeverageCommand, setLeverage } from './leverage.ts';
 import { applyMainAccountCommand, type MainAccountCommand } from './main-account.ts';
 import { matchTrade, type TradeCommand } from './matching.ts';
+import { type ModifyCommand, modifyOrder } from './modifying.ts';
 import { type SetFundsCommand, setFunds } from './set-funds.ts';
 
 /**
@@ -24,6 +25,7 @@ import { type SetFundsCommand, setFunds } from './set-funds.ts';
 export type Command =
   | CreateCommand
   | CreatePairCommand
+  | ModifyCommand
   | CancelCommand
   | CancelAllCommand
   | CancelConditionalCommand
@@ -46,6 +48,8 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
       return createOrder(state, command);
     case 'create_pair':
       return createPair(state, command);
+    case 'modify':
+      return modifyOrder(state, command);
     case 'cancel':
       return cancelOne(state, command);
     case 'cancel_all':

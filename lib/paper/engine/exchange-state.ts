@@ -127,8 +127,8 @@ export interface ExchangeState {
   /** Orders by account, market and client order id, oldest first. */
   readonly byClientOrderId: Map<string, PaperOrder[]>;
   /**
-   * The orders that requests created, in order of acceptance: one for each create, of a pair its stop-loss. The exits that
-   * the exchange makes are not included.
+   * The orders that requests created, in order of acceptance: one for each create, of a pair its stop-loss. Not
+   * included: the exits that the exchange makes, and what a modification replaced an order by.
    */
   readonly acceptedOrderIds: number[];
   /** Every fill of an account's order, oldest first. */

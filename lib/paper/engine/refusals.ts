@@ -196,6 +196,24 @@ export const refusalTable = {
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
   // In kind: "exactly one" is published, the text is not.
   order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
+  modify_conditional: validation(155, 'orderId', "Can't modify conditional order"),
+  // In kind: codes 158 and 160 are published, their texts are not. The codes of the others are not published.
+  modify_exit: validation(160, 'orderId', "Can't modify take profit or stop loss order"),
+  modify_activated: inner(158, 'activationPrice', 'Order is already activated.'),
+  modify_nothing: validation(
+    30,
+    'amount',
+    'At least one of amount, total, price and activationPrice should be set.',
+  ),
+  modify_amount_and_total: validation(30, 'total', 'Only one of amount and total should be set.'),
+  modify_needs_amount: validation(30, 'total', 'Total field is available for buy stop market orders only.'),
+  modify_needs_total: validation(30, 'amount', 'Total field should be set for a buy stop market order.'),
+  modify_without_price: validation(30, 'price', 'Price field is not available for this order type.'),
+  modify_without_activation: validation(
+    30,
+    'activationPrice',
+    'ActivationPrice field is not available for this order type.',
+  ),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   conditional_not_found: inner(2, 'id', 'Unexecuted order was not found.'),
   oto_not_found: inner(2, 'otoId', 'Unexecuted order was not found.'),

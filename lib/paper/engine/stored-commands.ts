@@ -66,6 +66,13 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     takeProfit: NewOrderSchema,
   }),
   z.object({
+    kind: z.literal('modify'),
+    atMs: z.number(),
+    account: z.string(),
+    orderId: z.int(),
+    order: NewOrderSchema,
+  }),
+  z.object({
     kind: z.literal('cancel'),
     atMs: z.number(),
     account: z.string(),

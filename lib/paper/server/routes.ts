@@ -39,6 +39,7 @@ import {
 } from '../requests/request-context.ts';
 import { checkCancel } from '../requests/validation.ts';
 import { accountCommands } from './account-commands.ts';
+import { modifyRoute } from './modify-order.ts';
 import { pairRoutes } from './pair-routes.ts';
 
 /** The routes of all endpoints. */
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   ...accountLists,
   ...positionLists,
   ...pairRoutes,
+  modifyRoute,
   ...dealLists,
   tradingFees,
   ...marketData,
