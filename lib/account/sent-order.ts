@@ -3,6 +3,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { stepFacts } from '../ledger/order-facts.ts';
 import type { MarketSignal, OrderSignal, PositionSignal } from '../model/signal.ts';
 import type { PositionOrder } from '../model/step-facts.ts';
+import { protectiveSignal } from './protective-signal.ts';
 
 /** The order of a position signal as an alert would ask for it: a market order of an amount in the base currency. */
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
@@ -47,6 +48,10 @@ export function orderSignalOf({ signal, steps }: Pick<Entry, 'signal' | 'steps'>
     case 'target': {
       const { positionOrder } = stepFacts({ steps }, 'sending');
       return positionOrder === undefined ? null : orderSignalFor(signal, positionOrder);
+    }
+    case 'protect': {
+      const { protective } = stepFacts({ steps }, 'sending');
+      return protective === undefined ? null : protectiveSignal(signal, protective);
     }
     default:
       return null;

@@ -100,6 +100,8 @@ function findFillInCancel(entry: Entry, reports: CancelReports): readonly LastOr
 /** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
 function mayHaveMoved({ status, signal, steps }: Entry): boolean {
   if (signal === null || !placesOrder(signal)) return false;
+  // It only cancelled orders.
+  if (signal.action === 'protect' && stepFacts({ steps }, 'sending').protective === undefined) return false;
   return status === 'placed' || (status === 'cancelled' && steps.some((step) => step.status === 'sending'));
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/decimal.ts';
-import { accountModes, tradingGrounds } from '../model/account.ts';
+import { accountModes, protectionRules, stopKinds, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
@@ -81,6 +81,8 @@ export const AccountSchema = z
     ...riskFields,
     onMismatch: z.enum(mismatchRules).default('deny'),
     oneStrategyPerMarket: z.boolean().nullable().default(null),
+    protection: z.enum(protectionRules).default('keep'),
+    stopKind: z.enum(stopKinds).default('limit'),
   })
   .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...rest }) => ({
     ...withRiskLimits(rest),
@@ -102,6 +104,14 @@ export const AccountSchema = z
       code: 'custom',
       path: ['onMismatch'],
       message: `is '${onMismatch}', which closes positions at market, and the account has no maxSlippage: those orders would be denied; add maxSlippage, for example '0.5%'`,
+    });
+  })
+  .superRefine(({ stopKind, allowUnguardedMarket }, context) => {
+    if (stopKind === 'limit' || allowUnguardedMarket) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['stopKind'],
+      message: `is 'market', and such a stop-loss fills at any price: add allowUnguardedMarket: true, or write stopKind: 'limit'`,
     });
   });
 

@@ -1,5 +1,5 @@
 import { formatDecimal } from '../base/decimal.ts';
-import type { Order, OrderStatus, PositionSide, Side } from './order.ts';
+import type { Order, OrderKindName, OrderStatus, PositionSide, Side } from './order.ts';
 import type { DecimalText, OrderSize } from './signal.ts';
 
 /**
@@ -13,6 +13,8 @@ export interface StepFacts {
   readonly position?: PositionFact;
   /** The order that a position signal led to. */
   readonly positionOrder?: PositionOrder;
+  /** The order that a signal led to which keeps the protection of a position. */
+  readonly protective?: ProtectiveOrder;
   /** The amount that was sent, in base units. */
   readonly amount?: DecimalText;
   /** The prices of the exits that were sent with the order. */
@@ -34,6 +36,8 @@ export interface StepFacts {
   readonly placedBy?: readonly string[];
   /** Of a cancellation: the orders that the exchange reported as ended, and how much of each was filled. */
   readonly cancelled?: readonly CancelledOrder[];
+  /** The ids of the exits that the relay itself cancelled, because others took their place or nothing was left to protect. */
+  readonly replaced?: readonly number[];
   /** Of a cancellation: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
@@ -54,6 +58,18 @@ export interface PositionOrder {
   readonly side: Side;
   readonly size: OrderSize;
   readonly reduceOnly: boolean;
+  /** Of an account in hedge mode. */
+  readonly positionSide?: PositionSide;
+}
+
+/** An order that only reduces a position: a stop-loss, a take-profit, or what stands in for a stop-loss that did not fill. */
+export interface ProtectiveOrder {
+  readonly orderType: OrderKindName;
+  readonly side: Side;
+  /** In base units. */
+  readonly amount: DecimalText;
+  readonly stopPrice?: DecimalText;
+  readonly limitPrice?: DecimalText;
   /** Of an account in hedge mode. */
   readonly positionSide?: PositionSide;
 }
