@@ -39,7 +39,7 @@ export interface OrderRecord
   /** Null when what was sent cannot be read. */
   readonly asked: OrderSignal | null;
   /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
-  readonly protects: Pick<ProtectSignal, 'of' | 'role'> | null;
+  readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
