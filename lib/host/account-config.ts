@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/decimal.ts';
-import { accountModes, protectionRules, stopKinds, tradingGrounds } from '../model/account.ts';
+import { accountModes, protectionRules, type StopKind, stopKinds, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
@@ -20,6 +20,8 @@ function isPercentRate(text: string): boolean {
 
 export const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
 const PerMinute = z.int().min(1).max(10_000);
+
+const fillsAtAnyPrice: Readonly<Record<StopKind, boolean>> = { limit: false, market: true };
 
 /** Perpetual markets end so, and no other market does. */
 const perpetualSuffix = '_PERP';
@@ -107,7 +109,7 @@ export const AccountSchema = z
     });
   })
   .superRefine(({ stopKind, allowUnguardedMarket }, context) => {
-    if (stopKind === 'limit' || allowUnguardedMarket) return;
+    if (!fillsAtAnyPrice[stopKind] || allowUnguardedMarket) return;
     context.addIssue({
       code: 'custom',
       path: ['stopKind'],

@@ -1,5 +1,5 @@
 import { formatDecimal } from '../base/decimal.ts';
-import type { Order, OrderKindName, OrderStatus, PositionSide, Side } from './order.ts';
+import type { Order, OrderStatus, PositionSide, Side, TriggerSide } from './order.ts';
 import type { DecimalText, OrderSize } from './signal.ts';
 
 /**
@@ -63,16 +63,29 @@ export interface PositionOrder {
 }
 
 /** An order that only reduces a position: a stop-loss, a take-profit, or what stands in for a stop-loss that did not fill. */
-export interface ProtectiveOrder {
-  readonly orderType: OrderKindName;
+export type ProtectiveOrder = ProtectivePrices & {
   readonly side: Side;
   /** In base units. */
   readonly amount: DecimalText;
-  readonly stopPrice?: DecimalText;
-  readonly limitPrice?: DecimalText;
   /** Of an account in hedge mode. */
   readonly positionSide?: PositionSide;
-}
+};
+
+/** The kind of such an order, and its prices. */
+export type ProtectivePrices =
+  | {
+      readonly orderType: 'stop_limit';
+      readonly stopPrice: DecimalText;
+      readonly limitPrice: DecimalText;
+      readonly expectTrigger: TriggerSide;
+    }
+  | {
+      readonly orderType: 'stop_market';
+      readonly stopPrice: DecimalText;
+      readonly expectTrigger: TriggerSide;
+    }
+  | { readonly orderType: 'limit'; readonly limitPrice: DecimalText }
+  | { readonly orderType: 'market' };
 
 /** The trigger price of a stop-loss and the limit price of a take-profit, in plain notation; absent without one. */
 export interface ExitPrices {

@@ -1,16 +1,17 @@
-import { exitsOf, mayBeExit, wantedExitsOf } from '../account/exits.ts';
-import { orderSignalOf } from '../account/sent-order.ts';
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { exitsOf, mayBeExit } from '../account/exits.ts';
+import { type Decimal, hundred, parseDecimal, zero } from '../base/decimal.ts';
+import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
-import { exitPriceOf, isOrderEnd, type Order, oppositeOf, type Side } from '../model/order.ts';
+import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
+import { type Order, oppositeOf, type Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
-import { filledBy, type Share } from './shares.ts';
+import { filledBy, type GuardedPosition, type Share, shareOut } from './shares.ts';
 
-/** What should protect the part of a position that a signal opened, beside what does. */
+/** What should protect the part of a position that an order opened, beside what does. */
 export interface Guard {
-  readonly entry: Entry;
+  /** Of the order that opened the part. */
+  readonly record: OrderRecord;
   readonly role: ExitRole;
   /** Of the orders that protect it. */
   readonly side: Side;
@@ -20,7 +21,10 @@ export interface Guard {
   readonly amount: Decimal;
   /** What stands at the exchange for it. */
   readonly standing: readonly StandingExit[];
-  /** Why nothing can be said of what stands; null: all is known. */
+  /**
+   * Why nothing can be said of what stands; null: all is known. `unlisted`: an order counts as open, and no list shows it.
+   * `awaited`: the exchange may have made one that no list shows yet.
+   */
   readonly doubt: 'unlisted' | 'awaited' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
@@ -46,78 +50,109 @@ export interface GuardView {
   readonly nowMs: number;
 }
 
-/** What should protect each share, beside what does. A share without a stop-loss and a take-profit has none. */
-export function guardsOf(shares: readonly Share[], view: GuardView): readonly Guard[] {
-  const replaced = new Set(
-    view.entries.flatMap(({ steps }) => steps.flatMap(({ facts }) => facts?.replaced ?? [])),
+/** The guards of a position, and how much of it stops of others protect. */
+export interface PositionGuards {
+  readonly guards: readonly Guard[];
+  /** In base units: of stops by hand, or of another program. */
+  readonly byHand: Decimal;
+}
+
+/** What should protect each part of a position that this relay opened, beside what does. */
+export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
+  const records = listRecords(view.entries);
+  const replaced = replacedIn(view.entries);
+  const guards = shareOut(records, position).flatMap((share) =>
+    share.record.exits.map(({ role, price }) =>
+      guardOf(share, role, price ?? priceFromDistance(share, role), { records, replaced, view }),
+    ),
   );
-  const open = new Map(view.open.map((order) => [order.orderId, order]));
-  return shares.flatMap((share) =>
-    wantedExitsOf(share.entry).map(({ role, price }) => {
-      const known = knownExits(share.entry, role, view.entries);
-      const live = known.filter(({ isOpen, orderId }) => isOpen && !replaced.has(orderId));
-      const listed = live.flatMap(({ orderId }) => open.get(orderId) ?? []);
-      const fresh = live.flatMap((exit) => (open.has(exit.orderId) ? [] : (exit.answered ?? [])));
-      const standing = [...listed.map((order) => describeStanding(order, share.side)), ...fresh];
-      return {
-        entry: share.entry,
-        role,
-        side: oppositeOf(share.side),
-        price: price ?? priceFromDistance(share, role),
-        amount: share.amount,
-        standing,
-        doubt: doubtOf(share.entry, known, live.length - standing.length, view),
-        isReleased: isReleased(known, replaced),
-      };
-    }),
-  );
+  const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
+  return { guards, byHand: stopsByHand(closingSide, records, view) };
+}
+
+interface Known {
+  readonly records: readonly OrderRecord[];
+  readonly replaced: ReadonlySet<number>;
+  readonly view: GuardView;
+}
+
+function guardOf(
+  { record, side, amount }: Share,
+  role: ExitRole,
+  price: Decimal | null,
+  { records, replaced, view }: Known,
+): Guard {
+  const known = knownExits(record, role, records);
+  const live = known.filter(({ state, orderId }) => isOpen(state) && !replaced.has(orderId));
+  const standing = live.flatMap(({ orderId, fresh }) => {
+    const listed = view.open.find((order) => order.orderId === orderId);
+    return listed === undefined ? (fresh ?? []) : describeStanding(listed, side);
+  });
+  const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
+  return {
+    record,
+    role,
+    side: oppositeOf(side),
+    price,
+    amount,
+    standing,
+    doubt:
+      standing.length < live.length
+        ? 'unlisted'
+        : known.length === 0 && isAwaited(record, view)
+          ? 'awaited'
+          : null,
+    isReleased: newest?.isCancelled === true && !replaced.has(newest.orderId),
+  };
 }
 
 /** An order that protects, or protected, a part of a position. */
 interface KnownExit {
   readonly orderId: number;
-  readonly isOpen: boolean;
+  readonly state: FollowedStatus | null;
   /** It ended without having been filled, and the exchange gave no reason of its own. */
   readonly isCancelled: boolean;
-  /** As the response to its creation reported it; null when it is the exchange's own. */
-  readonly answered: StandingExit | null;
+  /** Of one that no list need show yet: as the response to its creation told it. */
+  readonly fresh: StandingExit | null;
 }
 
-/** Oldest first. */
-function knownExits({ signalId, execution }: Entry, role: ExitRole, entries: readonly Entry[]) {
-  const made = (execution?.orders ?? []).filter((order) => order.role === role).map(madeExit);
-  const kept = entries.flatMap((entry) => keptExit(entry, signalId, role) ?? []);
-  return [...made, ...kept];
+function isOpen(state: FollowedStatus | null): boolean {
+  return state === null || isStillOpen(state);
 }
 
-function madeExit({ orderId, status, endReason }: OrderExecution): KnownExit {
-  const isCancelled = status === 'gone' || (status === 'cancelled' && endReason === undefined);
-  return { orderId, isOpen: isStillOpen(status), isCancelled, answered: null };
+/** What the exchange made of an order, and what this relay placed to protect it. */
+function knownExits(
+  { signalId, exits }: OrderRecord,
+  role: ExitRole,
+  records: readonly OrderRecord[],
+): readonly KnownExit[] {
+  const made = exits.flatMap((exit) => {
+    if (exit.role !== role || exit.order === null) return [];
+    const { orderId, status, endReason } = exit.order;
+    return [{ orderId, state: status, isCancelled: wasCancelled(status, endReason), fresh: null }];
+  });
+  const kept = records.filter(
+    ({ protects, status }) => status === 'placed' && protects?.of === signalId && protects.role === role,
+  );
+  return [...made, ...kept.flatMap((record) => keptExit(record) ?? [])];
 }
 
-/** The order of a signal that protects this entry; null when the entry is no such signal, or placed none. */
-function keptExit(entry: Entry, of: string, role: ExitRole): KnownExit | null {
-  const { signal, status, orderId } = entry;
-  if (signal?.action !== 'protect' || signal.of !== of || signal.role !== role) return null;
-  const asked = orderSignalOf(entry);
-  if (status !== 'placed' || orderId === null || asked === null) return null;
-  const own = orderOf(entry.execution, 'order');
-  const report = finalReport(stepFacts(entry, 'placed'));
-  const isEnded = own !== null ? !isStillOpen(own.status) : report !== null && isOrderEnd(report.status);
-  const isCancelled =
-    own !== null && (own.status === 'gone' || (own.status === 'cancelled' && own.endReason === undefined));
+function keptExit(record: OrderRecord): KnownExit | null {
+  const { orderId, state, followed, amount } = record;
+  if (orderId === null) return null;
   // Once it is followed, a list has shown it: one that none shows any more has ended.
-  const isFresh = own === null && asked.size.unit === 'base';
-  const answered =
-    isFresh && asked.size.unit === 'base'
-      ? {
-          orderId,
-          remaining: parseDecimal(report?.amount ?? asked.size.quantity).minus(filledBy(entry)),
-          onlyReduces: true,
-          isTriggered: false,
-        }
-      : null;
-  return { orderId, isOpen: entry.orderOpen && !isEnded, isCancelled, answered };
+  const isFresh = followed === null && amount !== null;
+  const left = isFresh ? amount.minus(filledBy(record)) : zero;
+  return {
+    orderId,
+    state: record.orderOpen ? state : (state ?? 'cancelled'),
+    isCancelled: followed !== null && wasCancelled(followed.status, followed.endReason),
+    fresh: isFresh ? { orderId, remaining: left, onlyReduces: true, isTriggered: false } : null,
+  };
+}
+
+function wasCancelled(status: FollowedStatus, endReason: string | undefined): boolean {
+  return status === 'gone' || (status === 'cancelled' && endReason === undefined);
 }
 
 function describeStanding(order: Order, entrySide: Side): StandingExit {
@@ -131,57 +166,36 @@ function describeStanding(order: Order, entrySide: Side): StandingExit {
 }
 
 /**
- * The exchange makes the exits of an entry when that has filled, and lists them a little later. This long after the entry
+ * The exchange makes the exits of an order when that has filled, and lists them a little later. This long after the order
  * changed last, a list that shows none is taken to say that there is none.
  */
 const exitsListedAfterMs = 20_000;
 
-/** @param unlisted how many exits count as open that no list shows */
-function doubtOf(
-  entry: Entry,
-  known: readonly KnownExit[],
-  unlisted: number,
-  { open, nowMs }: GuardView,
-): Guard['doubt'] {
-  if (unlisted > 0) return 'unlisted';
-  if (known.length > 0) return null;
-  const changedAtMs = entry.execution?.readAtMs ?? entry.updatedAtMs;
-  const exits = exitsOf(entry);
-  const mayBeListed =
-    exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order))) === true;
+function isAwaited(record: OrderRecord, { open, nowMs }: GuardView): boolean {
+  const exits = exitsOf(record);
+  if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
   // A negative age means that the clock was set back.
-  return mayBeListed || nowMs - changedAtMs < exitsListedAfterMs ? 'awaited' : null;
-}
-
-/** The newest of its orders was ended by nobody whom the relay knows. */
-function isReleased(known: readonly KnownExit[], replaced: ReadonlySet<number>): boolean {
-  const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
-  return newest?.isCancelled === true && !replaced.has(newest.orderId);
+  return nowMs - (record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
 }
 
 /** A distance counts from the average price of the fills when no response told the price. */
-function priceFromDistance({ entry }: Share, role: ExitRole): Decimal | null {
-  const asked = orderSignalOf(entry);
+function priceFromDistance({ record: { asked, followed }, side }: Share, role: ExitRole): Decimal | null {
   const text = role === 'stop_loss' ? asked?.stopLoss : asked?.takeProfit;
-  const own = orderOf(entry.execution, 'order');
-  if (asked === null || text?.endsWith('%') !== true || own === null) return null;
-  const filled = parseDecimal(own.filled);
-  if (!filled.gt(zero)) return null;
-  const average = parseDecimal(own.filledNotional).div(filled);
-  const distance = average.times(parseDecimal(text.slice(0, -1))).div(parseDecimal('100'));
-  const isBelow = (role === 'stop_loss') === (asked.side === 'buy');
+  const filled = parseDecimal(followed?.filled ?? '0');
+  if (text?.endsWith('%') !== true || followed === null || !filled.gt(zero)) return null;
+  const average = parseDecimal(followed.filledNotional).div(filled);
+  const distance = average.times(parseDecimal(text.slice(0, -1))).div(hundred);
+  const isBelow = (role === 'stop_loss') === (side === 'buy');
   return isBelow ? average.minus(distance) : average.plus(distance);
 }
 
-/** The stops of others in the market that would stop out a position: by hand, or of another program. */
-export function stopsByHand(side: Side, { entries, open }: GuardView): Decimal {
-  const own = new Set(
-    entries.flatMap(({ orderId, execution }) => [
-      ...(orderId === null ? [] : [orderId]),
-      ...(execution?.orders ?? []).map((order) => order.orderId),
-    ]),
-  );
-  const names = new Set(entries.flatMap(({ clientOrderId }) => clientOrderId ?? []));
+/** The stops in the market that are not the relay's, and would stop out a position. */
+function stopsByHand(side: Side, records: readonly OrderRecord[], { open }: GuardView): Decimal {
+  const ids = records.flatMap(({ orderId, exits }) => [orderId, ...exits.map(({ order }) => order?.orderId)]);
+  const own = new Set<number | string | null | undefined>([
+    ...ids,
+    ...records.map(({ clientOrderId }) => clientOrderId),
+  ]);
   const condition = side === 'sell' ? 'lte' : 'gte';
   return open
     .filter(
@@ -191,8 +205,7 @@ export function stopsByHand(side: Side, { entries, open }: GuardView): Decimal {
         order.activated !== true &&
         (order.activationCondition ?? condition) === condition &&
         !own.has(order.orderId) &&
-        !names.has(order.clientOrderId) &&
-        exitPriceOf(order).gt(zero),
+        !own.has(order.clientOrderId),
     )
     .reduce((sum, { remaining }) => sum.plus(remaining), zero);
 }

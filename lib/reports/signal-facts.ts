@@ -1,6 +1,6 @@
 import { type Decimal, decimalOrUndefined, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { orderOf } from '../model/execution.ts';
+import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
 import type { PositionSide } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
 
@@ -59,8 +59,8 @@ function reducesOnly(signal: Signal): boolean {
   );
 }
 
-function fillingOf({ execution }: Entry): Filling {
-  const own = orderOf(execution, 'order');
+function fillingOf(entry: Entry): Filling {
+  const own = followedAs(orderRecordOf(entry), 'order');
   if (own === null) return 'none';
   if (own.status === 'filled') return 'whole';
   return parseDecimal(own.filled).gt(zero) ? 'part' : 'none';

@@ -1,6 +1,6 @@
-import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';

@@ -8,13 +8,13 @@ import {
   storeOthers,
 } from '../../account/account-deals.ts';
 import { endedExitsIn } from '../../account/exit-claims.ts';
-import { orderSignalOf } from '../../account/sent-order.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
 import { findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';

@@ -1,6 +1,6 @@
-import { type WantedExit, wantedExitsOf } from '../../account/exits.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';

@@ -1,10 +1,9 @@
-import { wantedExitsOf } from '../../account/exits.ts';
 import { parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { RelayError } from '../../base/errors.ts';
-import type { Entry, SignalEntry } from '../../ledger/entry.ts';
+import type { SignalEntry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
-import { stepFacts } from '../../ledger/order-facts.ts';
+import { listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
 import { type Account, findRehearsalReason, tradingGroundOf } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Signal } from '../../model/signal.ts';
@@ -25,12 +24,12 @@ export async function askAfterReduction(
   if ((tradingGroundOf(account, signal.market) ?? 'spot') === 'spot') return;
   if (findRehearsalReason(account.mode, services.isPaperExchange) !== null) return;
   try {
-    const reduced = await services.ledger.read({ account: account.name, signalId });
+    const entry = await services.ledger.read({ account: account.name, signalId });
+    const reduced = entry === null ? null : orderRecordOf(entry);
     if (reduced === null) return;
-    const followed = await services.executions.followed(account.name, mostBelieved);
-    const entries = followed.filter((entry) => entry.signal?.market === signal.market);
-    const needs = findReduced(reduced, entries).flatMap((entry) =>
-      wantedExitsOf(entry).map(({ role }) => ({ entry, role })),
+    const followed = listRecords(await services.executions.followed(account.name, mostBelieved));
+    const needs = findReduced(reduced, followed).flatMap((source) =>
+      source.exits.map(({ role }) => ({ source, role })),
     );
     await askProtection(services, needs);
   } catch (error) {
@@ -57,17 +56,17 @@ function reduces(signal: Signal): boolean {
   }
 }
 
-/** The entries of which less is left than their exits are for. A whole close has cancelled the exits itself. */
-function findReduced(reduced: Entry, entries: readonly Entry[]): readonly Entry[] {
-  const { position } = stepFacts(reduced, 'sending');
+/** The orders of which less is left than their exits are for. A whole close has cancelled the exits itself. */
+function findReduced(reduced: OrderRecord, records: readonly OrderRecord[]): readonly OrderRecord[] {
+  const { market, plannedOn } = reduced;
   const filled = filledBy(reduced);
   if (filled.eq(zero)) return [];
-  if (position === undefined) return entries.filter(({ signal }) => signal?.action !== 'protect');
-  const before = parseDecimal(position.amount);
+  if (plannedOn === null)
+    return records.filter((record) => record.market === market && record.protects === null);
+  const before = parseDecimal(plannedOn.amount);
   const amount = before.gt(zero) ? before.minus(filled) : before.plus(filled);
   if (amount.eq(zero)) return [];
-  const market = reduced.signal?.market ?? '';
-  return shareOut(entries, { market, side: position.side ?? null, amount, openedAtMs: null })
-    .filter((share) => share.amount.lt(leftOf(share.entry, entries)))
-    .map(({ entry }) => entry);
+  return shareOut(records, { market, side: plannedOn.side ?? null, amount, openedAtMs: null })
+    .filter((share) => share.amount.lt(leftOf(share.record, records)))
+    .map(({ record }) => record);
 }

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import type { Entry } from '../../ledger/entry.ts';
 import type { LedgerEntrance, NewEntry } from '../../ledger/ledger.ts';
+import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { ExitRole, ProtectSignal } from '../../model/signal.ts';
 import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
 
 /** What must be looked at: the stop-loss or take-profit of a signal. */
 export interface ProtectionNeed {
-  readonly entry: Entry;
+  /** The order that opened what is protected. */
+  readonly source: Pick<OrderRecord, 'account' | 'signalId' | 'market' | 'strategy' | 'asked'>;
   readonly role: ExitRole;
 }
 
@@ -26,34 +27,30 @@ export async function askProtection(
   const nowMs = clock.nowMs();
   // Take-profits first: what takes the place of a pair cancels both of its orders.
   for (const need of needs) {
-    const entry = protectEntryOf(need, nowMs);
     // An id that is taken is the same need, asked for before.
-    if (entry !== null) await entrance.accept([entry], null);
+    await entrance.accept([protectEntryOf(need, nowMs)], null);
   }
 }
 
-/** Null for an entry that tells no market, because it is damaged. */
-function protectEntryOf({ entry, role }: ProtectionNeed, nowMs: number): NewEntry | null {
-  const { account, signalId: of, signal: source } = entry;
-  if (source === null) return null;
+function protectEntryOf({ source, role }: ProtectionNeed, nowMs: number): NewEntry {
+  const { account, signalId: of, market, strategy, asked } = source;
   const signalId = protectIdOf(of, role, nowMs);
   const signal: ProtectSignal = {
-    ticker: source.ticker,
-    market: source.market,
+    ticker: asked?.ticker ?? market,
+    market,
     timeMs: null,
     maxLagMs: null,
     // What it sells is a result of the same strategy.
-    ...(source.strategy === undefined ? {} : { strategy: source.strategy }),
+    ...(strategy === undefined ? {} : { strategy }),
     action: 'protect',
     role,
     of,
   };
-  const clientOrderId = clientOrderIdOf(account, signalId);
   return {
     account,
     signalId,
     signal,
-    clientOrderId,
+    clientOrderId: clientOrderIdOf(account, signalId),
     fingerprint: fingerprintOf(Buffer.from(signalId)),
     atMs: nowMs,
   };

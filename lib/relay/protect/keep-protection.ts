@@ -1,4 +1,3 @@
-import { orderSignalOf } from '../../account/sent-order.ts';
 import { type DatedPosition, findLastMoves, isTrusted } from '../../account/trust-reading.ts';
 import { type Clock, hasPassed } from '../../base/clock.ts';
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
@@ -6,10 +5,11 @@ import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { LedgerEntrance } from '../../ledger/ledger.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
 import type { Order } from '../../model/order.ts';
-import { type Guard, guardsOf, stopsByHand } from '../../protection/guards.ts';
+import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
-import { type HeldPosition, shareOut } from '../../protection/shares.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
 import { askProtection, type ProtectionNeed } from './ask-protection.ts';
 
 /** The lists of an account as following has read them, the positions last. */
@@ -72,13 +72,14 @@ export async function keepProtection(
     if (!isKnown(position, reading)) continue;
     const entries = reading.entries.filter(({ signal }) => signal?.market === position.market);
     const open = reading.open.filter(({ market }) => market === position.market);
-    const view = { entries, open, nowMs };
-    for (const guard of guardsOf(shareOut(entries, position), view)) {
-      const verdict = judgeGuard(guard, stopsByHand(guard.side, view), anySteps);
-      const name = `${guard.entry.signalId} ${guard.role}`;
+    const { guards, byHand } = guardPosition(position, { entries, open, nowMs });
+    for (const guard of guards) {
+      const verdict = judgeGuard(guard, byHand, anySteps);
+      const name = `${guard.record.signalId} ${guard.role}`;
       if (verdict.kind === 'fits') continue;
       names.add(name);
-      if (asked.isDue(name, describeVerdict(guard, verdict), nowMs)) needs.push(guard);
+      if (asked.isDue(name, describeVerdict(guard, verdict), nowMs))
+        needs.push({ role: guard.role, source: guard.record });
     }
   }
   asked.keepOnly(names);
@@ -90,8 +91,8 @@ function describeVerdict({ standing, amount }: Guard, { kind }: GuardVerdict): s
 }
 
 /** The positions that followed entries opened, or may have opened; of one that is gone, its absence. */
-function positionsOf({ entries, positions }: KeptReading): readonly HeldPosition[] {
-  const places = new Map<string, Pick<HeldPosition, 'market' | 'side'>>();
+function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosition[] {
+  const places = new Map<string, Pick<GuardedPosition, 'market' | 'side'>>();
   for (const entry of entries) {
     const asked = orderSignalOf(entry);
     if (asked === null || entry.signal?.action === 'protect') continue;
@@ -109,7 +110,7 @@ function positionsOf({ entries, positions }: KeptReading): readonly HeldPosition
 
 /** Whether the lists show all that the relay's own last orders have done in the market. */
 function isKnown(
-  { market, side, amount }: HeldPosition,
+  { market, side, amount }: GuardedPosition,
   { entries, positions, hiddenOpen, readAtMs }: KeptReading,
 ): boolean {
   if (mayHide(positions.hidden, market) || mayHide(hiddenOpen, market)) return false;

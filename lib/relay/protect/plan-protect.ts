@@ -1,19 +1,19 @@
-import { protectiveSignal } from '../../account/protective-signal.ts';
 import { listRecent, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
-import { orderSignalOf } from '../../account/sent-order.ts';
 import { formatDecimal } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
+import { protectiveSignal } from '../../ledger/protective-signal.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import type { ProtectiveOrder } from '../../model/step-facts.ts';
-import { type Guard, guardsOf, stopsByHand } from '../../protection/guards.ts';
+import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
-import { protectiveOrder } from '../../protection/protective-order.ts';
-import { type HeldPosition, shareOut } from '../../protection/shares.ts';
+import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
 import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
@@ -32,7 +32,7 @@ interface Act {
   readonly market: Market;
   readonly client: ExchangeClient;
   readonly guard: Guard;
-  readonly position: HeldPosition;
+  readonly position: GuardedPosition;
   readonly readAtMs: number;
 }
 
@@ -65,11 +65,10 @@ export async function planProtect(
   const { amount, side } = reading.position;
   const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
   const view = { entries, open: open.orders, nowMs: services.clock.nowMs() };
-  const guard = guardsOf(shareOut(entries, position), view).find(
-    (one) => one.entry.signalId === signal.of && one.role === signal.role,
-  );
+  const { guards, byHand } = guardPosition(position, view);
+  const guard = guards.find(({ record, role }) => record.signalId === signal.of && role === signal.role);
   if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
-  const verdict = judgeGuard(guard, stopsByHand(guard.side, view), market);
+  const verdict = judgeGuard(guard, byHand, market);
   const { readAtMs } = reading;
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
@@ -93,7 +92,7 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
     case 'stuck':
       return await planAtMarket(act, verdict);
     case 'place': {
-      const positionSide = orderSignalOf(guard.entry)?.positionSide;
+      const positionSide = guard.record.positionSide;
       const { amount, price, cancels } = verdict;
       const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
       const plan = await planProtective(act, protectiveOrder(wanted, account), cancels);
@@ -142,16 +141,11 @@ async function planAtMarket(
         rule: 'stop_passed',
         limit: 'a maxSlippage, or allowUnguardedMarket',
         actual: 'neither',
-        message: `the price has passed the stop-loss of "${guard.entry.signalId}", ${formatDecimal(amount)} of the position is left, and account ${account.name} allows no order at market: close it, or give the account a maxSlippage in relay.config.ts`,
+        message: `the price has passed the stop-loss of "${guard.record.signalId}", ${formatDecimal(amount)} of the position is left, and account ${account.name} allows no order at market: close it, or give the account a maxSlippage in relay.config.ts`,
       },
     });
-  const positionSide = orderSignalOf(guard.entry)?.positionSide;
-  const order: ProtectiveOrder = {
-    orderType: 'market',
-    side: guard.side,
-    amount: formatDecimal(amount),
-    ...(positionSide === undefined ? {} : { positionSide }),
-  };
+  const { side, record } = guard;
+  const order = marketOrder({ side, amount, positionSide: record.positionSide });
   return failedPlan(act, await planProtective(act, order, cancels));
 }
 
@@ -169,7 +163,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
   };
   const scope = { market: market.name, cancels };
   // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes.
-  const isStop = order.stopPrice !== undefined;
+  const isStop = 'stopPrice' in order;
   return {
     verdict: 'ready',
     action: {

@@ -1,11 +1,11 @@
-import { orderSignalOf, reducesWhole } from '../../account/sent-order.ts';
 import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal, parseDecimal } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../../exchange/find-order.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { stepFacts } from '../../ledger/order-facts.ts';
+import { orderRecordOf } from '../../ledger/order-record.ts';
+import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
 import type { Order } from '../../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../../model/signal.ts';
 import { reportOf } from '../../model/step-facts.ts';
@@ -44,9 +44,9 @@ async function withExitsEnded(
   const { signal, account } = entry;
   if (outcome.status !== 'placed' || signal === null || !isPositionSignal(signal) || !reducesWhole(entry))
     return outcome;
-  const { position, positionOrder } = stepFacts(entry, 'sending');
-  const size = positionOrder?.size;
-  if (outcome.facts?.report !== undefined && position !== undefined && size?.unit === 'base') {
+  const { plannedOn: position = null, asked } = orderRecordOf(entry) ?? {};
+  const size = asked?.size;
+  if (outcome.facts?.report !== undefined && position !== null && size?.unit === 'base') {
     const { amount, side = null } = position;
     const closed = {
       account,
