@@ -10,9 +10,8 @@ import {
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, placesOrder } from '../model/signal.ts';
 import type { OrderReport, PositionFact } from '../model/step-facts.ts';
-import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
-import { finalReport, stepFacts } from './order-facts.ts';
+import { finalReport, placedByIn, stepFacts } from './order-facts.ts';
 import { orderSignalOf, type WantedExit, wantedExitsOf } from './sent-order.ts';
 
 /**
@@ -22,18 +21,7 @@ import { orderSignalOf, type WantedExit, wantedExitsOf } from './sent-order.ts';
  *
  * @see DECISIONS 163
  */
-export interface OrderRecord
-  extends Pick<
-    Entry,
-    | 'account'
-    | 'signalId'
-    | 'clientOrderId'
-    | 'orderId'
-    | 'orderOpen'
-    | 'status'
-    | 'createdAtMs'
-    | 'updatedAtMs'
-  > {
+export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' | 'execution'> {
   readonly market: string;
   /** Null when what was sent cannot be read. */
   readonly asked: OrderSignal | null;
@@ -106,14 +94,22 @@ export interface CancelledFill {
   readonly atMs: number;
 }
 
-const noReports: CancelReports = { ended: new Map(), gone: new Map() };
+/** What cancellations found out about the orders that they were for. */
+export interface CancelReports {
+  /** By order id: how much the exchange said was filled of an order that it cancelled, and when that was stored. */
+  readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
+  /** By id of the order's signal: when an order was no longer open. It may have been filled. */
+  readonly gone: ReadonlyMap<string, number>;
+}
 
 /**
+ * The record of the order of an entry.
+ *
  * @param reports of the cancellations that may have met the order; without them, what they found is left out
  * @returns null for a refused alert and for a cancellation
  */
-export function orderRecordOf(entry: Entry, reports: CancelReports = noReports): OrderRecord | null {
-  const { signal, steps, execution } = entry;
+export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecord | null {
+  const { signal, steps, execution, lookup: _, ...ids } = entry;
   if (signal === null || !placesOrder(signal)) return null;
   const [sent, answer] = [stepFacts(entry, 'sending'), stepFacts(entry, 'placed')];
   const { counted } = sent;
@@ -123,7 +119,7 @@ export function orderRecordOf(entry: Entry, reports: CancelReports = noReports):
   const newest = followed ?? reported;
   const askedAmount = asked?.size.unit === 'base' ? asked.size.quantity : undefined;
   const record = {
-    ...pickIds(entry),
+    ...ids,
     market: signal.market,
     asked,
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
@@ -167,44 +163,30 @@ export function followedAs(record: OrderRecord | null, role: OrderRole): OrderEx
   return record?.exits.find((exit) => exit.role === role)?.order ?? null;
 }
 
-function pickIds({ account, signalId, clientOrderId, orderId, orderOpen, status, ...entry }: Entry) {
-  const { createdAtMs, updatedAtMs } = entry;
-  return { account, signalId, clientOrderId, orderId, orderOpen, status, createdAtMs, updatedAtMs };
-}
-
-function listSightings({
-  amount,
-  answeredAtMs,
-  reported,
-  followed,
-  readAtMs,
-  cancelled,
-}: Omit<OrderRecord, 'sightings' | 'exits'>): readonly Sighting[] {
-  const whole = followed?.status === 'filled' ? followed : null;
-  const sightings = [
-    sight(decimalIn(reported?.filled), answeredAtMs, reported?.endedAtMs ?? reported?.createdAtMs),
-    sight(whole === null ? null : amount, whole?.endedAtMs ?? readAtMs, whole?.endedAtMs),
-    sight(cancelled === null ? null : (cancelled.filled ?? amount), cancelled?.atMs ?? null, null),
+function listSightings(record: Omit<OrderRecord, 'sightings' | 'exits'>): readonly Sighting[] {
+  const { amount, answeredAtMs, reported, followed, readAtMs, cancelled } = record;
+  const { filled, endedAtMs, createdAtMs } = reported ?? {};
+  const isWhole = followed?.status === 'filled';
+  const told = [
+    { filled: decimalIn(filled), atMs: answeredAtMs, exchangeMs: endedAtMs ?? createdAtMs ?? null },
+    ...(isWhole
+      ? [{ filled: amount, atMs: followed.endedAtMs ?? readAtMs, exchangeMs: followed.endedAtMs }]
+      : []),
+    ...(cancelled === null
+      ? []
+      : [{ filled: cancelled.filled ?? amount, atMs: cancelled.atMs, exchangeMs: null }]),
   ];
-  return sightings.filter((sighting) => sighting !== null);
-}
-
-function sight(
-  filled: Decimal | null,
-  atMs: number | null,
-  exchangeMs: number | null | undefined,
-): Sighting | null {
-  return filled === null || atMs === null ? null : { filled, atMs, exchangeMs: exchangeMs ?? null };
+  return told.filter((one): one is Sighting => one.filled !== null && one.atMs !== null);
 }
 
 function findCancelled(
   { signalId, orderId }: Entry,
   followed: OrderExecution | null,
-  { ended, gone }: CancelReports,
+  reports: CancelReports | undefined,
 ): CancelledFill | null {
-  const report = orderId === null ? undefined : ended.get(orderId);
+  const report = orderId === null ? undefined : reports?.ended.get(orderId);
   if (report !== undefined) return report;
-  const atMs = gone.get(signalId);
+  const atMs = reports?.gone.get(signalId);
   const isEndKnown = followed !== null && !isStillOpen(followed.status);
   return atMs === undefined || isEndKnown ? null : { filled: null, atMs };
 }
@@ -217,4 +199,19 @@ function listExits(entry: Entry): readonly ExitRecord[] {
     if (asked === undefined && order === null) return [];
     return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
   });
+}
+
+/** Reads the outcomes of the cancellations among these entries. */
+export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
+  const ended = new Map<number, { readonly filled: Decimal; readonly atMs: number }>();
+  const gone = new Map<string, number>();
+  for (const { signal, steps } of entries) {
+    const last = steps.at(-1);
+    if (signal === null || placesOrder(signal) || last?.facts === undefined) continue;
+    const { cancelled = [], wasGone } = last.facts;
+    for (const { orderId, filled } of cancelled)
+      ended.set(orderId, { filled: parseDecimal(filled), atMs: last.atMs });
+    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
+  }
+  return { ended, gone };
 }
