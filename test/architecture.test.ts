@@ -23,6 +23,7 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/watch/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/relay/sibling.ts', "import '../paper/b.ts';", rank],
   ['lib/relay/cancel/sibling.ts', "import '../../paper/engine/b.ts';", rank],
+  ['lib/protection/higher-rank.ts', "import '../watch/b.ts';", rank],
   ['lib/account/higher-rank.ts', "import '../watch/b.ts';", rank],
   ['lib/paper/engine/higher-rank.ts', "import '../requests/b.ts';", rank],
   ['lib/paper/requests/higher-rank.ts', "import '../lists/b.ts';", rank],

@@ -8,10 +8,11 @@ import {
   orderOf,
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
-import { type OrderSignal, placesOrder } from '../model/signal.ts';
+import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
 import type { OrderReport, PositionFact } from '../model/step-facts.ts';
+import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
-import { finalReport, placedByIn, stepFacts } from './order-facts.ts';
+import { finalReport, stepFacts } from './order-facts.ts';
 import { orderSignalOf, type WantedExit, wantedExitsOf } from './sent-order.ts';
 
 /**
@@ -23,8 +24,11 @@ import { orderSignalOf, type WantedExit, wantedExitsOf } from './sent-order.ts';
  */
 export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' | 'execution'> {
   readonly market: string;
+  readonly strategy: string | undefined;
   /** Null when what was sent cannot be read. */
   readonly asked: OrderSignal | null;
+  /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
+  readonly protects: Pick<ProtectSignal, 'of' | 'role'> | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
@@ -94,19 +98,11 @@ export interface CancelledFill {
   readonly atMs: number;
 }
 
-/** What cancellations found out about the orders that they were for. */
-export interface CancelReports {
-  /** By order id: how much the exchange said was filled of an order that it cancelled, and when that was stored. */
-  readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
-  /** By id of the order's signal: when an order was no longer open. It may have been filled. */
-  readonly gone: ReadonlyMap<string, number>;
-}
-
 /**
  * The record of the order of an entry.
  *
  * @param reports of the cancellations that may have met the order; without them, what they found is left out
- * @returns null for a refused alert and for a cancellation
+ * @returns null for a refused alert, for a cancellation, and for a signal that protects a position and placed no order
  */
 export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecord | null {
   const { signal, steps, execution, lookup: _, ...ids } = entry;
@@ -114,6 +110,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
   const [sent, answer] = [stepFacts(entry, 'sending'), stepFacts(entry, 'placed')];
   const { counted } = sent;
   const asked = orderSignalOf(entry);
+  if (signal.action === 'protect' && asked === null) return null;
   const reported = finalReport(answer);
   const followed = orderOf(execution, 'order');
   const newest = followed ?? reported;
@@ -121,7 +118,9 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
   const record = {
     ...ids,
     market: signal.market,
+    strategy: signal.strategy,
     asked,
+    protects: signal.action === 'protect' ? signal : null,
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
     amount: decimalIn(counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount),
@@ -199,19 +198,4 @@ function listExits(entry: Entry): readonly ExitRecord[] {
     if (asked === undefined && order === null) return [];
     return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
   });
-}
-
-/** Reads the outcomes of the cancellations among these entries. */
-export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
-  const ended = new Map<number, { readonly filled: Decimal; readonly atMs: number }>();
-  const gone = new Map<string, number>();
-  for (const { signal, steps } of entries) {
-    const last = steps.at(-1);
-    if (signal === null || placesOrder(signal) || last?.facts === undefined) continue;
-    const { cancelled = [], wasGone } = last.facts;
-    for (const { orderId, filled } of cancelled)
-      ended.set(orderId, { filled: parseDecimal(filled), atMs: last.atMs });
-    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
-  }
-  return { ended, gone };
 }

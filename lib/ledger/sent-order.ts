@@ -5,6 +5,7 @@ import type { MarketSignal, OrderSignal, PositionSignal } from '../model/signal.
 import type { ExitPrices, PositionOrder } from '../model/step-facts.ts';
 import type { Entry } from './entry.ts';
 import { stepFacts } from './order-facts.ts';
+import { protectiveSignal } from './protective-signal.ts';
 
 /** The order of a position signal as an alert would ask for it: a market order of an amount in the base currency. */
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
@@ -49,6 +50,10 @@ export function orderSignalOf({ signal, steps }: Pick<Entry, 'signal' | 'steps'>
     case 'target': {
       const { positionOrder } = stepFacts({ steps }, 'sending');
       return positionOrder === undefined ? null : orderSignalFor(signal, positionOrder);
+    }
+    case 'protect': {
+      const { protective } = stepFacts({ steps }, 'sending');
+      return protective === undefined ? null : protectiveSignal(signal, protective);
     }
     default:
       return null;

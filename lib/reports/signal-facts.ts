@@ -18,6 +18,8 @@ export interface SignalFacts extends Pick<OrderRecord, 'account' | 'signalId' | 
   readonly referencePrice: Decimal | null;
   /** When its order was sent; null when it was not. */
   readonly sentAtMs: number | null;
+  /** Whether an alert asked for it; false: the relay made it itself, to keep the protection of a position. */
+  readonly isAsked: boolean;
   /** Whether the exchange accepted its order. */
   readonly isPlaced: boolean;
   readonly filling: Filling;
@@ -31,7 +33,7 @@ export function factsOf(entry: Entry): SignalFacts | null {
   const { account, signalId, market, createdAtMs, status, sentAtMs, followed } = record;
   const isPlaced = status === 'placed';
   const side = 'positionSide' in signal ? signal.positionSide : undefined;
-  const reference = decimalOrUndefined(signal.referencePrice ?? '');
+  const reference = decimalOrUndefined(('referencePrice' in signal && signal.referencePrice) || '');
   return {
     account,
     signalId,
@@ -41,6 +43,7 @@ export function factsOf(entry: Entry): SignalFacts | null {
     onlyReduces: reducesOnly(signal),
     referencePrice: reference?.gt(zero) === true ? reference : null,
     createdAtMs,
+    isAsked: signal.action !== 'protect',
     sentAtMs: isPlaced ? sentAtMs : null,
     isPlaced,
     filling: fillingOf(followed),
@@ -49,7 +52,9 @@ export function factsOf(entry: Entry): SignalFacts | null {
 
 function reducesOnly(signal: Signal): boolean {
   if (signal.action === 'order') return signal.reduceOnly === true;
-  return signal.action === 'close' || ('leg' in signal && signal.leg === 'reduce');
+  return (
+    signal.action === 'close' || signal.action === 'protect' || ('leg' in signal && signal.leg === 'reduce')
+  );
 }
 
 function fillingOf(followed: OrderExecution | null): Filling {

@@ -148,6 +148,22 @@ export class FollowedEntry {
     return claimed;
   }
 
+  /** The entry with all that is known of its orders by now. */
+  currentAt(readAtMs: number): Entry {
+    const before = this.entry.execution;
+    const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
+    if (orders[0]?.role !== 'order') return this.entry;
+    const isSame = before !== null && JSON.stringify(orders) === JSON.stringify(before.orders);
+    const execution = {
+      revision: before?.revision ?? 0,
+      readAtMs: isSame ? before.readAtMs : readAtMs,
+      orders,
+      isFollowed: !this.isDone,
+      ...this.watched,
+    };
+    return { ...this.entry, execution };
+  }
+
   /** What must be stored; null when nothing has changed. */
   changeAt(
     memory: AccountMemory,

@@ -83,6 +83,7 @@ async function lookUpOutcome(
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
   const asked = orderSignalOf(entry);
+  if (signal?.action === 'protect' && asked === null) return { kind: 'found', outcome: uncancelledOutcome };
   if (asked === null || clientOrderId === null)
     return { kind: 'inconclusive', finding: 'the ledger entry names no order' };
   const place = await findOrder(client, { market: asked.market, clientOrderId }, options);
@@ -171,6 +172,14 @@ function stillRests(orderId: number, reason: string): LookupResult {
     finding: `order ${orderId} must not rest and could not be cancelled: ${reason}`,
   };
 }
+
+/** What it was to cancel is looked at again as long as it is open. */
+const uncancelledOutcome: Outcome = {
+  status: 'cancelled',
+  note: 'it placed no order; orders that protect nothing any more are looked for again',
+  evidence: null,
+  orderOpen: false,
+};
 
 const noOrder: Outcome = {
   status: 'not_placed',

@@ -1,0 +1,32 @@
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { placesOrder } from '../model/signal.ts';
+import type { Entry } from './entry.ts';
+import { placedByIn } from './order-facts.ts';
+
+/** What cancellations found out about the orders that they were for. */
+export interface CancelReports {
+  /** By order id: how much the exchange said was filled of an order that it cancelled, and when that was stored. */
+  readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
+  /** By id of the order's signal: when an order was no longer open. It may have been filled. */
+  readonly gone: ReadonlyMap<string, number>;
+}
+
+/** Reads the outcomes of the cancellations among these entries. */
+export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
+  const ended = new Map<number, { readonly filled: Decimal; readonly atMs: number }>();
+  const gone = new Map<string, number>();
+  for (const { signal, steps } of entries) {
+    const last = steps.at(-1);
+    if (signal === null || placesOrder(signal) || last?.facts === undefined) continue;
+    const { cancelled = [], wasGone } = last.facts;
+    for (const { orderId, filled } of cancelled)
+      ended.set(orderId, { filled: parseDecimal(filled), atMs: last.atMs });
+    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
+  }
+  return { ended, gone };
+}
+
+/** The ids of the exits that the relay itself has cancelled, because others took their place or nothing was left to protect. */
+export function replacedIn(entries: readonly Pick<Entry, 'steps'>[]): ReadonlySet<number> {
+  return new Set(entries.flatMap(({ steps }) => steps.flatMap(({ facts }) => facts?.replaced ?? [])));
+}
