@@ -10,7 +10,6 @@ import {
   translateAction,
   unlessZero,
   type Values,
-  wholePosition,
 } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
@@ -166,8 +165,7 @@ const wunderTrading: JsonProduct = {
         .filter((part) => /^[A-Z0-9]{2,10}[/-]?(?:USDT|USDC|USD|EUR|BTC)$/.test(part));
       draft.hide({ name: 'code', value: word.value });
       if (action === undefined) return draft.lack('an "action": the code names none');
-      const whole = action.startsWith('exit_') && !values.has('amountpertrade') ? wholePosition : {};
-      draft.take({ name: 'code', value: command }, { action, ...whole });
+      draft.take({ name: 'code', value: command }, { action });
       const [symbol] = symbols;
       if (symbol !== undefined && symbols.length === 1 && !values.has('ticker') && !values.has('pair'))
         draft.take({ name: 'code', value: symbol }, { ticker: symbol.replace(/[/-]/, '') });

@@ -2,7 +2,6 @@ import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
 import { judgeInforming } from '../signals/informing-fields.ts';
 import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
-import type { OwnMessage } from './own-message.ts';
 import {
   actionOf,
   isBystander,
@@ -36,6 +35,9 @@ export function unlessZero(rule: Rule): Rule {
       : rule(word, draft, values);
 }
 
+/** Of an amount whose unit the message does not name. */
+export const inTheirUnit = 'in the unit of the exchange there, in the base currency here';
+
 /** A flag that is left out where it is false. */
 export function flag(field: FieldName): Rule {
   return (word, draft) =>
@@ -46,20 +48,14 @@ export function flag(field: FieldName): Rule {
 
 const onlyInforms = leave('only informs: it changes nothing about the order');
 
-/** The whole position on one side, closed by an order that only reduces. */
-export const wholePosition: OwnMessage = { quantityPercent: '100%', of: 'position' };
-
 /** What an action of another relay is here. */
-export const translateAction: Rule = (word, draft, values) => {
+export const translateAction: Rule = (word, draft) => {
   const plain = plainWord(word.value);
   const own = actionOf(word.value);
-  const hasSize = [...values.keys()].some((name) =>
-    /(?:^|\.)(?:quantity|qty|amount|amountpertrade|contracts|size)$/.test(name),
-  );
   if (plain === 'cancel' || plain === 'cancelall')
     draft.take(word, { action: 'cancel_all', scope: 'market' }, 'cancels every open order of the market');
   else if (plain === 'exitlong' || plain === 'exitshort')
-    draft.take(word, { action: own ?? '', ...(hasSize ? {} : wholePosition) }, 'only reduces the position');
+    draft.take(word, { action: own ?? '' }, 'only reduces the position');
   else if (own !== undefined) draft.take(word, { action: own });
   else if (/^\{\{.*\}\}$/.test(word.value)) {
     draft.leave(word, 'is no action');
@@ -171,6 +167,7 @@ function refuse(word: Word, plain: string, draft: MessageDraft): void {
     if (!isHarmless(plain, word.value))
       draft.lack(
         `a message without "${word.name}", which could change the order and has no counterpart here`,
+        'a message without a value that could change the order and has no counterpart here',
       );
   }
 }

@@ -73,9 +73,7 @@ describe('a message is translated:', () => {
     [
       'WunderTrading',
       '{"code": "EXIT-SHORT_BINANCE_BTCUSDT_bot", "reduceOnly": true}',
-      [
-        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "quantityPercent": "100%", "of": "position", "reduceOnly": "true", ${time}}`,
-      ],
+      [`{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "reduceOnly": "true", ${time}}`],
     ],
     [
       'OpenAlgo',
@@ -129,9 +127,7 @@ describe('a message is translated:', () => {
     [
       'PineConnector',
       '60123456789,closelong,EURUSD',
-      [
-        `{"ticker": "EURUSD", "action": "exit_long", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
-      ],
+      [`{"ticker": "EURUSD", "action": "exit_long", "orderType": "market", ${time}}`],
     ],
     [
       'Autoview',
@@ -145,7 +141,7 @@ describe('a message is translated:', () => {
       's=BTCUSDT c=order | s=BTCUSDT c=position b=short | s=BTCUSDT b=long q=0.01 fp=60000',
       [
         `{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}`,
-        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", ${time}}`,
         `{"ticker": "BTCUSDT", "action": "buy", "orderType": "limit", "quantity": "0.01", "limitPrice": "60000", ${time}}`,
       ],
     ],
