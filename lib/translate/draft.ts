@@ -38,7 +38,7 @@ export interface MessageDraft {
 }
 
 const secretName =
-  /pass(?:word|phrase|wd|code)?|secret|token|key$|licen[cs]e|uuid|^code$|bot_?id|auth|email|^(?:account|user|pin)/i;
+  /pass(?:word|phrase|wd|code)?|secret|token|key$|licen[cs]e|uuid|^pointer$|^code$|bot_?id|auth|email|^(?:account|user|pin)/i;
 /** Longer words of letters and digits may be keys. */
 const plainValue =
   /^(?:[\d.,+-]+%{0,2}[a-z]?|[A-Za-z][A-Za-z_ -]{0,23}|[\w:/.-]{1,15}|@[\d.]+|[\w:.-]{0,20}\{\{[\w.]+\}\})$/;

@@ -199,7 +199,7 @@ export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
     if (rule !== undefined) rule(word, draft, values);
     else if (isSecretName(word.name)) draft.hide(word);
     else if (Object.hasOwn(usualRules, plain)) usualRules[plain]?.(word, draft, values);
-    else if (isBystander(plain) || /^(?:bar\.|extras\.|.*prevmarketposition|tv)/.test(plain))
+    else if (isBystander(plain) || /^(?:bar\.|extras\.|.*prev(?:market)?position|tv)/.test(plain))
       onlyInforms(word, draft, values);
     else refuse(word, plain, draft);
   }

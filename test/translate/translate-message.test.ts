@@ -158,6 +158,13 @@ describe('a message is translated:', () => {
       [`{"ticker": "BTCUSDT", "action": "close", ${time}}`],
     ],
     [
+      'a message in the usual names',
+      '{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "prev_position": "{{strategy.prev_market_position}}", "quantity": "{{strategy.order.contracts}}", "pointer": "h1dd3n", "cancel": false, "delay": 0}',
+      [
+        `{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", ${time}}`,
+      ],
+    ],
+    [
       'words',
       'buy BTCUSDT 0.001',
       [`{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", ${time}}`],
