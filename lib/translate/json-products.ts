@@ -39,9 +39,6 @@ const noTrailing: Rule = (word, draft) => {
     'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
   );
 };
-const oneTarget = leave(
-  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": true',
-);
 
 /** Names and shapes that its documents have and others do not. */
 const ofTradersPost =
@@ -185,12 +182,7 @@ const wunderTrading: JsonProduct = {
     amountpertradetype: leave('is the unit of the size'),
     'stoploss.pricedeviation': exitRatio('stopLoss'),
     'stoploss.price': become('stopLoss'),
-    'takeprofits.0.pricedeviation': (word, draft, values) =>
-      values.has('takeprofits.1.pricedeviation') || values.has('takeprofits.1.price')
-        ? oneTarget(word, draft, values)
-        : exitRatio('takeProfit')(word, draft, values),
-    'takeprofits.1.pricedeviation': oneTarget,
-    'takeprofits.2.pricedeviation': oneTarget,
+    'takeprofits.0.pricedeviation': exitRatio('takeProfit'),
     'takeprofits.0.portfolio': leave('the take-profit is for the whole position'),
     reduceonly: flag('reduceOnly'),
     placeconditionalordersonexchange: leave('the exchange holds stop-loss and take-profit here'),

@@ -152,7 +152,9 @@ const planned = /^(?:dca|grid|safetyorder|averaging)/;
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
 function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
-  if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
+  const [isTarget, member = 'price'] = /^takeprofits?\.\d+(?:\.(.*))?$/.exec(plain) ?? [];
+  if (isTarget !== undefined) readTarget(word, member, draft);
+  else if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
   else if (isProtective(plain)) {
     draft.leave(shown, 'does not exist in this form');
     draft.lack(
@@ -172,21 +174,35 @@ function refuse(word: Word, plain: string, draft: MessageDraft): void {
   }
 }
 
-/** Whether nothing about the order is lost without it. Further targets are told, and the first one is taken. */
+/** One of a list of targets. Which of several is meant for the whole position only the sender knows. */
+function readTarget(word: Word, member: string, draft: MessageDraft): void {
+  if (/^(?:limit)?price$/.test(member)) draft.take(word, { takeProfit: word.value });
+  else draft.leave(word, 'LOST: the take-profit is for the whole position');
+}
+
+/** Of a list of targets one is taken, if there is no other. */
+function checkTargets(words: readonly Word[], draft: MessageDraft): void {
+  const indices = words.flatMap(({ name }) => /^takeprofits?\.(\d+)/.exec(plainWord(name))?.[1] ?? []);
+  if (new Set(indices).size > 1)
+    draft.lack(
+      'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled',
+    );
+  else if (indices.length > 0 && draft.message.takeProfit === undefined)
+    draft.lack('"takeProfit" as a price, or as a distance such as "2%"');
+}
+
+/** Whether nothing about the order is lost without it. */
 function isHarmless(plain: string, value: string): boolean {
   const name = plain.slice(plain.lastIndexOf('.') + 1);
-  if (/^takeprofits?\.\d/.test(plain) || isBystander(name) || isSetting(name)) return true;
+  if (isBystander(name) || isSetting(name)) return true;
   return judgeInforming(name, { kind: 'string', text: value }, true) !== 'no';
 }
 
 function lossOf(plain: string): string {
-  if (/^takeprofits?\.\d/.test(plain)) return oneTarget;
   const hint = hintForForeignField(plain.slice(plain.lastIndexOf('.') + 1));
   return hint === undefined ? unknownNote : `LOST: ${hint}`;
 }
 
-const oneTarget =
-  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": "true"';
 const unknownNote = 'LOST: the relay has nothing of that name';
 
 /** Applies the rule of each value; a secret is never taken over. */
@@ -203,5 +219,6 @@ export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
       onlyInforms(word, draft, values);
     else refuse(word, plain, draft);
   }
+  checkTargets(words, draft);
   return draft;
 }

@@ -165,6 +165,20 @@ describe('a message is translated:', () => {
       ],
     ],
     [
+      'a message in the usual names',
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfit": [{"price": 62000}]}',
+      [
+        `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "1", "takeProfit": "62000", ${time}}`,
+      ],
+    ],
+    [
+      'WunderTrading',
+      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 1}]}',
+      [
+        `{"ticker": "BTCUSDT", "action": "enter_long", "orderType": "market", "quoteQuantity": "100", "takeProfit": "1%", ${time}}`,
+      ],
+    ],
+    [
       'words',
       'buy BTCUSDT 0.001',
       [`{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", ${time}}`],
@@ -179,6 +193,9 @@ describe('a message is translated:', () => {
     });
   });
 });
+
+const severalTargets =
+  'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled';
 
 describe('what cannot be told is missing, and nothing is to be pasted:', () => {
   test.each([
@@ -237,6 +254,18 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
       'one "action": the message gives two',
     ],
     ['hello world', 'an action and a ticker: the text names neither'],
+    [
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "stopLoss": 59000, "takeProfit": [{"price": 62000, "percent": 50}, {"price": 64000, "percent": 50}]}',
+      severalTargets,
+    ],
+    [
+      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 0.5}, {"priceDeviation": 0.02, "portfolio": 0.5}]}',
+      severalTargets,
+    ],
+    [
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfits": [{"share": 100}]}',
+      '"takeProfit" as a price, or as a distance such as "2%"',
+    ],
   ])('%s', (theirs, missing) => {
     const translation = translate(theirs);
 
