@@ -2,6 +2,7 @@ import { quoteInName } from '../../lib/model/market.ts';
 import type {
   CancelScope,
   CloseSignal,
+  ExitRole,
   OrderSignal,
   OrderSize,
   PositionSignal,
@@ -12,6 +13,8 @@ import { kindNamed } from '../../lib/orders/order-kinds.ts';
 
 const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
 
+const roleNames: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop-loss', take_profit: 'take-profit' };
+
 /** A short description of a signal, for a table. */
 export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
@@ -21,6 +24,8 @@ export function summariseSignal(signal: Signal): string {
     case 'reverse':
     case 'target':
       return summarisePosition(signal);
+    case 'protect':
+      return `${roleNames[signal.role]} of ${signal.of}`;
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -37,6 +42,8 @@ export function describeSignal(signal: Signal): string {
     case 'reverse':
     case 'target':
       return describePosition(signal);
+    case 'protect':
+      return `the ${roleNames[signal.role]} of "${signal.of}" in ${signal.market}`;
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':

@@ -1,7 +1,7 @@
 import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
-import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
+import { listRecords } from '../ledger/order-record.ts';
 import { isMarkedReducing, type Order } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
@@ -33,12 +33,8 @@ export async function expectExits(
   const recent = await listRecent(services, account, market);
   const entries = [...recent.entries, ...own].filter(({ signal }) => signal?.market === market);
   const single = [...new Map(entries.map((entry) => [entry.signalId, entry])).values()];
-  const findings = {
-    reports: cancelReportsIn(single),
-    endedBefore: new Set(single.flatMap(endedExitsIn)),
-    nowMs,
-  };
-  const claims = single.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
+  const findings = { endedBefore: new Set(single.flatMap(endedExitsIn)), nowMs };
+  const claims = listRecords(single).flatMap((record) => claimOf(record, closed, findings) ?? []);
   // The close itself is still being sent.
   const placed = own.filter(({ status }) => status === 'placed');
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));

@@ -15,6 +15,8 @@ export type PositionReading =
       readonly kind: 'seen';
       /** The ids of the exits that the list shows beside it. */
       readonly attached: readonly number[];
+      /** When the position was opened, on the exchange's clock; null when there is none. */
+      readonly openedAtMs: number | null;
     } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
@@ -63,7 +65,8 @@ export async function readPosition(
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
   const attached = attachedIds(listed?.tpsl);
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, attached };
+  const openedAtMs = listed?.openedAtMs ?? null;
+  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, attached };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

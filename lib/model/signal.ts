@@ -13,7 +13,7 @@ export type PercentText = `${string}%`;
 export type PriceOrDistance = DecimalText | PercentText;
 
 /** One instruction of an alert, in the relay's own terms. */
-export type Signal = OrderSignal | PositionSignal | CancelSignal | CancelAllSignal;
+export type Signal = OrderSignal | PositionSignal | ProtectSignal | CancelSignal | CancelAllSignal;
 
 interface SignalBase {
   /** As the alert wrote it, for example `BTCUSDT.P`. */
@@ -187,9 +187,24 @@ export type PositionTarget =
   /** A share of the equity of the collateral account. */
   | { readonly unit: 'percent'; readonly percentOfEquity: PercentText };
 
+export const exitRoles = ['stop_loss', 'take_profit'] as const;
+/** What an order does that only protects a position. */
+export type ExitRole = (typeof exitRoles)[number];
+
+/**
+ * Makes one stop-loss or take-profit fit the part of a position that it protects. What that is, is worked out when the
+ * signal is executed: it places one order that only reduces, or cancels what is too much, or finds that all fits.
+ */
+export interface ProtectSignal extends SignalBase {
+  readonly action: 'protect';
+  readonly role: ExitRole;
+  /** The signal whose part of the position is protected. */
+  readonly of: string;
+}
+
 /** Whether the signal may place an order. */
-export function placesOrder(signal: Signal): signal is OrderSignal | PositionSignal {
-  return signal.action === 'order' || isPositionSignal(signal);
+export function placesOrder(signal: Signal): signal is OrderSignal | PositionSignal | ProtectSignal {
+  return signal.action === 'order' || signal.action === 'protect' || isPositionSignal(signal);
 }
 
 export function isPositionSignal(signal: Signal): signal is PositionSignal {

@@ -1,6 +1,6 @@
 import { type Decimal, decimalOrUndefined, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { orderOf } from '../model/execution.ts';
+import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
 import type { PositionSide } from '../model/order.ts';
 import { placesOrder, type Signal } from '../model/signal.ts';
 
@@ -22,6 +22,8 @@ export interface SignalFacts {
   readonly createdAtMs: number;
   /** When its order was sent; null when it was not. */
   readonly sentAtMs: number | null;
+  /** Whether an alert asked for it; false: the relay made it itself, to keep the protection of a position. */
+  readonly isAsked: boolean;
   /** Whether the exchange accepted its order. */
   readonly isPlaced: boolean;
   readonly filling: Filling;
@@ -33,7 +35,7 @@ export function factsOf(entry: Entry): SignalFacts | null {
   if (signal === null || !placesOrder(signal)) return null;
   const isPlaced = status === 'placed';
   const side = 'positionSide' in signal ? signal.positionSide : undefined;
-  const reference = decimalOrUndefined(signal.referencePrice ?? '');
+  const reference = decimalOrUndefined(('referencePrice' in signal && signal.referencePrice) || '');
   return {
     account,
     signalId,
@@ -43,6 +45,7 @@ export function factsOf(entry: Entry): SignalFacts | null {
     onlyReduces: reducesOnly(signal),
     referencePrice: reference?.gt(zero) === true ? reference : null,
     createdAtMs,
+    isAsked: signal.action !== 'protect',
     sentAtMs: isPlaced ? (steps.find((step) => step.status === 'sending')?.atMs ?? null) : null,
     isPlaced,
     filling: fillingOf(entry),
@@ -51,11 +54,13 @@ export function factsOf(entry: Entry): SignalFacts | null {
 
 function reducesOnly(signal: Signal): boolean {
   if (signal.action === 'order') return signal.reduceOnly === true;
-  return signal.action === 'close' || ('leg' in signal && signal.leg === 'reduce');
+  return (
+    signal.action === 'close' || signal.action === 'protect' || ('leg' in signal && signal.leg === 'reduce')
+  );
 }
 
-function fillingOf({ execution }: Entry): Filling {
-  const own = orderOf(execution, 'order');
+function fillingOf(entry: Entry): Filling {
+  const own = followedAs(orderRecordOf(entry), 'order');
   if (own === null) return 'none';
   if (own.status === 'filled') return 'whole';
   return parseDecimal(own.filled).gt(zero) ? 'part' : 'none';

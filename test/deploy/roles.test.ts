@@ -378,6 +378,7 @@ describe('With its roles enforced, a relay', () => {
       [
         'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
+        'dynamodb:PutItem',
         // Waiting and followed signals of an account; its newest signals; its fills.
         'dynamodb:Query',
         'dynamodb:Query',
@@ -390,10 +391,12 @@ describe('With its roles enforced, a relay', () => {
         'sqs:DeleteMessage',
         'sqs:GetQueueAttributes',
         'sqs:ReceiveMessage',
+        'sqs:SendMessage',
       ],
       [
         'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
+        'dynamodb:PutItem',
         'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',

@@ -87,7 +87,7 @@ function contentsOf(order: PaperOrder, entry: Entry | undefined): readonly strin
     id: idText(order),
   };
   const signal = entry?.signal ?? null;
-  return entry !== undefined && signal !== null && placesOrder(signal)
+  return entry !== undefined && signal !== null && placesOrder(signal) && signal.action !== 'protect'
     ? [texts[identityOf(signal, entry)]]
     : Object.values(texts);
 }

@@ -62,12 +62,14 @@ export async function openServices(options: {
   const log = { info: silence, warn: silence, error: silence };
   const timeoutMs = 2_000;
   const facts = createSqliteAccountFacts(file);
+  const ledger = createSqliteLedger(file, line);
   const services: RelayServices = {
     clock,
     log,
     alarms,
     settings,
-    ledger: createSqliteLedger(file, line),
+    ledger,
+    entrance: ledger,
     executions: createSqliteExecutions(file),
     facts,
     queue: null,

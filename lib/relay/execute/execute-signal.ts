@@ -12,6 +12,8 @@ import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { planPosition } from '../position/plan-position.ts';
+import { askAfterReduction } from '../protect/after-reduction.ts';
+import { planProtect } from '../protect/plan-protect.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
@@ -104,6 +106,7 @@ async function executeAlone(
       return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
     const status = await carryOut(services, account, entry, plan.action, { startedAtMs, killSwitch });
+    if (status === 'placed') await askAfterReduction(services, account, entry);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, outdatedOutcome(plans));
@@ -135,7 +138,10 @@ async function planWhenKnown(
         reason: plan.reason,
         untilMs: lastFreshMs(signal, arrivalOf(services, createdAtMs)),
       });
-    if (!plan.mayPassSoon || !mayRepeat())
+    const isLast = !plan.mayPassSoon || !mayRepeat();
+    // What only keeps a protection must not hold up the line: following asks for it again.
+    if (isLast && signal.action === 'protect') return untriedPlan(plan.reason);
+    if (isLast)
       throw new RelayError(
         'position_awaited',
         `signal "${signalId}" of account ${account} waits for the position: ${plan.reason}`,
@@ -153,6 +159,11 @@ function outdatedOutcome(plans: number): Outcome {
     note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
     evidence: { plans },
   };
+}
+
+function untriedPlan(reason: string): KnownPlan {
+  const note = `nothing was sent: ${reason}; the protection of the position is looked at again`;
+  return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence: null } };
 }
 
 /** The machine of the worker that wrote `unknown` may have lost its log. */
@@ -220,6 +231,8 @@ async function planSignal(
     case 'reverse':
     case 'target':
       return await planPosition(services, account, { ...entry, signal });
+    case 'protect':
+      return await planProtect(services, account, { ...entry, signal });
     case 'cancel':
       return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':

@@ -1,8 +1,11 @@
-import { parseDecimal } from '../base/decimal.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { stepFacts } from '../ledger/order-facts.ts';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
+import type { OrderRole } from '../model/execution.ts';
 import type { MarketSignal, OrderSignal, PositionSignal } from '../model/signal.ts';
-import type { PositionOrder } from '../model/step-facts.ts';
+import type { ExitPrices, PositionOrder } from '../model/step-facts.ts';
+import type { Entry } from './entry.ts';
+import { stepFacts } from './order-facts.ts';
+import { protectiveSignal } from './protective-signal.ts';
 
 /** The order of a position signal as an alert would ask for it: a market order of an amount in the base currency. */
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
@@ -48,7 +51,39 @@ export function orderSignalOf({ signal, steps }: Pick<Entry, 'signal' | 'steps'>
       const { positionOrder } = stepFacts({ steps }, 'sending');
       return positionOrder === undefined ? null : orderSignalFor(signal, positionOrder);
     }
+    case 'protect': {
+      const { protective } = stepFacts({ steps }, 'sending');
+      return protective === undefined ? null : protectiveSignal(signal, protective);
+    }
     default:
       return null;
   }
+}
+
+/** A stop-loss or take-profit that an entry asked for. */
+export interface WantedExit {
+  readonly role: Exclude<OrderRole, 'order'>;
+  /** Null when it is not known: the alert gave a distance, and the response that had the price was lost. */
+  readonly price: Decimal | null;
+  /** Whether the exchange itself reported the price, which is then exact. */
+  readonly isReported: boolean;
+}
+
+/** The exits that an entry asked for, with the prices that the exchange reported for them. */
+export function wantedExitsOf(entry: Pick<Entry, 'signal' | 'steps'>): readonly WantedExit[] {
+  const newest = entry.steps.toReversed().flatMap(({ facts }) => facts ?? []);
+  const reports = newest.flatMap(({ report }) => report ?? []);
+  const asked = orderSignalOf(entry);
+  const wantedExit = (role: WantedExit['role'], name: keyof ExitPrices): readonly WantedExit[] => {
+    const told: readonly (ExitPrices | undefined | null)[] = [
+      ...reports.map(({ exits }) => exits),
+      ...newest.map(({ exits }) => exits),
+      asked,
+    ];
+    const price = told.map((exits) => exits?.[name]).find((text) => text !== undefined);
+    if (price === undefined) return [];
+    const reported = decimalIn(reports[0]?.exits?.[name]);
+    return [{ role, price: reported ?? decimalIn(price), isReported: reported !== null }];
+  };
+  return [...wantedExit('stop_loss', 'stopLoss'), ...wantedExit('take_profit', 'takeProfit')];
 }
