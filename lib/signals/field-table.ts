@@ -47,7 +47,7 @@ export const fieldTable = {
   stp: { others: ['selfTradePrevention'], takenBy: 'trade', hasColumn: true },
   expectTrigger: { others: [], takenBy: 'order', hasColumn: true },
   requirePosition: { others: [], takenBy: 'order', hasColumn: true },
-  prevMarketPosition: { others: [], takenBy: 'all' },
+  prevMarketPosition: { others: ['prevPosition'], takenBy: 'all' },
   sentiment: { others: ['market_position'], takenBy: 'trade' },
   target: { others: [], takenBy: 'position' },
   targetQuote: { others: [], takenBy: 'position' },

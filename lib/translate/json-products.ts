@@ -10,7 +10,6 @@ import {
   translateAction,
   unlessZero,
   type Values,
-  wholePosition,
 } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
@@ -40,9 +39,6 @@ const noTrailing: Rule = (word, draft) => {
     'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
   );
 };
-const oneTarget = leave(
-  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": true',
-);
 
 /** Names and shapes that its documents have and others do not. */
 const ofTradersPost =
@@ -166,8 +162,7 @@ const wunderTrading: JsonProduct = {
         .filter((part) => /^[A-Z0-9]{2,10}[/-]?(?:USDT|USDC|USD|EUR|BTC)$/.test(part));
       draft.hide({ name: 'code', value: word.value });
       if (action === undefined) return draft.lack('an "action": the code names none');
-      const whole = action.startsWith('exit_') && !values.has('amountpertrade') ? wholePosition : {};
-      draft.take({ name: 'code', value: command }, { action, ...whole });
+      draft.take({ name: 'code', value: command }, { action });
       const [symbol] = symbols;
       if (symbol !== undefined && symbols.length === 1 && !values.has('ticker') && !values.has('pair'))
         draft.take({ name: 'code', value: symbol }, { ticker: symbol.replace(/[/-]/, '') });
@@ -187,12 +182,7 @@ const wunderTrading: JsonProduct = {
     amountpertradetype: leave('is the unit of the size'),
     'stoploss.pricedeviation': exitRatio('stopLoss'),
     'stoploss.price': become('stopLoss'),
-    'takeprofits.0.pricedeviation': (word, draft, values) =>
-      values.has('takeprofits.1.pricedeviation') || values.has('takeprofits.1.price')
-        ? oneTarget(word, draft, values)
-        : exitRatio('takeProfit')(word, draft, values),
-    'takeprofits.1.pricedeviation': oneTarget,
-    'takeprofits.2.pricedeviation': oneTarget,
+    'takeprofits.0.pricedeviation': exitRatio('takeProfit'),
     'takeprofits.0.portfolio': leave('the take-profit is for the whole position'),
     reduceonly: flag('reduceOnly'),
     placeconditionalordersonexchange: leave('the exchange holds stop-loss and take-profit here'),
