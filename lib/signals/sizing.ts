@@ -24,6 +24,7 @@ import {
   checkAmount,
   checkCollateralShare,
   checkExitPrices,
+  checkPartSides,
   checkPrices,
   checkSpotFields,
   checkTotal,
@@ -121,7 +122,8 @@ function completeOrder(
   const { price, activationPrice } = draft;
   const badPrice =
     checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market) ??
-    checkExitPrices(signal, minimum(entryPrice, activationPrice ?? entryPrice), market);
+    checkExitPrices(signal, minimum(entryPrice, activationPrice ?? entryPrice), market) ??
+    checkPartSides(signal, protectsLong(signal), entryPrice);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;
