@@ -73,7 +73,10 @@ const cliPath = join(projectRoot, 'cli', 'main.ts');
 const stage = 'test';
 const stackName = `trading-relay-${stage}`;
 
-function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): RelayConfig {
+function configFor(
+  exchangeUrl: string,
+  { snapshots, maxOrdersOfSecond = 2 }: DeploymentOptions,
+): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: {
@@ -106,7 +109,7 @@ function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): Re
         limitOffset: '0.1%',
         maxSlippage: '0.5%',
         markets: { BTC_USDT: { tradesOn: 'margin' } },
-        maxOrdersPerMinute: 2,
+        maxOrdersPerMinute: maxOrdersOfSecond,
       },
     },
     snapshots,
@@ -118,6 +121,8 @@ export interface DeploymentOptions {
   readonly enforceRoles?: boolean;
   /** The default is that of the project's configuration: by the hour, and by the day. */
   readonly snapshots?: RelayConfig['snapshots'];
+  /** The limit of orders per minute of the account `second`. */
+  readonly maxOrdersOfSecond?: number;
 }
 
 /** @throws Error with what the failing program said */
@@ -149,10 +154,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
   }
 
   try {
-    await writeFile(
-      configPath,
-      `export default ${JSON.stringify(configFor(paper.url, options.snapshots))};\n`,
-    );
+    await writeFile(configPath, `export default ${JSON.stringify(configFor(paper.url, options))};\n`);
     // From an empty folder: in the project's, bootstrapping would synthesise, and bundle nothing.
     await mkdir(join(folder, 'empty'));
     await cdk(join(folder, 'empty'), 'bootstrap', `aws://${aws.accountId}/${aws.region}`);
