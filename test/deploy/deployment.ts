@@ -119,6 +119,8 @@ function configFor(
 
 export interface DeploymentOptions {
   readonly enforceRoles?: boolean;
+  /** False: no schedule calls a function; only the test does. */
+  readonly runSchedules?: boolean;
   /** The default is that of the project's configuration: by the hour, and by the day. */
   readonly snapshots?: RelayConfig['snapshots'];
   /** The limit of orders per minute of the account `second`. */
@@ -172,6 +174,11 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
     const outputs = await deploy(assembly);
     const templatePath = join(assembly, `${stackName}.template.json`);
     const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
+    const { runSchedules = true } = options;
+    const leftOut = runSchedules ? onlookers : [...onlookers, 'AWS::Scheduler::Schedule'];
+    const redeploy: Deployment['redeploy'] = (change) =>
+      updateStack(aws, leaveOut(change(readTemplate()), leftOut));
+    if (!runSchedules) await redeploy((template) => template);
     const ledger = createDynamodbLedger({
       client: createDynamodbClient(aws.access),
       tableName: outputs['LedgerTable'] ?? '',
@@ -203,7 +210,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
       },
       settled: (signalId, { account = 'main', timeoutMs = 30_000 } = {}) =>
         untilSettled(ledger, { account, signalId }, timeoutMs),
-      redeploy: (change) => updateStack(aws, change(readTemplate())),
+      redeploy,
       async destroy() {
         await cdk(folder, 'destroy', '--app', assembly, '--force', stackName);
       },
@@ -218,18 +225,23 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
 /** What shows how the relay is, and has no say in what it does. */
 const onlookers = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Logs::MetricFilter'];
 
-/** Past the CDK, which would take seconds more. Without its notes and the onlookers the template needs no bucket. */
-async function updateStack(aws: MiniStack, template: Template): Promise<void> {
+/** Without its notes and the onlookers the template needs no bucket. */
+function leaveOut(template: Template, types: readonly string[]): Template {
   const Resources = Object.fromEntries(
     Object.entries(template.Resources)
-      .filter(([, { Type }]) => !onlookers.includes(Type))
+      .filter(([, { Type }]) => !types.includes(Type))
       .map(([id, resource]) => [id, { ...resource, Metadata: undefined }]),
   );
+  return { ...template, Resources };
+}
+
+/** Past the CDK, which would take seconds more. */
+async function updateStack(aws: MiniStack, template: Template): Promise<void> {
   const client = new CloudFormationClient(aws.clientOptions);
   await client.send(
     new UpdateStackCommand({
       StackName: stackName,
-      TemplateBody: JSON.stringify({ ...template, Resources }),
+      TemplateBody: JSON.stringify(template),
       Capabilities: ['CAPABILITY_IAM'],
     }),
   );

@@ -10,6 +10,7 @@ let executing: CountingProxy;
 beforeAll(async () => {
   deployment = await deployRelay({
     snapshots: { balances: null, fees: null, interest: null },
+    runSchedules: false,
     maxOrdersOfSecond: mostOrders,
   });
   for (const [account, keys] of [
