@@ -32,7 +32,10 @@ export const fieldTable = {
     hasColumn: true,
   },
   quantityPercent: { others: [], takenBy: 'trade', hasColumn: true },
-  quantityType: { others: ['qtyType', 'currency_type', 'amountPerTradeType'], takenBy: 'trade' },
+  quantityType: {
+    others: ['qtyType', 'currency_type', 'amountPerTradeType', 'investmentType'],
+    takenBy: 'trade',
+  },
   of: { others: [], takenBy: 'trade', hasColumn: true },
   stopPrice: { others: ['activationPrice'], takenBy: 'order', hasColumn: true },
   limitPrice: { others: ['price'], takenBy: 'order', hasColumn: true },
