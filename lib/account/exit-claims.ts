@@ -35,7 +35,8 @@ export interface ReducedPosition {
 
 /** A position, and what closed it. */
 export interface Closed extends ReducedPosition {
-  readonly closingSide: Side;
+  /** Of the orders that close it; null when it was flat already: orders of either side could open one. */
+  readonly closingSide: Side | null;
   /** The order that closed it; null when nothing was left to close. */
   readonly orderId: number | null;
   /** When that was placed, on the exchange's clock as far as it said. Compared with the times of fills. */
@@ -62,7 +63,7 @@ export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim
   if (reporting === undefined && status !== 'placed') return null;
   const exits = exitsOf(entry);
   const { position, closingSide } = closed;
-  if (exits === null || exits.side !== closingSide) return null;
+  if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
   if (position.side !== null && exits.positionSide !== position.side) return null;
   const end = entryEndOf(entry, reporting === undefined ? null : finalReport(reporting), findings);
   const isKnown = exits.ids.length > 0;

@@ -2,17 +2,18 @@ import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
-import { isMarkedReducing, type Order } from '../model/order.ts';
+import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
 import { type ExitCandidate, mayBeExit } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { listRecent } from './read-position.ts';
+import type { SeenPosition } from './seen-position.ts';
 
 /**
  * Finds the entries of a market that may have exits.
  *
- * @param outcome of the order that closed the position
+ * @param outcome of the order that closed the position; without a report when it was flat already
  * @throws RelayError `store_unavailable`
  */
 export async function expectExits(
@@ -25,7 +26,7 @@ export async function expectExits(
   const order = facts?.report;
   const closed: Closed = {
     ...position,
-    closingSide: position.position.amount.gt(zero) ? 'sell' : 'buy',
+    closingSide: closingSideOf(position.position),
     orderId: order?.orderId ?? null,
     atMs: order?.createdAtMs ?? nowMs,
   };
@@ -38,11 +39,19 @@ export async function expectExits(
     endedBefore: new Set(single.flatMap(endedExitsIn)),
     nowMs,
   };
-  const claims = single.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
   // The close itself is still being sent.
   const placed = own.filter(({ status }) => status === 'placed');
+  // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
+  const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
+  const ended = single.filter(({ signalId }) => !resting.has(signalId));
+  const claims = ended.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
+}
+
+function closingSideOf({ amount, side }: SeenPosition): Side | null {
+  if (amount.eq(zero)) return side === null ? null : side === 'LONG' ? 'sell' : 'buy';
+  return amount.gt(zero) ? 'sell' : 'buy';
 }
 
 /** An unnamed order that may be an exit. */
@@ -109,7 +118,7 @@ export class ExpectedExits {
     const { orderId, clientOrderId, market, side, filled } = order;
     if (market !== this.#closed.market || this.#open.has(orderId)) return;
     if (filled.eq(zero)) this.#unfilled.add(orderId);
-    if (clientOrderId === '' && side === this.#closed.closingSide)
+    if (clientOrderId === '' && this.#isClosingSide(side))
       this.#listed.set(orderId, { order, isOpen: false });
   }
 
@@ -131,8 +140,13 @@ export class ExpectedExits {
   }
 
   #isOfSide({ side, positionSide }: Order): boolean {
-    const { closingSide, position } = this.#closed;
-    return side === closingSide && (position.side === null || positionSide === position.side);
+    const { position } = this.#closed;
+    return this.#isClosingSide(side) && (position.side === null || positionSide === position.side);
+  }
+
+  #isClosingSide(side: Side): boolean {
+    const { closingSide } = this.#closed;
+    return closingSide === null || side === closingSide;
   }
 
   #isLater(orderId: number): boolean {
