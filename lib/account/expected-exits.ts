@@ -122,6 +122,12 @@ export class ExpectedExits {
       this.#listed.set(orderId, { order, isOpen: false });
   }
 
+  /** Whether an order that has ended was one of these exits, or one that only reduced, as far as its side and its name tell. */
+  mayHaveBeenExit({ market, side, orderId, clientOrderId }: EndedOrder): boolean {
+    if (market !== this.#closed.market || !this.#isClosingSide(side) || this.#isLater(orderId)) return false;
+    return clientOrderId === '' || this.#names.has(clientOrderId);
+  }
+
   /** Whether exits may be open that no list has shown. */
   isAwaited(nowMs: number): boolean {
     const seen = this.#seen();

@@ -61,7 +61,7 @@ const isOrder = (path = '') => path.includes('/order/collateral/');
 const cancelPath = '/api/v4/order/cancel';
 
 /** Runs when the exchange is asked for the path next. */
-function before(path: string | ((path: string) => boolean), run: () => void): void {
+function whenAsked(path: string | ((path: string) => boolean), run: () => void): void {
   const isIt = typeof path === 'string' ? (asked: string) => asked === path : path;
   const from = relay.asked.length;
   onRequest = () => {
@@ -136,7 +136,7 @@ describe('A whole close cancels the resting entries first', () => {
     await send(buyLower);
     await send(buy);
     relay.clock.advance(settledMs);
-    before(path, () => fillPart());
+    whenAsked(path, () => fillPart());
 
     const closed = await send({ action: 'close' });
 
@@ -148,7 +148,7 @@ describe('A whole close cancels the resting entries first', () => {
     await send(buyLower);
     await send(buy);
     relay.clock.advance(settledMs);
-    before(cancelPath, () => relay.setPrice('49500'));
+    whenAsked(cancelPath, () => relay.setPrice('49500'));
 
     const closed = await send({ action: 'close' });
 
@@ -160,7 +160,7 @@ describe('A whole close cancels the resting entries first', () => {
     await send(buyLower);
     await send(buy);
     relay.clock.advance(settledMs);
-    before(cancelPath, () => {
+    whenAsked(cancelPath, () => {
       fillPart();
       relay.paper.control.addFault({
         fault: 'read_lag',
@@ -351,7 +351,7 @@ describe('A position that was closed by hand', () => {
   test('an entry that fills while it is cancelled is closed', async () => {
     await send(buyLower);
     relay.clock.advance(settledMs);
-    before(cancelPath, () => fillPart());
+    whenAsked(cancelPath, () => fillPart());
 
     const closed = await send({ action: 'close' });
 

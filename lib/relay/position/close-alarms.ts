@@ -31,6 +31,12 @@ export function turnedAlarm(amount: Decimal): Alarm {
   };
 }
 
+export const perhapsTurnedAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'a position was closed, and an order that protected it has filled since, which no list of positions shows yet: check whether a position of the other side is open',
+};
+
 export const perhapsAlarm: Alarm = {
   name: 'orders_left_open',
   message:

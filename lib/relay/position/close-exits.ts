@@ -6,8 +6,15 @@ import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { Outcome, Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
-import { heldAlarm, incompleteAlarm, perhapsAlarm, turnedAlarm, withAlarm } from './close-alarms.ts';
-import { type EndedExits, endExits, tellExits } from './end-exits.ts';
+import {
+  heldAlarm,
+  incompleteAlarm,
+  perhapsAlarm,
+  perhapsTurnedAlarm,
+  turnedAlarm,
+  withAlarm,
+} from './close-alarms.ts';
+import { type EndedExits, endExits, hasExitFilled, tellExits } from './end-exits.ts';
 import { type Closing, judgeClosing } from './judge-closing.ts';
 import { readLeft, readTurned } from './read-left.ts';
 
@@ -156,7 +163,8 @@ async function tellRest(
 }
 
 /**
- * Cancels the exits, and reads the position once more: one of them may have filled before it could be cancelled.
+ * Cancels the exits, and reads the position once more: one of them may have filled before it could be cancelled. Where the
+ * history shows such a fill, the list of positions is read until it must show it.
  *
  * @param isTold whether it is known, and told, that the position is turned
  */
@@ -168,10 +176,13 @@ async function endAndWatch(
   limits: SendOptions,
   isTold = false,
 ): Promise<Outcome> {
+  const closedAtMs = outcome.facts?.report?.createdAtMs ?? services.clock.nowMs();
   const ended = await endExits(services, client, { market: closed.market, exits }, limits);
   const told = tellExits(outcome, ended);
-  if (isTold || ended.kind === 'unread' || ended.exits.length === 0) return told;
-  const isSuspicious = ended.exits.some(({ result }) => result !== 'cancelled');
-  const turned = await readTurned(services, client, closed, isSuspicious, limits);
-  return turned === null ? told : withAlarm(told, turnedAlarm(turned));
+  if (isTold || ended.kind === 'unread') return told;
+  const hasFilled = await hasExitFilled(client, exits, closedAtMs, limits);
+  const isGone = ended.exits.some(({ result }) => result !== 'cancelled');
+  const turned = await readTurned(services, client, closed, hasFilled || isGone, limits);
+  if (turned !== null) return withAlarm(told, turnedAlarm(turned));
+  return hasFilled ? withAlarm(told, perhapsTurnedAlarm) : told;
 }

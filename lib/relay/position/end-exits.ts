@@ -2,6 +2,7 @@ import type { ExpectedExits } from '../../account/expected-exits.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { joinAlarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
+import { zero } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
@@ -91,6 +92,29 @@ async function seeEnded(
   } catch (error) {
     // Without the history, the close only waits longer.
     if (!(error instanceof ExchangeError)) throw error;
+  }
+}
+
+/**
+ * Whether the history shows that an exit has filled, wholly or in part, since the position was closed.
+ *
+ * @param sinceMs on the exchange's clock
+ */
+export async function hasExitFilled(
+  client: ExchangeClient,
+  exits: ExpectedExits,
+  sinceMs: number,
+  limits: SendOptions,
+): Promise<boolean> {
+  try {
+    const ended = await listEndedOrders(client, sinceMs, limits);
+    return ended.some(
+      (order) => order.filled.gt(zero) && (order.endedAtMs ?? 0) >= sinceMs && exits.mayHaveBeenExit(order),
+    );
+  } catch (error) {
+    // Then the list of positions alone tells it.
+    if (error instanceof ExchangeError) return false;
+    throw error;
   }
 }
 
