@@ -58,9 +58,10 @@ export class ClearedEntries {
     const left = this.#left();
     if (left.length === 0) return null;
     const which = left.map(({ entry: { signalId, orderId } }) => `${orderId ?? 'unknown'} of "${signalId}"`);
+    const more = which.length > mostNamed ? ` and ${which.length - mostNamed} more` : '';
     return {
       name: 'orders_left_open',
-      message: `a position is being closed, and resting entries could not be cancelled before: order ${which.join(', ')} may still fill and open a position; cancel them`,
+      message: `a position is being closed, and resting entries could not be cancelled before: order ${which.slice(0, mostNamed).join(', ')}${more} may still fill and open a position; cancel them`,
     };
   }
 
@@ -81,7 +82,7 @@ export class ClearedEntries {
     const isUnreported = ends.some((end) => end.wasGone && end.cancelled === null);
     const facts: StepFacts = {
       ...told.facts,
-      placedBy: ends.map(({ entry }) => entry.signalId),
+      placedBy: ends.filter(({ wasAsked }) => wasAsked).map(({ entry }) => entry.signalId),
       ...(cancelled.length === 0 ? {} : { cancelled }),
       ...(isUnreported ? { wasGone: true } : {}),
     };
@@ -95,8 +96,11 @@ export class ClearedEntries {
   }
 }
 
+const mostNamed = 10;
+
 function namesOf(ends: readonly EntryEnd[]): string {
-  return ends.map(({ entry }) => `"${entry.signalId}"`).join(', ');
+  const names = ends.slice(0, mostNamed).map(({ entry }) => `"${entry.signalId}"`);
+  return `${names.join(', ')}${ends.length > mostNamed ? ` and ${ends.length - mostNamed} more` : ''}`;
 }
 
 /** Above zero for a buy; null when it is not known. */

@@ -151,7 +151,9 @@ async function tellRest(
   if (left?.eq(zero) === true) {
     const note = `${outcome.note}; another order has closed the rest of ${formatDecimal(rest)}`;
     const exits = await expectExits(services, closed, outcome);
-    return await endAndWatch(services, client, { closed, exits }, { ...outcome, note }, limits);
+    // Whatever closed the rest has filled before now.
+    const watched = { closed, exits, sinceMs: services.clock.nowMs() + 1 };
+    return await endAndWatch(services, client, watched, { ...outcome, note }, limits);
   }
   if (left?.times(closed.position.amount).lt(zero) === true) {
     const told = withAlarm(outcome, turnedAlarm(left));
@@ -160,6 +162,13 @@ async function tellRest(
   }
   const facts = { ...outcome.facts, rest: formatDecimal(rest) };
   return withAlarm({ ...outcome, facts }, incompleteAlarm(rest, left));
+}
+
+interface Watched {
+  readonly closed: ReducedPosition;
+  readonly exits: ExpectedExits;
+  /** On the exchange's clock: fills of exits before it have closed the position. Absent: when the order was created. */
+  readonly sinceMs?: number;
 }
 
 /**
@@ -171,12 +180,13 @@ async function tellRest(
 async function endAndWatch(
   services: CloseServices,
   client: ExchangeClient,
-  { closed, exits }: { readonly closed: ReducedPosition; readonly exits: ExpectedExits },
+  { closed, exits, sinceMs }: Watched,
   outcome: Outcome,
   limits: SendOptions,
   isTold = false,
 ): Promise<Outcome> {
-  const closedAtMs = outcome.facts?.report?.createdAtMs ?? services.clock.nowMs();
+  // Without an order, the position was gone before the exits were read.
+  const closedAtMs = sinceMs ?? outcome.facts?.report?.createdAtMs ?? services.clock.nowMs() + 1;
   const ended = await endExits(services, client, { market: closed.market, exits }, limits);
   const told = tellExits(outcome, ended);
   if (isTold || ended.kind === 'unread') return told;

@@ -13,6 +13,8 @@ export interface EntryEnd {
   readonly entry: Entry;
   /** Whether it may still rest, and fill. */
   readonly mayRest: boolean;
+  /** Whether a request may have cancelled it. */
+  readonly wasAsked: boolean;
   /** The order as the exchange reported its end; null when it did not. */
   readonly cancelled: CancelledOrder | null;
   /** Whether it was not open any more. */
@@ -37,12 +39,13 @@ export async function readEnd(
 ): Promise<EntryEnd> {
   const known = knownFill(entry);
   const [cancelled = null] = reported;
-  const end = { entry, wasGone, note };
   const mayRest = status !== 'cancelled';
+  const wasAsked = !mayRest || status === 'unknown';
+  const end = { entry, wasAsked, wasGone, note };
   if (cancelled !== null && parseDecimal(cancelled.filled).lte(known))
     return { ...end, mayRest, cancelled, newlyFilled: zero, filledAtMs: null };
   // Of one that was not cancelled nothing new is known.
-  const listed = mayRest && status !== 'unknown' ? null : await readSafely(client, entry, options);
+  const listed = wasAsked ? await readSafely(client, entry, options) : null;
   const ended = cancelled ?? (listed?.ended ? cancelledOf(listed.ended) : null);
   const filled = ended === null ? (listed?.open?.filled ?? null) : parseDecimal(ended.filled);
   return {
