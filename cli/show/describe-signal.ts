@@ -133,11 +133,12 @@ function describeClose({ part, unless, only, positionSide }: CloseSignal): strin
 }
 
 function describePosition(signal: PositionSignal): string {
-  const { market, maxSlippage, stp, referencePrice } = signal;
+  const { market, maxSlippage, stp, referencePrice, keepEntries } = signal;
   return [
     `${summarisePosition(signal)}, position of ${market}`,
     ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
     ...(signal.action === 'close' ? [] : describeExits(signal)),
+    ...(keepEntries === true ? ['resting entries stay'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ].join(', ');

@@ -8,7 +8,7 @@ export const removedSecret = '(removed)';
 
 /** Names of secrets of the sender, plain. */
 export const secretNames = new Set(
-  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
+  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
     ' ',
   ),
 );
@@ -37,6 +37,7 @@ export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new 
   ['disclosedquantity', isZero],
   ['triggerprice', isZero],
   ['delay', isZero],
+  ['orderpriceoffset', isZero],
   ['delayseconds', isZero],
   ['cancel', (text) => /^false$/i.test(text)],
   ['messagetype', (text) => /^(?:bot|signal|alert)$/i.test(text)],

@@ -24,6 +24,7 @@ const units: Vocabulary<Unit> = {
     usdt: 'usd',
     percent: 'percent',
     percentofposition: 'percent_of_position',
+    percentageposition: 'percent_of_position',
   },
   known: ['base', 'quote', 'usd', 'percent', 'percent_of_position'],
   findHint: hintForForeignUnit,

@@ -4,6 +4,7 @@ import {
   applyRules,
   become,
   flag,
+  keepText,
   leave,
   type Rule,
   type Rules,
@@ -226,6 +227,29 @@ const openAlgo: JsonProduct = {
   },
 };
 
+/** @see https://www.okx.com/help/signal-bot-alert-message-specifications read 2026-11-24; BloFin takes the same messages */
+const okx: JsonProduct = {
+  name: 'OKX',
+  recognises: (values) => values.has('signaltoken') && values.has('instrument'),
+  rules: {
+    id: keepText('comment'),
+    instrument: (word, draft) =>
+      draft.take(word, { ticker: word.value.replace(/^([A-Z0-9]+)-([A-Z0-9]+)-SWAP$/, '$1$2.P') }),
+    maxlag: become('maxLag'),
+    marketposition: become('sentiment', 'the position after the order: an order against it only reduces'),
+    marketpositionsize: leave('the size of the order counts'),
+    amount: sizeIn('investmenttype', {
+      base: (size) => ({ quantity: size }),
+      percentageposition: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
+    }),
+    investmenttype: leave('is the unit of the size'),
+    orderpriceoffset: unlessZero((word, draft) => {
+      draft.leave(word, 'is an offset of the live price, which the relay does not have');
+      draft.lack('the "limitPrice": a price');
+    }),
+  },
+};
+
 /** The template of the video tutorials, which many scripts repeat. */
 const tutorial: JsonProduct = {
   name: "the tutorials' template",
@@ -257,6 +281,7 @@ const unknown: JsonProduct = { name: 'an unknown relay', recognises: () => true,
 const products: readonly JsonProduct[] = [
   tutorial,
   wunderTrading,
+  okx,
   threeCommas,
   openAlgo,
   tradersPost,

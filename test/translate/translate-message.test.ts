@@ -179,6 +179,20 @@ describe('a message is translated:', () => {
       ],
     ],
     [
+      'OKX',
+      '{"id": "{{strategy.order.id}}", "action": "{{strategy.order.action}}", "marketPosition": "{{strategy.market_position}}", "prevMarketPosition": "{{strategy.prev_market_position}}", "marketPositionSize": "{{strategy.market_position_size}}", "instrument": "{{ticker}}", "signalToken": "h1dd3n", "timestamp": "{{timenow}}", "maxLag": "60", "investmentType": "base", "amount": "{{strategy.order.contracts}}"}',
+      [
+        `{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", "sentiment": "{{strategy.market_position}}", "maxLag": "60", ${time}, "comment": "{{strategy.order.id}}"}`,
+      ],
+    ],
+    [
+      'OKX',
+      '{"action": "EXIT_LONG", "instrument": "BTC-USDT-SWAP", "signalToken": "h1dd3n", "orderType": "market", "orderPriceOffset": "", "investmentType": "percentage_position", "amount": "100"}',
+      [
+        `{"ticker": "BTCUSDT.P", "action": "exit_long", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
+      ],
+    ],
+    [
       'words',
       'buy BTCUSDT 0.001',
       [`{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", ${time}}`],
