@@ -82,8 +82,14 @@ function findTicker({ settings }: Session, account: Account, named: string) {
   );
   const wanted = named.toUpperCase();
   const found = tickers.find(([ticker, market]) => market === wanted || ticker.toUpperCase() === wanted);
+  const isOnSpot = (market: string) => account.markets[market]?.tradesOn === 'spot';
+  if (found !== undefined && isOnSpot(found[1]))
+    throw createUsageFailure(
+      `${found[1]} trades on spot, where there are no positions`,
+      'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+    );
   if (found !== undefined) return { ticker: found[0], market: found[1] };
-  const markets = [...new Set(tickers.map(([, market]) => market))];
+  const markets = [...new Set(tickers.map(([, market]) => market).filter((market) => !isOnSpot(market)))];
   throw createUsageFailure(
     `"${named}" is no market of account ${account.name} with a ticker`,
     `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts.`,

@@ -94,13 +94,23 @@ describe('close', () => {
     expect(failure.issues).toMatchObject([{ path: 'quantityPercent' }]);
   });
 
+  test('names what to send instead for a market on spot, which has no position', async () => {
+    const failure = await runForFailure(relay.here('close', 'DBTC_DUSDT'));
+
+    expect(failure).toMatchObject({
+      exitCode: 2,
+      message: 'DBTC_DUSDT trades on spot, where there are no positions',
+      action: 'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+    });
+  });
+
   test('names the markets that can be closed for one without a ticker', async () => {
     const failure = await runForFailure(relay.here('close', 'DOGE_USDT'));
 
     expect(failure).toMatchObject({ exitCode: 2 });
     expect(failure.message).toBe('"DOGE_USDT" is no market of account main with a ticker');
     expect(failure.action).toBe(
-      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT, DBTC_DUSDT. The tickers stand in relay.config.ts.',
+      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT. The tickers stand in relay.config.ts.',
     );
   });
 });
