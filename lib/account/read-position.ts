@@ -1,3 +1,4 @@
+import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -17,6 +18,8 @@ export type PositionReading =
       readonly attached: readonly number[];
       /** When the position was opened, on the exchange's clock; null when there is none. */
       readonly openedAtMs: number | null;
+      /** The average entry price in the quote currency; null when the exchange does not say it. */
+      readonly basePrice: Decimal | null;
     } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
@@ -66,7 +69,9 @@ export async function readPosition(
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
   const attached = attachedIds(listed?.tpsl);
   const openedAtMs = listed?.openedAtMs ?? null;
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, attached };
+  const basePrice = listed?.basePrice ?? null;
+  if (unseen === undefined)
+    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

@@ -6,7 +6,7 @@ import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
-import { placesOrder } from '../../model/signal.ts';
+import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
@@ -14,6 +14,7 @@ import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { planPosition } from '../position/plan-position.ts';
 import { askAfterReduction } from '../protect/after-reduction.ts';
 import { planProtect } from '../protect/plan-protect.ts';
+import { planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
@@ -69,7 +70,7 @@ function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
+  if (!isSignal(entry) || !isCancellation(entry.signal) || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -231,6 +232,8 @@ async function planSignal(
     case 'reverse':
     case 'target':
       return await planPosition(services, account, { ...entry, signal });
+    case 'protect_position':
+      return await planWish(services, account, { ...entry, signal });
     case 'protect':
       return await planProtect(services, account, { ...entry, signal });
     case 'cancel':

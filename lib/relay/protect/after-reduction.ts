@@ -8,8 +8,10 @@ import { type Account, findRehearsalReason, tradingGroundOf } from '../../model/
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Signal } from '../../model/signal.ts';
 import { filledBy, leftOf, shareOut } from '../../protection/shares.ts';
+import { namesOf, namesOfWish } from '../../protection/wanted.ts';
+import { parseWish, wishFactOf } from '../../protection/wishes.ts';
 import type { ExecuteServices } from '../services.ts';
-import { askProtection } from './ask-protection.ts';
+import { askProtection, needOf, needOfWish } from './ask-protection.ts';
 
 /**
  * Asks at once for what protects the rest of a position that a signal has reduced: a stop-loss that is larger than the rest
@@ -28,10 +30,13 @@ export async function askAfterReduction(
     const reduced = entry === null ? null : orderRecordOf(entry);
     if (reduced === null) return;
     const followed = listRecords(await services.executions.followed(account.name, mostBelieved));
-    const needs = findReduced(reduced, followed).flatMap((source) =>
-      source.exits.map(({ role }) => ({ source, role })),
+    const needs = findReduced(reduced, followed).flatMap((record) =>
+      namesOf(record).map((name) => needOf(record, name)),
     );
-    await askProtection(services, needs);
+    const place = { market: signal.market, side: reduced.plannedOn?.side ?? null };
+    const wish = parseWish(await services.facts.read(account.name, wishFactOf(place)));
+    const ofWish = wish === null ? [] : namesOfWish(wish).map((name) => needOfWish(account.name, wish, name));
+    await askProtection(services, [...needs, ...ofWish]);
   } catch (error) {
     if (!(error instanceof RelayError) || !error.row.retryMayHelp) throw error;
     services.log.warn('the protection of a reduced position is looked at later', {
