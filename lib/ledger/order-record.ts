@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import {
   type FollowedStatus,
@@ -198,4 +198,10 @@ function listExits(entry: Entry): readonly ExitRecord[] {
     if (asked === undefined && order === null) return [];
     return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
   });
+}
+
+/** What an order filled, as far as anything has told it, in base units. */
+export function filledBy({ followed, reported, proved }: OrderRecord): Decimal {
+  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(reported?.filled ?? '0'), proved ?? zero];
+  return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

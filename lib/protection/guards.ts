@@ -3,12 +3,12 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
-import { filledBy, type GuardedPosition } from './shares.ts';
+import type { GuardedPosition } from './shares.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
 import type { ProtectionSight } from './wishes.ts';
 

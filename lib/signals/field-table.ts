@@ -57,6 +57,7 @@ export const fieldTable = {
   marketPositionSize: { others: [], takenBy: 'position' },
   positionSize: { others: [], takenBy: 'position' },
   referencePrice: { others: ['signalPrice', 'refPrice'], takenBy: 'trade', hasColumn: true },
+  keepEntries: { others: [], takenBy: 'position' },
   scope: { others: [], takenBy: 'cancel_all' },
   time: { others: ['timestamp', 'timenow'], takenBy: 'all' },
   maxLag: { others: [], takenBy: 'all' },
