@@ -40,6 +40,24 @@ describe('a close', () => {
     expect(legsOf({ action: 'close', ...size })).toEqual([['signal', { action: 'close', part }]]);
   });
 
+  test.each([{ action: 'exit' }, { action: 'exit_long' }, { action: 'flat' }])(
+    'leaves the resting entries with cancel: false, as with keepEntries: %j',
+    (members) => {
+      const kept = legsOf({ ...members, keepEntries: true });
+
+      expect(legsOf({ ...members, cancel: false })).toEqual(
+        kept.map(([kind, leg]) => [kind, { ...(leg as object), info: { cancel: 'false' } }]),
+      );
+      expect(kept).toMatchObject([['signal', { keepEntries: true }]]);
+    },
+  );
+
+  test('cancel: false beside an order of its own size changes nothing', () => {
+    expect(legsOf({ action: 'buy', quantity: 1, cancel: false, orderType: 'market' })).toEqual([
+      ['signal', expect.not.objectContaining({ keepEntries: true })],
+    ]);
+  });
+
   test.each([
     { sentiment: 'flat' },
     { market_position: 'flat', reduceOnly: true },
