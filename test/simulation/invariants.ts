@@ -6,6 +6,7 @@ import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
+import { findUnendedCloses } from './close-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import { findWrongFollowing } from './follow-invariants.ts';
 import type { History } from './history.ts';
@@ -56,6 +57,7 @@ export const invariants = {
   I30: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
   I31: 'an alert that may not be a resend of the one before it is not answered as a resend in silence, and a resend places nothing',
   I32: 'every deal of an account since it was first read is in the ledger once, and one that belongs to no signal as such',
+  I33: 'no entry fills after a close of all of the position, and a close that leaves a part of it raises an alarm',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -103,5 +105,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findSecondStrategies(facts),
     ...findWrongFollowing(facts),
     ...findRisks(facts),
+    ...findUnendedCloses(facts),
   ];
 }
