@@ -52,6 +52,19 @@ describe('close', () => {
     expect(positions()).toEqual({});
   });
 
+  test.each([
+    ['cancels the entries that rest', [], []],
+    ['leaves the entries that rest with --keep-entries', ['--keep-entries'], ['limit']],
+  ])('%s', async (_, options, left) => {
+    const rest = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', limitPrice: '40000', id: 'rest' };
+    await relay.world.post(JSON.stringify(rest));
+    await relay.world.settled('rest');
+    await enter('buy', '0.01');
+
+    expect(await close('BTC_USDT', ...options)).toMatchObject({ status: 'placed' });
+    expect(openOrders()).toEqual(left);
+  });
+
   test('closes a part of a short position of a market that is named by its ticker', async () => {
     await enter('sell', '0.02');
 
