@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import { followedAs, orderRecordOf } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
+import { orderRoles } from '../../lib/model/execution.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
@@ -55,9 +57,11 @@ const mostFollowed = 1000;
 async function findSignals(session: Session, { name }: Account): Promise<ReadonlyMap<number, string>> {
   const entries = await session.openExecutions().followed(name, mostFollowed);
   return new Map(
-    entries.flatMap(({ signalId, orderId, execution }) => {
-      const ids = [orderId ?? [], (execution?.orders ?? []).map((order) => order.orderId)].flat();
-      return ids.map((id) => [id, signalId] as const);
+    entries.flatMap((entry) => {
+      const record = orderRecordOf(entry);
+      const orders = orderRoles.map((role) => followedAs(record, role));
+      const ids = [entry.orderId, ...orders.map((order) => order?.orderId)];
+      return ids.flatMap((id) => (typeof id === 'number' ? [[id, entry.signalId] as const] : []));
     }),
   );
 }

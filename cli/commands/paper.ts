@@ -7,6 +7,7 @@ import { askControl } from '../session/paper-control.ts';
 import { renderPaperState } from '../session/paper-state.ts';
 import { renderTable } from '../show/table.ts';
 import type { Screen } from '../show/terminal.ts';
+import { addExitsCommand } from './paper-exits.ts';
 import { addFundsCommands } from './paper-funds.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
 import { addMainAccountCommands, readPositiveOption } from './paper-main-account.ts';
@@ -26,7 +27,7 @@ export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
     .description(
-      'control the paper exchange: prices, orders by hand, balances, leverage, fees, modes, interest, injected faults; show its state',
+      'control the paper exchange: prices, orders by hand, balances, leverage, fees, modes, exits, interest, injected faults; show its state',
     )
     .helpCommand(false);
   paper
@@ -45,6 +46,7 @@ export function addPaperCommands(program: Command): void {
   addMainAccountCommands(paper);
   addFundsCommands(paper);
   addHedgeCommand(paper);
+  addExitsCommand(paper);
   addPaperOrderCommand(paper);
   paper
     .command('fault')

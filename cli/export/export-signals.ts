@@ -1,6 +1,7 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { type OrderExecution, orderOf } from '../../lib/model/execution.ts';
+import { followedAs, orderRecordOf } from '../../lib/ledger/order-record.ts';
+import type { OrderExecution } from '../../lib/model/execution.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { type FieldName, fieldNames, rowOf } from '../../lib/signals/field-table.ts';
 import { escapeText } from '../../lib/signals/issues.ts';
@@ -43,6 +44,7 @@ export function exportSignals(ledger: Ledger, filter: EntryFilter): ExportRows {
 
 function recordOf(entry: Entry): readonly CsvCell[] {
   const { signal } = entry;
+  const record = orderRecordOf(entry);
   return [
     formatMillisecond(entry.createdAtMs),
     entry.account,
@@ -56,9 +58,9 @@ function recordOf(entry: Entry): readonly CsvCell[] {
     entry.clientOrderId,
     entry.orderOpen ? 'yes' : 'no',
     escapeText(describeReason(entry) ?? ''),
-    ...ownCells(orderOf(entry.execution, 'order')),
-    ...exitCells(orderOf(entry.execution, 'stop_loss')),
-    ...exitCells(orderOf(entry.execution, 'take_profit')),
+    ...ownCells(followedAs(record, 'order')),
+    ...exitCells(followedAs(record, 'stop_loss')),
+    ...exitCells(followedAs(record, 'take_profit')),
   ];
 }
 

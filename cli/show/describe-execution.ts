@@ -1,13 +1,12 @@
-import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { followedAs, type OrderRecord, orderRecordOf } from '../../lib/ledger/order-record.ts';
 import {
   type Execution,
   type FollowedStatus,
   isStillOpen,
   type OrderExecution,
   type OrderRole,
-  orderOf,
 } from '../../lib/model/execution.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
 import type { Cell } from './print.ts';
@@ -31,7 +30,7 @@ export function describeFees({ fees }: OrderExecution): string {
 
 /** A short text for a table: `0.004 at 49500`. */
 export function summariseFills(entry: Entry): Cell {
-  const order = orderOf(entry.execution, 'order');
+  const order = followedAs(orderRecordOf(entry), 'order');
   if (order === null) return '–';
   const average = averageOf(order);
   if (average !== null) {
@@ -46,10 +45,10 @@ export function describeExecution(
   entry: Entry,
   timeZone: string,
 ): readonly (readonly [string, Cell | string | null])[] {
-  const { status, execution } = entry;
-  const signal = orderSignalOf(entry);
-  if (status !== 'placed' || signal === null) return [];
-  const own = orderOf(entry.execution, 'order');
+  const { execution } = entry;
+  const record = orderRecordOf(entry);
+  if (record?.status !== 'placed' || record.asked === null) return [];
+  const { asked: signal, followed: own } = record;
   if (execution === null || own === null) return [['filled', 'not known yet: nothing has been read of it']];
   const asked = signal.size.unit === 'base' ? signal.size.quantity : null;
   const isFilled = parseDecimal(own.filled).gt(zero);
@@ -58,10 +57,10 @@ export function describeExecution(
     ['order state', describeState(own, timeZone)],
     ...(signal.stopLoss === undefined
       ? []
-      : [['stop-loss', describeExit(entry, 'stop_loss', isFilled, timeZone)] as const]),
+      : [['stop-loss', describeExit(record, 'stop_loss', isFilled, timeZone)] as const]),
     ...(signal.takeProfit === undefined
       ? []
-      : [['take-profit', describeExit(entry, 'take_profit', isFilled, timeZone)] as const]),
+      : [['take-profit', describeExit(record, 'take_profit', isFilled, timeZone)] as const]),
     ...(execution.unprotectedSinceMs === undefined
       ? []
       : [
@@ -91,8 +90,8 @@ function describeFilled(order: OrderExecution, market: string, asked: string | n
   return `${amount} at ${formatDecimal(average)} on average (${worth})${fees === '' ? '' : `, fees ${fees}`}`;
 }
 
-function describeExit(entry: Entry, role: OrderRole, isFilled: boolean, timeZone: string): Cell {
-  const order = orderOf(entry.execution, role);
+function describeExit(record: OrderRecord, role: OrderRole, isFilled: boolean, timeZone: string): Cell {
+  const order = followedAs(record, role);
   if (order === null)
     return isFilled ? 'not seen on the exchange yet' : 'to come: the exchange places it when the order fills';
   const average = averageOf(order);

@@ -198,7 +198,10 @@ export class TradingRelay extends Construct {
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
       },
     });
-    execute.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
+    // It stores and queues signals of its own, which keep the protection of positions.
+    const items = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];
+    execute.grant(items, [this.ledger.arn]);
+    execute.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
     for (const index of ['open-orders', 'by-account'] as const)
       execute.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
     execute.grant(['dynamodb:Query'], [this.ledger.arn]);
@@ -229,7 +232,10 @@ export class TradingRelay extends Construct {
     for (const index of ['by-status', 'by-look', 'open-orders', 'by-account'] as const)
       reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
     reconcile.grant(['dynamodb:Query'], [this.ledger.arn]);
-    reconcile.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
+    reconcile.grant(
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      [this.ledger.arn],
+    );
     reconcile.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
     reconcile.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.exchangeKeys));
     return reconcile;

@@ -125,6 +125,8 @@ export async function startLocalRelay(options: {
   const executing = {
     ...shared,
     ...records,
+    // The ledger itself is the line of waiting signals.
+    entrance: ledger,
     markets,
     isPaperExchange: options.exchange.isPaper,
     exchangeFor,
@@ -135,6 +137,8 @@ export async function startLocalRelay(options: {
     ...records,
     executions: tellExecutions(records.executions, shared),
     queue: null,
+    entrance: ledger,
+    isPaperExchange: options.exchange.isPaper,
     exchangeFor,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',

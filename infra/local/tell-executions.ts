@@ -4,13 +4,13 @@ import type { Log } from '../../lib/base/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { followedAs, orderRecordOf } from '../../lib/ledger/order-record.ts';
 import {
   type Execution,
   type Fill,
   isStillOpen,
   type OrderExecution,
   type OrderRole,
-  orderOf,
 } from '../../lib/model/execution.ts';
 import { endingOf } from '../../lib/reports/entry-ending.ts';
 import { formatProfit } from '../../lib/reports/format-profit.ts';
@@ -51,12 +51,13 @@ export function describeChange(
   execution: Execution,
   fills: readonly Fill[],
 ): readonly string[] {
-  const market = before.signal?.market ?? '';
+  const record = orderRecordOf(before);
+  const market = record?.market ?? '';
   const after: Entry = { ...before, execution };
   return execution.orders.flatMap((order) => {
     const own = fills.filter(({ orderId }) => orderId === order.orderId);
     const told = own.length === 0 ? [] : [describeFills(after, order, market, own)];
-    return [...told, ...describeState(before.execution, execution, order, market)];
+    return [...told, ...describeState(followedAs(record, order.role), execution, order, market)];
   });
 }
 
@@ -99,12 +100,11 @@ function sumOf(amounts: readonly string[]): Decimal {
 
 /** An exit that stands now, and an order that has ended without being filled whole. */
 function describeState(
-  before: Execution | null,
+  known: OrderExecution | null,
   { orders }: Execution,
   { role, orderId, status, price, filled }: OrderExecution,
   market: string,
 ): readonly string[] {
-  const known = orderOf(before, role);
   const name = `${exitNames[role]} of ${market}${price === undefined ? '' : ` at ${price}`}`;
   if (known === null && role !== 'order' && isStillOpen(status)) return [`${name} stands`];
   const wasOpen = known === null || isStillOpen(known.status);

@@ -9,9 +9,10 @@ import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
-import { type Fill, fillNameOf, isOfSignal, isStillOpen, orderOf } from '../model/execution.ts';
+import { type Fill, fillNameOf, isOfSignal, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { listOwn } from './read-exposure.ts';
@@ -168,11 +169,11 @@ export async function storeOthers(
 
 /** Whether the fills of an entry's own order are told by following it: it is followed, or has ended with all of them. */
 function isTold(entry: Entry | null): boolean {
-  if (entry === null) return false;
-  const { execution } = entry;
-  if (execution === null || execution.isFollowed) return true;
-  const own = orderOf(execution, 'order');
-  return own !== null && own.status !== 'gone' && !isStillOpen(own.status);
+  const record = entry === null ? null : orderRecordOf(entry);
+  if (record === null) return entry !== null;
+  const { followed, isFollowed } = record;
+  if (isFollowed !== false) return true;
+  return followed !== null && followed.status !== 'gone' && !isStillOpen(followed.status);
 }
 
 function fillOf(account: string, deal: AccountDeal): Fill {

@@ -4,12 +4,12 @@ import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listFills } from '../ledger/executions.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
 import type { CostBooks, CostPosition, FirstHoldings } from '../model/average-cost.ts';
-import { type Fill, fillNameOf, orderOf } from '../model/execution.ts';
+import { type Fill, fillNameOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { DecimalText } from '../model/signal.ts';
@@ -20,7 +20,6 @@ import {
   parseBooks,
   readOtherDeals,
 } from './account-deals.ts';
-import { orderSignalOf } from './sent-order.ts';
 
 export type DayServices = DealServices;
 
@@ -121,24 +120,23 @@ function findToldFill(
   known: readonly Fill[],
   isSpot: (market: string) => boolean,
 ): Fill | null {
-  const report = finalReport(stepFacts(entry, 'placed'));
-  const { signal, account, signalId, execution, updatedAtMs } = entry;
-  if (signal === null || report?.filledNotional === undefined) return null;
+  const record = orderRecordOf(entry);
+  const report = record?.reported;
+  if (record === null || report?.filledNotional === undefined) return null;
+  const { account, signalId, market, asked, positionSide, updatedAtMs } = record;
   const { orderId, side, filled, filledNotional, fee = '0' } = report;
   const counted = known
     .filter((fill) => fill.orderId === orderId)
     .reduce((sum, { amount }) => sum.plus(parseDecimal(amount)), zero);
-  const followed = parseDecimal(orderOf(execution, 'order')?.filled ?? '0');
+  const followed = parseDecimal(record.followed?.filled ?? '0');
   const whole = parseDecimal(filled);
   const missing = whole.minus(followed.gt(counted) ? followed : counted);
   if (missing.lte(zero)) return null;
-  const asked = orderSignalOf(entry);
-  const { base, quote } = currenciesInName(signal.market);
+  const { base, quote } = currenciesInName(market);
   const part = (value: DecimalText) => parseDecimal(value).times(missing).div(whole);
-  const positionSide = asked?.positionSide;
   return {
     account,
-    market: signal.market,
+    market,
     dealId: 0,
     atMs: report.endedAtMs ?? report.createdAtMs ?? updatedAtMs,
     signalId,
@@ -152,7 +150,7 @@ function findToldFill(
     price: formatDecimal(parseDecimal(filledNotional).div(whole)),
     notional: formatDecimal(part(filledNotional)),
     fee: formatDecimal(part(fee)),
-    feeAsset: isSpot(signal.market) && side === 'buy' ? base : quote,
+    feeAsset: isSpot(market) && side === 'buy' ? base : quote,
   };
 }
 

@@ -1,11 +1,10 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
-import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { hasFilled, isStillOpen, orderOf } from '../model/execution.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
+import { hasFilled, isStillOpen } from '../model/execution.ts';
 import { isOrderEnd, type Side } from '../model/order.ts';
-import type { OrderReport } from '../model/step-facts.ts';
 import { type EntryExits, exitsOf } from './exits.ts';
 import type { SeenPosition } from './seen-position.ts';
 
@@ -48,68 +47,51 @@ export function endedExitsIn({ steps }: Entry): readonly string[] {
   return steps.at(-1)?.facts?.exitsEndedFor ?? [];
 }
 
-/** What was read beside the entries. */
+/** What was read beside the orders. */
 export interface Findings {
-  readonly reports: CancelReports;
   /** The signals whose exits earlier closes have ended. */
   readonly endedBefore: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
-/** Null when the entry has no exits, or those of another position. */
-export function claimOf(entry: Entry, closed: Closed, findings: Findings): Claim | null {
-  const { signalId, steps, status } = entry;
-  const reporting = steps.findLast(({ facts }) => facts?.report !== undefined)?.facts;
-  if (reporting === undefined && status !== 'placed') return null;
-  const exits = exitsOf(entry);
+/** Null when the order has no exits, or those of another position. */
+export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowMs }: Findings): Claim | null {
+  if (record.lastReport === null && record.status !== 'placed') return null;
+  const exits = exitsOf(record);
   const { position, closingSide } = closed;
   if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
   if (position.side !== null && exits.positionSide !== position.side) return null;
-  const end = entryEndOf(entry, reporting === undefined ? null : finalReport(reporting), findings);
+  const end = endOf(record);
   const isKnown = exits.ids.length > 0;
   if (!isKnown && end.isUnfilled) return null;
-  const hasEnded = findings.endedBefore.has(signalId);
-  const awaitedUntilMs = isKnown || hasEnded ? null : listedByMs(end, closed, findings.nowMs);
+  const hasEnded = endedBefore.has(record.signalId);
+  const awaitedUntilMs = isKnown || hasEnded ? null : listedByMs(end, closed, nowMs);
   return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
 }
 
-/** How the order of an entry ended, as far as the ledger knows. */
-interface EntryEnd {
-  readonly isFilled: boolean;
-  /** It has ended without a fill. */
-  readonly isUnfilled: boolean;
-  /** It has a fill, and may have ended at any time since. */
-  readonly isPartial: boolean;
-  /** On the exchange's clock; null when nobody said. */
-  readonly endedAtMs: number | null;
-  /** When a cancellation of this relay was answered, on its own clock; null: none has found a fill. */
-  readonly cancelledAtMs: number | null;
-}
-
-function entryEndOf(entry: Entry, report: OrderReport | null, { reports }: Findings): EntryEnd {
-  const own = orderOf(entry.execution, 'order');
+/** How an order ended, as far as the ledger knows. */
+function endOf({ lastReport: report, proved, followed, isFollowed, cancelled }: OrderRecord) {
   // An order that its fills alone have proved was never reported; it is not known to have ended.
-  const { proved } = stepFacts(entry, 'placed');
-  const hasReportedFill = parseDecimal(report?.filled ?? proved?.filled ?? '0').gt(zero);
+  const hasReportedFill = (decimalIn(report?.filled) ?? proved ?? zero).gt(zero);
   const hasEndedAtOnce = hasReportedFill && (report === null || isOrderEnd(report.status));
-  const hasFollowedFill = own !== null && hasFilled(own);
-  const hasFollowedEnd = own !== null && !isStillOpen(own.status);
-  const cancelled = findCancelledFill(entry, reports);
-  const hasFill = hasReportedFill || hasFollowedFill;
+  const hasFollowedEnd = followed !== null && !isStillOpen(followed.status);
+  const hasFill = hasReportedFill || (followed !== null && hasFilled(followed));
   const isCancelledUnfilled = cancelled?.filled?.eq(zero) === true;
   return {
-    isFilled: hasEndedAtOnce || own?.status === 'filled',
+    isFilled: hasEndedAtOnce || followed?.status === 'filled',
     // While it is followed, a list may still show a fill of it.
-    isUnfilled:
-      !hasFill && ((hasFollowedEnd && entry.execution?.isFollowed === false) || isCancelledUnfilled),
+    isUnfilled: !hasFill && ((hasFollowedEnd && isFollowed === false) || isCancelledUnfilled),
+    /** It has a fill, and may have ended at any time since. */
     isPartial: hasFill && !hasEndedAtOnce && !hasFollowedEnd,
-    endedAtMs: hasEndedAtOnce ? (report?.endedAtMs ?? report?.createdAtMs ?? null) : (own?.endedAtMs ?? null),
-    cancelledAtMs: cancelled === null || isCancelledUnfilled ? null : cancelled.atMs,
+    /** On the exchange's clock; null when nobody said. */
+    endedAtMs: (hasEndedAtOnce ? (report?.endedAtMs ?? report?.createdAtMs) : followed?.endedAtMs) ?? null,
+    /** When a cancellation of this relay was answered, on its own clock; null: none has found a fill. */
+    cancelledAtMs: isCancelledUnfilled ? null : (cancelled?.atMs ?? null),
   };
 }
 
 /** From this time on, lists show the exits of the entry. Without its end, the last change of the position tells of its fill. */
-function listedByMs(end: EntryEnd, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
+function listedByMs(end: ReturnType<typeof endOf>, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
   if (end.endedAtMs === null && end.cancelledAtMs !== null) return end.cancelledAtMs + longestOrderLagMs;
   const placedAtMs = end.endedAtMs ?? (end.isPartial ? atMs : (modifiedAtMs ?? atMs));
   return nowMs + longestOrderLagMs - Math.max(0, atMs - placedAtMs);

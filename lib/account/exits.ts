@@ -1,34 +1,17 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn } from '../base/json.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { exitPricesIn, finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { exitIdsOf, type OrderRole, orderOf } from '../model/execution.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
+import type { WantedExit } from '../ledger/sent-order.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { exitPriceOf, type Order, oppositeOf, type PositionSide, type Side } from '../model/order.ts';
-import type { DecimalText } from '../model/signal.ts';
-import { orderSignalOf } from './sent-order.ts';
-
-/** A stop-loss or take-profit that an entry asked for. */
-export interface WantedExit {
-  readonly role: Exclude<OrderRole, 'order'>;
-  /** Null when it is not known: the alert gave a distance, and the response that had the price was lost. */
-  readonly price: Decimal | null;
-  /** Whether the exchange itself reported the price, which is then exact. */
-  readonly isReported: boolean;
-}
 
 /** The exits of an entry: the orders that the exchange makes when it fills. */
-export interface EntryExits {
-  readonly signalId: string;
-  readonly market: string;
+export interface EntryExits extends Pick<OrderRecord, 'signalId' | 'market' | 'filled'> {
   /** Of the exits. */
   readonly side: Side;
   /** The position of hedge mode that they close; `BOTH` in one-way mode. */
   readonly positionSide: PositionSide;
   /** Null while no response has told it. */
   readonly entryOrderId: number | null;
-  /** What the order of the entry filled, in base units, as far as it is known. */
-  readonly filled: Decimal;
   /** Of those that a list has shown. What is known by its id is known by nothing else from then on. */
   readonly ids: readonly number[];
   /** The others. */
@@ -36,55 +19,17 @@ export interface EntryExits {
 }
 
 /**
- * The exits that an entry asked for.
+ * The exits that an order may still have.
  *
- * @returns null when it asked for none, or for no order
+ * @returns null when it asked for none, or when nothing more can become of them
  */
-export function exitsOf(entry: Entry): EntryExits | null {
-  const { signal, signalId, orderId, execution } = entry;
-  const asked = orderSignalOf(entry);
-  const report = finalReport(stepFacts(entry, 'placed'));
-  const entrySide = report?.side ?? asked?.side;
-  if (signal === null || entrySide === undefined) return null;
-  const ids = exitIdsOf(execution);
-  const awaited =
-    // Nothing more can become of it.
-    execution?.isFollowed === false
-      ? []
-      : wantedExitsOf(entry).filter(({ role }) => orderOf(execution, role) === null);
+export function exitsOf({ signalId, market, side, filled, ...record }: OrderRecord): EntryExits | null {
+  if (side === null) return null;
+  const ids = record.exits.flatMap(({ order }) => order?.orderId ?? []);
+  const awaited = record.isFollowed === false ? [] : record.exits.filter(({ order }) => order === null);
   if (ids.length + awaited.length === 0) return null;
-  return {
-    signalId,
-    market: signal.market,
-    side: oppositeOf(entrySide),
-    positionSide: asked?.positionSide ?? 'BOTH',
-    entryOrderId: orderId,
-    filled: parseDecimal(orderOf(execution, 'order')?.filled ?? report?.filled ?? '0'),
-    ids,
-    awaited,
-  };
-}
-
-/** The exits that an entry asked for, with the prices that the exchange reported for them. */
-export function wantedExitsOf(entry: Entry): readonly WantedExit[] {
-  const reported = entry.steps.findLast(({ facts }) => facts?.report !== undefined)?.facts?.report?.exits;
-  const asked = orderSignalOf(entry);
-  const { stopLoss, takeProfit } = exitPricesIn(entry.steps);
-  const wanted = [
-    wantedExit('stop_loss', stopLoss ?? asked?.stopLoss, reported?.stopLoss),
-    wantedExit('take_profit', takeProfit ?? asked?.takeProfit, reported?.takeProfit),
-  ];
-  return wanted.filter((exit) => exit !== null);
-}
-
-function wantedExit(
-  role: WantedExit['role'],
-  asked: string | undefined,
-  reported: DecimalText | undefined,
-): WantedExit | null {
-  if (asked === undefined) return null;
-  const price = decimalIn(reported);
-  return { role, price: price ?? decimalIn(asked), isReported: price !== null };
+  const { positionSide = 'BOTH', orderId: entryOrderId } = record;
+  return { signalId, market, side: oppositeOf(side), positionSide, entryOrderId, filled, ids, awaited };
 }
 
 /** An order of the exchange's lists. */
@@ -136,15 +81,15 @@ export function attachedIds(tpsl: AttachedExits | null | undefined): readonly nu
 }
 
 /**
- * Recognises the exits of these entries, and of these positions.
+ * Recognises the exits of these orders, and of these positions.
  *
  * @param attached what the list of positions shows beside them
  */
 export function exitTest(
-  entries: readonly Entry[],
+  records: readonly OrderRecord[],
   attached: readonly (AttachedExits | null)[],
 ): (order: ExitCandidate) => boolean {
-  const placed = entries.filter(({ status }) => status === 'placed').flatMap((entry) => exitsOf(entry) ?? []);
+  const placed = records.flatMap((record) => (record.status === 'placed' ? (exitsOf(record) ?? []) : []));
   const ids = new Set([...placed.flatMap((exits) => exits.ids), ...attached.flatMap(attachedIds)]);
   return (order) =>
     ids.has(order.orderId) ||

@@ -1,7 +1,7 @@
 import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
-import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
+import { listRecords } from '../ledger/order-record.ts';
 import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
@@ -34,17 +34,13 @@ export async function expectExits(
   const recent = await listRecent(services, account, market);
   const entries = [...recent.entries, ...own].filter(({ signal }) => signal?.market === market);
   const single = [...new Map(entries.map((entry) => [entry.signalId, entry])).values()];
-  const findings = {
-    reports: cancelReportsIn(single),
-    endedBefore: new Set(single.flatMap(endedExitsIn)),
-    nowMs,
-  };
+  const findings = { endedBefore: new Set(single.flatMap(endedExitsIn)), nowMs };
   // The close itself is still being sent.
   const placed = own.filter(({ status }) => status === 'placed');
   // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
   const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
-  const ended = single.filter(({ signalId }) => !resting.has(signalId));
-  const claims = ended.flatMap((entry) => claimOf(entry, closed, findings) ?? []);
+  const ended = listRecords(single).filter(({ signalId }) => !resting.has(signalId));
+  const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
 }

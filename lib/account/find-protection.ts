@@ -1,7 +1,8 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { stepFacts } from '../ledger/order-facts.ts';
-import { hasFilled, isStillOpen, type OrderRole, orderOf } from '../model/execution.ts';
+import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
+import { hasFilled, isStillOpen, type OrderRole } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
 
@@ -54,13 +55,11 @@ export function findStrategies(
   position: Pick<OpenPosition, 'market' | 'amount'>,
   followed: readonly Entry[],
 ): readonly string[] {
-  const entries = followed.filter((entry) => isEntryOf(position, entry) && isFilled(entry));
+  const entries = followed.filter((entry) => {
+    const own = followedAs(orderRecordOf(entry), 'order');
+    return isEntryOf(position, entry) && own !== null && hasFilled(own);
+  });
   return [...new Set(entries.flatMap(({ signal }) => signal?.strategy ?? []))];
-}
-
-function isFilled({ execution }: Entry): boolean {
-  const own = orderOf(execution, 'order');
-  return own !== null && hasFilled(own);
 }
 
 /**
@@ -75,7 +74,7 @@ export function isStopAwaited(
   return followed.some((entry) => {
     const { signal, execution, updatedAtMs } = entry;
     if (!isEntryOf(position, entry) || signal === null || !('stopLoss' in signal)) return false;
-    if (signal.stopLoss === undefined || orderOf(execution, 'stop_loss') !== null) return false;
+    if (signal.stopLoss === undefined || followedAs(orderRecordOf(entry), 'stop_loss') !== null) return false;
     const sinceMs = execution === null ? updatedAtMs : (execution.unprotectedSinceMs ?? execution.readAtMs);
     return nowMs - sinceMs < protectionBoundMs;
   });
@@ -95,37 +94,26 @@ function isEntryOf(
   return signal.action !== 'order' || (!isMarkedReducing(signal) && signal.side === entrySideOf(amount));
 }
 
-function openExits({ signalId, execution }: Entry, role: OrderRole): readonly KnownExit[] {
-  if (execution === null) return [];
-  const own = orderOf(execution, 'order');
-  return execution.orders
-    .filter((order) => order.role === role && isStillOpen(order.status))
-    .map(({ orderId, price }) => ({
-      signalId,
-      orderId,
-      price: price === undefined ? null : parseDecimal(price),
-      amount: own === null ? null : parseDecimal(own.filled),
-      readAtMs: execution.readAtMs,
-    }));
+function openExits(entry: Entry, role: OrderRole): readonly KnownExit[] {
+  const record = orderRecordOf(entry);
+  const exit = followedAs(record, role);
+  const { followed, readAtMs = null } = record ?? {};
+  if (exit === null || !isStillOpen(exit.status) || readAtMs === null) return [];
+  const { orderId, price } = exit;
+  const amount = decimalIn(followed?.filled);
+  return [{ signalId: entry.signalId, orderId, price: decimalIn(price), amount, readAtMs }];
 }
 
 /** A stop order of its own that stops the position out, such as one that replaces a missing stop-loss. */
-function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: Side): readonly KnownExit[] {
-  if (signal?.action !== 'order' || signal.side === entrySide || execution === null) return [];
-  if (!('stopPrice' in signal)) return [];
-  const own = orderOf(execution, 'order');
-  if (own === null || !isStillOpen(own.status)) return [];
-  const { report } = stepFacts({ steps }, 'placed');
+function findOwnStop(entry: Entry, entrySide: Side): readonly KnownExit[] {
+  const { signal, signalId } = entry;
+  if (signal?.action !== 'order' || signal.side === entrySide || !('stopPrice' in signal)) return [];
+  const { followed = null, reported = null, readAtMs = null } = orderRecordOf(entry) ?? {};
+  if (followed === null || readAtMs === null || !isStillOpen(followed.status)) return [];
   const condition = entrySide === 'buy' ? 'lte' : 'gte';
   // The exchange decides when it takes a stop order whether it waits for the price to rise or to fall.
-  if ((report?.activationCondition ?? condition) !== condition) return [];
-  return [
-    {
-      signalId,
-      orderId: own.orderId,
-      price: parseDecimal(signal.stopPrice),
-      amount: report === undefined ? null : parseDecimal(report.amount).minus(parseDecimal(own.filled)),
-      readAtMs: execution.readAtMs,
-    },
-  ];
+  if ((reported?.activationCondition ?? condition) !== condition) return [];
+  const price = parseDecimal(signal.stopPrice);
+  const amount = decimalIn(reported?.amount)?.minus(parseDecimal(followed.filled)) ?? null;
+  return [{ signalId, orderId: followed.orderId, price, amount, readAtMs }];
 }

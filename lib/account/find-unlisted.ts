@@ -1,21 +1,19 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { parseDecimal, zero } from '../base/decimal.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
-import { type CancelReports, findCancelledFill } from '../ledger/cancel-reports.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { OrderRecord, Sighting } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { isOrderEnd, type Order, type PositionSide } from '../model/order.ts';
-import { describeOwn, type OwnEntry, type OwnOrder, partOf, remainderOf, takePart } from './own-orders.ts';
+import type { Order, PositionSide } from '../model/order.ts';
+import { describeOwn, type OwnOrder, type OwnRecord, partOf, remainderOf, takePart } from './own-orders.ts';
 
 /** What the ledger and the exchange say of an account; the ledger was read first. */
 export interface OwnView {
   readonly account: Account;
-  readonly entries: readonly Entry[];
+  readonly records: readonly OrderRecord[];
   /** Those of the last seconds. */
   readonly fills: readonly Fill[];
-  readonly cancels: CancelReports;
   /** The open orders. */
   readonly listed: readonly Order[];
   readonly positions: readonly OpenPosition[];
@@ -27,20 +25,20 @@ export interface OwnView {
  * list of open orders, and fills of the last seconds that no position includes yet.
  */
 export function findUnlisted(view: OwnView): readonly OwnOrder[] {
-  const known = view.entries.flatMap((entry) => describeOwn(view.account, entry) ?? []);
-  const byId = new Map(known.map((own) => [own.entry.signalId, own]));
+  const known = view.records.flatMap((record) => describeOwn(view.account, record) ?? []);
+  const byId = new Map(known.map((own) => [own.signalId, own]));
   const listedAs = indexListed(view.listed);
   const filled = [
-    ...known.flatMap((own) => findReportedFill(view, own, listedAs(own.entry)) ?? []),
+    ...known.flatMap((own) => findReportedFill(view, own, listedAs(own)) ?? []),
     ...view.fills
       .filter((fill) => isFillUnseen(view, fill))
       .map((fill) => ({ atMs: fill.atMs, part: countFill(fill, byId.get(fill.signalId)) })),
   ];
-  const open = known.filter((own) => listedAs(own.entry) === null && mayBeOpen(own, view.nowMs));
+  const open = known.filter((own) => listedAs(own) === null && mayBeOpen(own, view.nowMs));
   return [...open.map(remainderOf), ...withoutClosed(filled)];
 }
 
-function indexListed(listed: readonly Order[]): (entry: Entry) => Order | null {
+function indexListed(listed: readonly Order[]): (record: OrderRecord) => Order | null {
   const byId = new Map(listed.map((order) => [order.orderId, order]));
   const byName = new Map(listed.map((order) => [order.clientOrderId, order]));
   return ({ orderId, clientOrderId }) =>
@@ -80,18 +78,16 @@ function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
 }
 
 /** Whether an order may be open although no list shows it. */
-function mayBeOpen({ entry, followed, reported }: OwnEntry, nowMs: number): boolean {
-  const { status, orderOpen, updatedAtMs } = entry;
+function mayBeOpen({ status, state, followed, orderOpen, updatedAtMs }: OrderRecord, nowMs: number): boolean {
   if (status === 'sending' || status === 'unknown') return true;
-  if (status !== 'placed') return false;
+  if (status !== 'placed' || (state !== null && !isStillOpen(state))) return false;
   // Of an order that has left the list, the follower has not said yet how it ended.
-  if (followed !== null) return orderOpen && isStillOpen(followed.status);
-  if (reported !== null && isOrderEnd(reported.status)) return false;
+  if (followed !== null) return orderOpen;
   // A negative age means that the clock was set back: how old the order is is not known.
   const ageMs = nowMs - updatedAtMs;
   if (orderOpen) return ageMs < longestOrderLagMs;
   // A cancellation has ended it. One that nobody reported may have been filled.
-  return reported === null && ageMs < longestPositionLagMs;
+  return state === null && ageMs < longestPositionLagMs;
 }
 
 /**
@@ -100,47 +96,25 @@ function mayBeOpen({ entry, followed, reported }: OwnEntry, nowMs: number): bool
  * @param inList the order as the list of open orders shows it
  */
 function findReportedFill(
-  { positions, cancels, nowMs }: OwnView,
-  own: OwnEntry,
+  { positions, nowMs }: OwnView,
+  own: OwnRecord,
   inList: Order | null,
 ): FilledPart | null {
-  const { entry, followed, reported, amount } = own;
-  const positionSide = own.asked?.positionSide ?? 'BOTH';
-  if (entry.status !== 'placed' || own.isSpot) return null;
-  const atMs = entry.steps.findLast(({ status }) => status === 'placed')?.atMs ?? entry.updatedAtMs;
-  const sightings = [
-    inList === null ? null : sight(inList.filled, inList.updatedAtMs ?? null, inList.updatedAtMs ?? null),
-    sight(
-      reported === null ? null : parseDecimal(reported.filled),
-      atMs,
-      reported?.endedAtMs ?? reported?.createdAtMs ?? null,
-    ),
-    followed?.status === 'filled'
-      ? sight(amount, followed.endedAtMs ?? entry.execution?.readAtMs ?? null, followed.endedAtMs)
-      : null,
-    sightInCancel(own, cancels),
-  ];
-  const known = followed === null ? zero : parseDecimal(followed.filled);
-  const unseen = sightings.flatMap((sighting) => {
-    if (sighting === null || !isLately(sighting.atMs, nowMs)) return [];
-    const { filled, exchangeMs } = sighting;
+  if (own.status !== 'placed' || own.isSpot) return null;
+  const positionSide = own.positionSide ?? 'BOTH';
+  const known = own.followed === null ? zero : own.filled;
+  const unseen = [...sightingsIn(inList), ...own.sightings].flatMap(({ filled, atMs, exchangeMs }) => {
+    if (!isLately(atMs, nowMs)) return [];
     const isShown = exchangeMs !== null && isShownSince(positions, own.market, positionSide, exchangeMs);
-    return isShown || filled.lte(known)
-      ? []
-      : [{ amount: filled.minus(known), atMs: exchangeMs ?? sighting.atMs }];
+    return isShown || filled.lte(known) ? [] : [{ amount: filled.minus(known), atMs: exchangeMs ?? atMs }];
   });
   const [most] = unseen.toSorted((one, other) => other.amount.cmp(one.amount));
   return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
 }
 
-function sightInCancel({ entry, amount }: OwnEntry, cancels: CancelReports) {
-  const found = findCancelledFill(entry, cancels);
-  return found === null ? null : sight(found.filled ?? amount, found.atMs, null);
-}
-
-/** How much of an order was filled, on the relay's clock and on the exchange's. */
-function sight(filled: Decimal | null, atMs: number | null, exchangeMs: number | null) {
-  return filled === null || atMs === null ? null : { filled, atMs, exchangeMs };
+function sightingsIn(list: Order | null): readonly Sighting[] {
+  const atMs = list?.updatedAtMs ?? null;
+  return list === null || atMs === null ? [] : [{ filled: list.filled, atMs, exchangeMs: atMs }];
 }
 
 /** On spot there is no position that a fill could be missing from. */
@@ -170,8 +144,8 @@ function isShownSince(
   );
 }
 
-/** @param own of the entry that the fill belongs to */
-function countFill(fill: Fill, own: OwnEntry | undefined): OwnOrder {
+/** @param own the order that the fill belongs to */
+function countFill(fill: Fill, own: OwnRecord | undefined): OwnOrder {
   const { signalId, market, side, positionSide, role } = fill;
   const amount = parseDecimal(fill.amount);
   return {

@@ -1,14 +1,11 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
+import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account, TradingGround } from '../model/account.ts';
-import { type OrderExecution, orderOf } from '../model/execution.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import type { OrderReport } from '../model/step-facts.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
-import { orderSignalOf } from './sent-order.ts';
 
 /** What an order of the relay may still do, or has done, without the exchange's lists showing it. */
 export interface OwnOrder {
@@ -28,54 +25,27 @@ export interface OwnOrder {
 
 /** All that is left of the order of an entry; null when it is no order. */
 export function ownOrderOf(account: Account, entry: Entry): OwnOrder | null {
-  const own = describeOwn(account, entry);
+  const record = orderRecordOf(entry);
+  const own = record === null ? null : describeOwn(account, record);
   return own === null ? null : remainderOf(own);
 }
 
-/** An entry that placed an order, and what the ledger says of that order. */
-export interface OwnEntry {
-  readonly entry: Entry;
-  readonly market: string;
+/** The record of an order, as it counts for the limits of its account. */
+export interface OwnRecord extends OrderRecord {
   readonly side: Side;
-  readonly asked: OrderSignal | null;
-  /** As the response to its creation reported it, or the one that ended what must not rest; null when nothing did. */
-  readonly reported: OrderReport | null;
-  readonly followed: OrderExecution | null;
-  readonly amount: Decimal | null;
-  readonly notional: Decimal | null;
   readonly isSpot: boolean;
   readonly mayRest: boolean;
   readonly onlyReduces: boolean;
 }
 
-/** Null when the entry placed no order, or none that can be read. */
-export function describeOwn(account: Account, entry: Entry): OwnEntry | null {
-  const { signal, execution } = entry;
-  if (signal === null) return null;
-  const sent = stepFacts(entry, 'sending');
-  const { counted } = sent;
-  const asked = orderSignalOf(entry);
-  const side = counted?.side ?? asked?.side;
-  if (side === undefined) return null;
-  const reported = finalReport(stepFacts(entry, 'placed'));
-  const askedAmount = asked?.size.unit === 'base' ? asked.size.quantity : null;
-  const amount = counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount;
+/** Null when nothing says which side it is of. */
+export function describeOwn(account: Account, record: OrderRecord): OwnRecord | null {
+  const { asked, side, market, wasReducing } = record;
+  if (side === null) return null;
   const mayRest = asked === null || !mustNotRest(asked);
-  const tradesOn = limitsOf(account, signal.market)?.tradesOn ?? 'margin';
-  return {
-    entry,
-    market: signal.market,
-    side,
-    asked,
-    reported,
-    followed: orderOf(execution, 'order'),
-    amount: amount === null ? null : parseDecimal(amount),
-    notional: typeof counted?.notional === 'string' ? parseDecimal(counted.notional) : null,
-    isSpot: tradesOn === 'spot',
-    mayRest,
-    onlyReduces:
-      (asked !== null && saysItReduces(asked, tradesOn)) || (counted?.onlyReduces === true && !mayRest),
-  };
+  const tradesOn = limitsOf(account, market)?.tradesOn ?? 'margin';
+  const onlyReduces = (asked !== null && saysItReduces(asked, tradesOn)) || (wasReducing && !mayRest);
+  return { ...record, side, isSpot: tradesOn === 'spot', mayRest, onlyReduces };
 }
 
 /** Whether the order says itself that it only reduces, whatever the position is. */
@@ -86,26 +56,18 @@ export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround): boo
 }
 
 /** All that is left of it. */
-export function remainderOf(own: OwnEntry): OwnOrder {
-  const { entry, followed, reported, amount } = own;
-  const filled = followed === null ? parseDecimal(reported?.filled ?? '0') : parseDecimal(followed.filled);
+export function remainderOf(own: OwnRecord): OwnOrder {
+  const { status, followed, filled, amount } = own;
   const left = amount === null ? null : atLeastZero(amount.minus(filled));
   // Once followed it was in the list; one that has left the list may have been filled.
-  return takePart(own, left, own.mayRest && entry.status === 'placed' && followed === null);
+  return takePart(own, left, own.mayRest && status === 'placed' && followed === null);
 }
 
 /** This much of it, in base units. */
-export function takePart(own: OwnEntry, amount: Decimal | null, rests: boolean): OwnOrder {
-  return {
-    signalId: own.entry.signalId,
-    market: own.market,
-    side: own.side,
-    positionSide: own.asked?.positionSide,
-    amount,
-    notional: partOf(own.notional, amount, own.amount),
-    onlyReduces: own.onlyReduces,
-    rests,
-  };
+export function takePart(own: OwnRecord, amount: Decimal | null, rests: boolean): OwnOrder {
+  const { signalId, market, side, positionSide, onlyReduces } = own;
+  const notional = partOf(own.notional, amount, own.amount);
+  return { signalId, market, side, positionSide, amount, notional, onlyReduces, rests };
 }
 
 /** The share of the worth of a whole order. */

@@ -7,6 +7,7 @@ import { cancelReportsIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { listRecords } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../limits/counted-holdings.ts';
 import type { Account } from '../model/account.ts';
@@ -62,20 +63,19 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const { entries: own, fills, cancels } = await listOwnAndFilled(services, account, market);
+  const { entries, records, fills } = await listOwnAndFilled(services, account, market);
   const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
   const unlisted = findUnlisted({
     account,
-    entries: own,
+    records,
     fills,
-    cancels,
     listed: open.orders,
     positions: reading.positions,
     nowMs: services.clock.nowMs(),
   });
   const isExit = exitTest(
-    own,
+    records,
     reading.positions.map(({ tpsl }) => tpsl),
   );
   const unknown: string[] = [
@@ -103,7 +103,7 @@ export async function readExposure(
     reading,
     floating: valued.floating,
     unknown: [...unknown, ...valued.unknown],
-    seen: new Set(own.map(({ signalId }) => signalId)),
+    seen: new Set(entries.map(({ signalId }) => signalId)),
   };
 }
 
@@ -136,14 +136,14 @@ const mostLately = 500;
 const mostRecent = 25;
 
 /**
- * Those entries, those that were placed or filled so lately that the list of positions may not show it, these fills, and
- * what cancellations of late found out.
+ * Those entries and those that were placed or filled so lately that the list of positions may not show it, with the records
+ * of their orders, and these fills.
  */
 async function listOwnAndFilled(
   services: AccountServices,
   account: Account,
   market: string | null,
-): Promise<Pick<OwnView, 'entries' | 'fills' | 'cancels'>> {
+): Promise<Pick<OwnView, 'records' | 'fills'> & { readonly entries: readonly Entry[] }> {
   const { clock, ledger, executions } = services;
   const nowMs = clock.nowMs();
   const [own, recent, page] = await Promise.all([
@@ -170,12 +170,9 @@ async function listOwnAndFilled(
     [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
   // Where an entry was read twice, the later one counts: the list of an account may lag behind.
-  const entries = [...placed, ...own, ...read.filter((entry) => entry !== null)];
-  return {
-    entries: [...new Map(entries.map((entry) => [entry.signalId, entry])).values()],
-    fills,
-    cancels: cancelReportsIn(recent.entries),
-  };
+  const found = [...placed, ...own, ...read.filter((entry) => entry !== null)];
+  const entries = [...new Map(found.map((entry) => [entry.signalId, entry])).values()];
+  return { entries, records: listRecords(entries, cancelReportsIn(recent.entries)), fills };
 }
 
 interface ValuedPosition extends CountedPosition {

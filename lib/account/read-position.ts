@@ -1,3 +1,4 @@
+import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -15,6 +16,10 @@ export type PositionReading =
       readonly kind: 'seen';
       /** The ids of the exits that the list shows beside it. */
       readonly attached: readonly number[];
+      /** When the position was opened, on the exchange's clock; null when there is none. */
+      readonly openedAtMs: number | null;
+      /** The average entry price in the quote currency; null when the exchange does not say it. */
+      readonly basePrice: Decimal | null;
     } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
@@ -65,7 +70,10 @@ export async function readPosition(
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
   const attached = attachedIds(listed?.tpsl);
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, attached };
+  const openedAtMs = listed?.openedAtMs ?? null;
+  const basePrice = listed?.basePrice ?? null;
+  if (unseen === undefined)
+    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

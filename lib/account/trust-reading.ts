@@ -1,12 +1,10 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { parseDecimal, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import { type CancelReports, cancelReportsIn, findCancelledFill } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { hasFilled, orderOf } from '../model/execution.ts';
+import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { hasFilled } from '../model/execution.ts';
 import { isOrderEnd } from '../model/order.ts';
-import { placesOrder } from '../model/signal.ts';
-import type { StepFacts } from '../model/step-facts.ts';
+import type { OrderReport } from '../model/step-facts.ts';
 import type { SeenPosition } from './seen-position.ts';
 
 /**
@@ -31,95 +29,77 @@ export interface LastOrder {
  * @param entries of an account, oldest first
  */
 export function findLastMoves(entries: readonly Entry[], market: string): readonly LastOrder[] {
-  const ofMarket = entries.filter(({ signal }) => signal?.market === market);
-  const reports = cancelReportsIn(ofMarket);
-  const moved = ofMarket.filter(
-    (entry) => mayHaveMoved(entry) && !restsUnfilled(entry) && !wasCancelledUnfilled(entry, reports),
-  );
+  const records = listRecords(entries.filter(({ signal }) => signal?.market === market));
+  const moved = records.filter((record) => mayHaveMoved(record) && !isUnfilled(record));
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
   const last = sent === undefined ? [] : [describeSent(sent)];
-  const later = ofMarket
-    .flatMap((entry) => [...findFollowedFill(entry), ...findFillInCancel(entry, reports)])
+  const later = records
+    .flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)])
     .filter(({ answeredAtMs }) => last.every((order) => answeredAtMs > order.answeredAtMs));
   return [...last, ...later];
 }
 
-function wasCancelledUnfilled({ orderId }: Entry, { ended }: CancelReports): boolean {
-  return orderId !== null && ended.get(orderId)?.filled.eq(zero) === true;
+/** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
+function mayHaveMoved({ status, sentAtMs }: OrderRecord): boolean {
+  return status === 'placed' || (status === 'cancelled' && sentAtMs !== null);
 }
 
 /**
- * Whether its response said that it rests and that nothing of it was filled. A fill after the response is as new to the
- * list as that of an order which has rested for hours.
+ * Whether a cancellation found nothing filled, or its response said that it rests and that nothing of it was filled. A fill
+ * after the response is as new to the list as that of an order which has rested for hours.
  */
-function restsUnfilled(entry: Entry): boolean {
-  const order = finalReport(stepFacts(entry, 'placed'));
-  return order !== null && !isOrderEnd(order.status) && parseDecimal(order.filled).eq(zero);
+function isUnfilled({ cancelled, reported }: OrderRecord): boolean {
+  if (cancelled?.filled?.eq(zero) === true) return true;
+  return reported !== null && !isOrderEnd(reported.status) && parseDecimal(reported.filled).eq(zero);
 }
 
-function describeSent(entry: Entry): LastOrder {
-  const { signalId, updatedAtMs, steps } = entry;
-  const facts = stepFacts(entry, 'placed');
-  const order = signedFill(facts) === null ? null : finalReport(facts);
+function describeSent(record: OrderRecord): LastOrder {
+  const { signalId, answeredAtMs, hadRest, plannedOn } = record;
+  const order = endReportOf(record);
+  const moved = order === null ? null : parseDecimal(order.filled).times(order.side === 'buy' ? '1' : '-1');
   return {
     signalId,
-    answeredAtMs: steps.at(-1)?.atMs ?? updatedAtMs,
+    answeredAtMs,
     // What had to be cancelled may have filled after it was created.
-    endedAtMs: order?.endedAtMs ?? (facts.ended === undefined ? (order?.createdAtMs ?? null) : null),
-    expected: expectedAfter(entry),
+    endedAtMs: order?.endedAtMs ?? (hadRest ? null : (order?.createdAtMs ?? null)),
+    expected:
+      plannedOn === null || moved === null
+        ? null
+        : { amount: parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
   };
 }
 
+/** Null while the order may still fill, or when nobody reported it. */
+function endReportOf({ reported }: OrderRecord): OrderReport | null {
+  return reported !== null && isOrderEnd(reported.status) ? reported : null;
+}
+
 /** A fill of an order that had rested, or of an exit, which the follower has stored. */
-function findFollowedFill(entry: Entry): readonly LastOrder[] {
-  const { execution, signalId } = entry;
-  const isReported = signedFill(stepFacts(entry, 'placed')) !== null;
-  const filled = (execution?.orders ?? []).filter(
-    (order) => !(order.role === 'order' && isReported) && hasFilled(order),
+function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
+  const { signalId, followed, exits, readAtMs } = record;
+  const own = endReportOf(record) === null ? followed : null;
+  const filled = [own, ...exits.map(({ order }) => order)].filter(
+    (order) => order !== null && hasFilled(order),
   );
-  if (execution === null || filled.length === 0) return [];
-  const ends = filled.map(({ endedAtMs }) => endedAtMs);
+  if (readAtMs === null || filled.length === 0) return [];
+  const ends = filled.map((order) => order?.endedAtMs ?? null);
   const endedAtMs = ends.every((end) => end !== null) ? Math.max(...ends) : null;
   // The follower also reads what has nothing to do with the fill, long after it.
-  const latestMs = endedAtMs === null ? execution.readAtMs : endedAtMs + longestPositionLagMs;
-  return [{ signalId, answeredAtMs: Math.min(execution.readAtMs, latestMs), endedAtMs, expected: null }];
+  const latestMs = endedAtMs === null ? readAtMs : endedAtMs + longestPositionLagMs;
+  return [{ signalId, answeredAtMs: Math.min(readAtMs, latestMs), endedAtMs, expected: null }];
 }
 
 /** A fill that a cancellation came too late for, and that nothing else has told yet. */
-function findFillInCancel(entry: Entry, reports: CancelReports): readonly LastOrder[] {
-  const found = findCancelledFill(entry, reports);
-  if (found === null) return [];
-  const own = orderOf(entry.execution, 'order');
-  const followed = own === null ? zero : parseDecimal(own.filled);
-  const reported = parseDecimal(finalReport(stepFacts(entry, 'placed'))?.filled ?? '0');
-  if (found.filled?.lte(followed) || found.filled?.lte(reported)) return [];
-  return [{ signalId: entry.signalId, answeredAtMs: found.atMs, endedAtMs: null, expected: null }];
+function findFillInCancel({ signalId, cancelled, followed, reported }: OrderRecord): readonly LastOrder[] {
+  if (cancelled === null) return [];
+  const told = [followed, reported].map((order) => parseDecimal(order?.filled ?? '0'));
+  if (told.some((filled) => cancelled.filled?.lte(filled))) return [];
+  return [{ signalId, answeredAtMs: cancelled.atMs, endedAtMs: null, expected: null }];
 }
 
-/** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
-function mayHaveMoved({ status, signal, steps }: Entry): boolean {
-  if (signal === null || !placesOrder(signal)) return false;
-  return status === 'placed' || (status === 'cancelled' && steps.some((step) => step.status === 'sending'));
-}
-
-function sentOrCreatedAtMs({ steps, createdAtMs }: Entry): number {
-  return steps.findLast(({ status }) => status === 'sending')?.atMs ?? createdAtMs;
-}
-
-function expectedAfter(entry: Entry): SeenPosition | null {
-  const before = stepFacts(entry, 'sending').position;
-  const filled = before === undefined ? null : signedFill(stepFacts(entry, 'placed'));
-  if (before === undefined || filled === null) return null;
-  return { amount: parseDecimal(before.amount).plus(filled), side: before.side ?? null };
-}
-
-/** Above zero for a buy, in base units; null while the order may still fill, or when nobody reported it. */
-function signedFill(facts: StepFacts): Decimal | null {
-  const order = finalReport(facts);
-  if (order === null || !isOrderEnd(order.status)) return null;
-  const amount = parseDecimal(order.filled);
-  return order.side === 'buy' ? amount : amount.times('-1');
+function sentOrCreatedAtMs({ sentAtMs, createdAtMs }: OrderRecord): number {
+  return sentAtMs ?? createdAtMs;
 }
 
 /** A reading of the positions, and when it began. */

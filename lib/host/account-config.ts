@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/decimal.ts';
-import { accountModes, tradingGrounds } from '../model/account.ts';
+import { accountModes, protectionRules, type StopKind, stopKinds, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
@@ -20,6 +20,8 @@ function isPercentRate(text: string): boolean {
 
 export const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
 const PerMinute = z.int().min(1).max(10_000);
+
+const fillsAtAnyPrice: Readonly<Record<StopKind, boolean>> = { limit: false, market: true };
 
 /** Perpetual markets end so, and no other market does. */
 const perpetualSuffix = '_PERP';
@@ -81,6 +83,8 @@ export const AccountSchema = z
     ...riskFields,
     onMismatch: z.enum(mismatchRules).default('deny'),
     oneStrategyPerMarket: z.boolean().nullable().default(null),
+    protection: z.enum(protectionRules).default('keep'),
+    stopKind: z.enum(stopKinds).default('limit'),
   })
   .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...rest }) => ({
     ...withRiskLimits(rest),
@@ -102,6 +106,14 @@ export const AccountSchema = z
       code: 'custom',
       path: ['onMismatch'],
       message: `is '${onMismatch}', which closes positions at market, and the account has no maxSlippage: those orders would be denied; add maxSlippage, for example '0.5%'`,
+    });
+  })
+  .superRefine(({ stopKind, allowUnguardedMarket }, context) => {
+    if (!fillsAtAnyPrice[stopKind] || allowUnguardedMarket) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['stopKind'],
+      message: `is 'market', and such a stop-loss fills at any price: add allowUnguardedMarket: true, or write stopKind: 'limit'`,
     });
   });
 

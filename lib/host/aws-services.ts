@@ -109,12 +109,14 @@ export function openExecuteServices(
   const connection = connect(host, environment);
   const clients = openExchangeClients(connection);
   const logging = logTo('execute-signal');
+  const ledger = openLedger(connection);
   const records = openRecords(connection);
   return {
     clock: systemClock,
     ...logging,
     settings: host.settings,
-    ledger: openLedger(connection),
+    ledger,
+    entrance: createQueuedEntrance(ledger, openQueue(connection)),
     ...records,
     markets: createMarketCatalogue({
       client: clients.anonymous,
@@ -145,14 +147,19 @@ export function openReconcileServices(
   const records = openRecords(connection);
   const secrets = openExchangeKeys(connection);
   const logging = logTo('reconcile-signals');
+  const ledger = openLedger(connection);
+  const queue = openQueue(connection);
   const { forAccount } = openExchangeClients(connection, secrets);
   return {
     clock: systemClock,
     ...logging,
     settings: host.settings,
-    ledger: openLedger(connection),
+    ledger,
+    entrance: createQueuedEntrance(ledger, queue),
+    // Whatever the address of the exchange is: a stack trades for real.
+    isPaperExchange: false,
     ...records,
-    queue: openQueue(connection),
+    queue,
     exchangeFor: tellOddities(forAccount, { clock: systemClock, ...logging, ...records }),
     keepFingerprints: createFingerprintKeeper({
       accounts: Object.keys(host.settings.accounts),

@@ -1,5 +1,4 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
-import { isStillOpen, orderOf } from '../model/execution.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { Entry } from './entry.ts';
 import { placedByIn } from './order-facts.ts';
@@ -29,22 +28,7 @@ export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
   return { ended, gone };
 }
 
-/** A fill that a cancellation found. */
-export interface CancelledFill {
-  /** In the unit of the order; null when it may be all of it. */
-  readonly filled: Decimal | null;
-  /** When the cancellation was answered. */
-  readonly atMs: number;
-}
-
-/** What a cancellation found of the order of an entry; null when none did, or when the order was gone and its end is known. */
-export function findCancelledFill(
-  { signalId, orderId, execution }: Entry,
-  { ended, gone }: CancelReports,
-): CancelledFill | null {
-  const report = orderId === null ? undefined : ended.get(orderId);
-  if (report !== undefined) return report;
-  const own = orderOf(execution, 'order');
-  const atMs = gone.get(signalId);
-  return atMs === undefined || (own !== null && !isStillOpen(own.status)) ? null : { filled: null, atMs };
+/** The ids of the exits that the relay itself has cancelled, because others took their place or nothing was left to protect. */
+export function replacedIn(entries: readonly Pick<Entry, 'steps'>[]): ReadonlySet<number> {
+  return new Set(entries.flatMap(({ steps }) => steps.flatMap(({ facts }) => facts?.replaced ?? [])));
 }

@@ -1,6 +1,6 @@
 import type { Status } from '../model/outcome.ts';
-import type { ExitPrices, OrderReport, StepFacts } from '../model/step-facts.ts';
-import type { Entry, Step } from './entry.ts';
+import type { OrderReport, StepFacts } from '../model/step-facts.ts';
+import type { Entry } from './entry.ts';
 
 const none: StepFacts = {};
 
@@ -12,20 +12,6 @@ export function stepFacts({ steps }: Pick<Entry, 'steps'>, status: Status): Step
 /** The order as the exchange reported it last; null when it was not reported. */
 export function finalReport({ ended, report }: StepFacts): OrderReport | null {
   return ended ?? report ?? null;
-}
-
-/** The exits that were sent with the order of an entry, as the exchange reported them where it did. */
-export function exitPricesIn(steps: readonly Step[]): ExitPrices {
-  const newest = steps.toReversed();
-  const reported = newest.map(({ facts }) => facts?.report?.exits);
-  const sent = newest.map(({ facts }) => facts?.exits);
-  const priceOf = (name: keyof ExitPrices) =>
-    [...reported, ...sent].map((exits) => exits?.[name]).find((price) => price !== undefined);
-  const [stopLoss, takeProfit] = [priceOf('stopLoss'), priceOf('takeProfit')];
-  return {
-    ...(stopLoss === undefined ? {} : { stopLoss }),
-    ...(takeProfit === undefined ? {} : { takeProfit }),
-  };
 }
 
 /** The ids of the signals that placed the orders of a cancellation, or the entries that a close cancelled first. */

@@ -69,7 +69,19 @@ export interface Account {
    * targets are used.
    */
   readonly oneStrategyPerMarket: boolean | null;
+  /** What becomes of a stop-loss or take-profit that does not fit its position any more; absent: as `alarm`. */
+  readonly protection?: ProtectionRule;
+  /** How the relay places a stop-loss itself; absent: as `limit`. */
+  readonly stopKind?: StopKind;
 }
+
+/** `keep`: it is replaced, and one that is missing is placed. `alarm`: an alarm is raised, and nothing is changed. */
+export const protectionRules = ['keep', 'alarm'] as const;
+export type ProtectionRule = (typeof protectionRules)[number];
+
+/** `limit`: with a limit price a little beyond its trigger price. `market`: it fills at any price. */
+export const stopKinds = ['limit', 'market'] as const;
+export type StopKind = (typeof stopKinds)[number];
 
 /** Limits of growing risk. Orders that only reduce a position pass them all. Amounts are in USDT. */
 export interface RiskLimits {

@@ -6,7 +6,8 @@ import type { DecimalText } from './signal.ts';
  * The part that an order plays for its signal: the order that the signal asked for, or the stop-loss or take-profit that
  * the exchange made from it.
  */
-export type OrderRole = 'order' | 'stop_loss' | 'take_profit';
+export const orderRoles = ['order', 'stop_loss', 'take_profit'] as const;
+export type OrderRole = (typeof orderRoles)[number];
 
 /** `other`: a deal of the account that belongs to no signal, such as one by hand, or a liquidation. */
 export type FillRole = OrderRole | 'other';
@@ -98,11 +99,6 @@ export interface Execution {
 /** The order that plays a part for its signal; null when nothing is known of it. */
 export function orderOf(execution: Pick<Execution, 'orders'> | null, role: OrderRole): OrderExecution | null {
   return execution?.orders.find((order) => order.role === role) ?? null;
-}
-
-/** The ids of the exits that were followed. */
-export function exitIdsOf(execution: Execution | null): readonly number[] {
-  return (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId]));
 }
 
 /** Whether an order has a fill. Its status tells of one before the fills are listed, which alone count as filled. */

@@ -52,6 +52,8 @@ export interface ExecuteServices {
   readonly alarms: Alarms;
   readonly settings: Settings;
   readonly ledger: Ledger;
+  /** Takes in signals that the relay itself makes, and puts them in line. */
+  readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly executions: Executions;
   readonly facts: AccountFacts;
   readonly markets: MarketCatalogue;

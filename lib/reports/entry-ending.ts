@@ -1,9 +1,8 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { finalReport, stepFacts } from '../ledger/order-facts.ts';
-import { isStillOpen, type OrderExecution, orderOf } from '../model/execution.ts';
+import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
+import { isStillOpen, type OrderExecution } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
-import type { Side } from '../model/order.ts';
 import type { EntryLot } from './entry-lots.ts';
 import { factsOf } from './signal-facts.ts';
 
@@ -58,10 +57,10 @@ export interface Ending {
  * @returns null for an entry that placed no order
  */
 export function endingOf(entry: Entry, lot: EntryLot | null = null): Ending | null {
-  const { status, signal, execution } = entry;
+  const record = orderRecordOf(entry);
   const facts = factsOf(entry);
-  if (status !== 'placed' || signal === null || facts === null) return null;
-  const currencies = currenciesInName(signal.market);
+  if (record?.status !== 'placed' || facts === null) return null;
+  const currencies = currenciesInName(record.market);
   const none: Ending = {
     state: 'unread',
     profit: null,
@@ -70,33 +69,34 @@ export function endingOf(entry: Entry, lot: EntryLot | null = null): Ending | nu
     unvaluedFees: [],
     reason: null,
   };
-  const own = orderOf(execution, 'order');
+  const own = record.followed;
   if (own === null) return none;
-  if (!parseDecimal(own.filled).gt(zero)) return { ...none, ...endUnfilled(entry, own) };
+  if (!parseDecimal(own.filled).gt(zero)) return { ...none, ...endUnfilled(record, own) };
   if (isStillOpen(own.status)) return { ...none, state: 'filling' };
-  const byExits = endByExits(entry, own, currencies);
+  const byExits = endByExits(record, own, currencies);
   if (byExits !== null) return { ...none, ...byExits };
   if (lot === null) return { ...none, state: facts.onlyReduces ? 'reduced' : 'open' };
   return { ...none, ...endByFills(lot), unvaluedFees: lot.unvaluedFees };
 }
 
-function endUnfilled(entry: Entry, own: OrderExecution): Partial<Ending> {
+function endUnfilled({ reported }: OrderRecord, own: OrderExecution): Partial<Ending> {
   if (isStillOpen(own.status)) return { state: 'waiting' };
   if (own.status === 'gone') return { state: 'gone' };
-  const placed = finalReport(stepFacts(entry, 'placed'))?.status;
   const { endReason = null } = own;
   return {
-    state: endReason === null && placed === 'cancelled' ? 'unfilled' : 'cancelled',
+    state: endReason === null && reported?.status === 'cancelled' ? 'unfilled' : 'cancelled',
     reason: endReason,
   };
 }
 
 /** When the exits closed all that was filled, its profit needs no other fills. @returns null when they did not */
-function endByExits(entry: Entry, own: OrderExecution, { base, quote }: Currencies): Partial<Ending> | null {
-  const side = sideOf(entry);
-  const stop = orderOf(entry.execution, 'stop_loss');
-  const target = orderOf(entry.execution, 'take_profit');
-  const exits = [stop, target].flatMap((exit) => exit ?? []);
+function endByExits(
+  record: OrderRecord,
+  own: OrderExecution,
+  { base, quote }: Currencies,
+): Partial<Ending> | null {
+  const { side } = record;
+  const exits = record.exits.flatMap(({ order }) => order ?? []);
   const closed = sumOf(exits.map(({ filled }) => parseDecimal(filled)));
   if (side === null || !closed.eq(parseDecimal(own.filled))) return null;
   const orders = [own, ...exits];
@@ -104,17 +104,14 @@ function endByExits(entry: Entry, own: OrderExecution, { base, quote }: Currenci
   const cost = parseDecimal(own.filledNotional);
   const gross = side === 'buy' ? worth.minus(cost) : cost.minus(worth);
   const fees = sumOf(orders.map((order) => feesOf(order, { base, quote })));
+  const filled = new Set(exits.filter((exit) => parseDecimal(exit.filled).gt(zero)).map(({ role }) => role));
   const paid = new Set(orders.flatMap((order) => Object.keys(order.fees)));
   return {
-    state: isFilled(stop) ? (isFilled(target) ? 'closed' : 'stopped_out') : 'target',
+    state: filled.size === 2 ? 'closed' : filled.has('stop_loss') ? 'stopped_out' : 'target',
     profit: gross.minus(fees),
     left: zero,
     unvaluedFees: [...paid].filter((asset) => asset !== base && asset !== quote).sort(),
   };
-}
-
-function isFilled(order: OrderExecution | null): boolean {
-  return order !== null && parseDecimal(order.filled).gt(zero);
 }
 
 /** In the quote currency; a fee in the base currency at the average price of the order. */
@@ -131,13 +128,6 @@ function endByFills(lot: EntryLot): Partial<Ending> {
   const total = profit.plus(realised);
   if (left.eq(zero)) return { state: 'closed', profit: total, left };
   return { state: 'open', profit: opened.eq(left) && closed.eq(zero) ? null : total, left };
-}
-
-/** The side of the order; that of a position signal stands in what was sent. Null when it cannot be read. */
-function sideOf(entry: Entry): Side | null {
-  const { signal } = entry;
-  if (signal?.action === 'order') return signal.side;
-  return stepFacts(entry, 'sending').positionOrder?.side ?? null;
 }
 
 function sumOf(values: readonly Decimal[]): Decimal {

@@ -83,7 +83,7 @@ export async function readReport(
       onDeal(deal);
     }
     for (const each of facts.values())
-      if (each.createdAtMs >= fromMs && each.createdAtMs < untilMs)
+      if (each.isAsked && each.createdAtMs >= fromMs && each.createdAtMs < untilMs)
         builder.addSignal(each, firstFills.get(each.signalId) ?? null);
   }
   return { rows: builder.rows(), totals: builder.totals(), caveats: describeFindings(found) };

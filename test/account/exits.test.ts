@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ExitCandidate, exitTest, mayBeExit, type WantedExit } from '../../lib/account/exits.ts';
+import { type ExitCandidate, exitTest, mayBeExit } from '../../lib/account/exits.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { WantedExit } from '../../lib/ledger/sent-order.ts';
 
 /** The exits of a long entry of 0.1, order 7. */
 const exits = {

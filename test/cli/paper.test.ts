@@ -106,6 +106,30 @@ describe('paper hedge', () => {
   });
 });
 
+describe('paper exits', () => {
+  test('changes how exits are made, and shows the settings', async () => {
+    const changed = await runForJson(
+      relay.here('paper', 'exits', '--made-at', 'first_fill', '--after-partial', 'off'),
+    );
+    const { stdout } = await runCli(relay.here('paper', 'exits', '--stop-kind', 'market'));
+    const failure = await runForFailure(relay.here('paper', 'exits', '--reduce-only', 'yes'));
+
+    const settings = {
+      madeAt: 'first_fill',
+      afterPartial: false,
+      reduceOnly: false,
+      stopKind: 'limit',
+      showsAttached: false,
+      refusesReduceOnlyStops: false,
+    };
+    expect(changed).toEqual({ target: relay.target, exits: settings });
+    expect(stdout).toMatch(/^made-at +first_fill\nafter-partial +off\nreduce-only +off\nstop-kind +market$/m);
+    expect(relay.world.paper.control.state().exitSettings).toEqual({ ...settings, stopKind: 'market' });
+    expect(failure).toMatchObject({ exitCode: 2 });
+    relay.world.paper.control.setExits({ madeAt: 'end', afterPartial: true, stopKind: 'limit' });
+  });
+});
+
 describe('paper funds', () => {
   test('sets a spot or a collateral balance', async () => {
     const spot = await runForJson(relay.here('paper', 'funds', 'spot', 'sol', '70', '--account', 'second'));

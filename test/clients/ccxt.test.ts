@@ -154,6 +154,29 @@ describe('ccxt', () => {
     ]);
   });
 
+  test('changes orders, which have another id then', async () => {
+    const limit = await ccxt.createOrder(spot, 'limit', 'buy', 0.01, 50_000, { clientOrderId: 'mine-1' });
+    const stop = await ccxt.createOrder(spot, 'market', 'sell', 0.01, undefined, { triggerPrice: 59_000 });
+    const buyStop = await ccxt.createOrder(spot, 'market', 'buy', 600, undefined, { triggerPrice: 61_000 });
+
+    const edited = await ccxt.editOrder(idOf(limit), spot, 'limit', 'buy', 0.02, 51_000);
+    const moved = await ccxt.editOrder(idOf(stop), spot, 'market', 'sell', 0.02, undefined, {
+      triggerPrice: 58_000,
+    });
+    const dearer = await ccxt.editOrder(idOf(buyStop), spot, 'market', 'buy', 700);
+
+    expect(edited).toMatchObject({ clientOrderId: 'mine-1', status: 'open', amount: 0.02, price: 51_000 });
+    expect(moved).toMatchObject({ type: 'market', amount: 0.02, triggerPrice: 58_000 });
+    expect(dearer).toMatchObject({ side: 'buy', triggerPrice: 61_000, info: { amount: '700' } });
+    const open = await ccxt.fetchOpenOrders(spot);
+    expect(open.map(idOf).toSorted()).toEqual([edited, moved, dearer].map(idOf).toSorted());
+    expect(open.map(idOf)).not.toContain(idOf(limit));
+    expect(await ccxt.fetchOrder(idOf(limit), spot)).toMatchObject({ status: 'canceled' });
+    await expect(ccxt.editOrder(idOf(limit), spot, 'limit', 'buy', 0.02, 52_000)).rejects.toMatchObject({
+      name: 'OrderNotFound',
+    });
+  });
+
   test('opens a perpetual position with leverage, protects it, and closes it', async () => {
     expect(await ccxt.setLeverage(5)).toMatchObject({ leverage: 5 });
     const entry = await ccxt.createOrder(swap, 'market', 'buy', 0.1);

@@ -52,6 +52,15 @@ export interface Ccxt {
     params?: Params,
   ): Promise<CcxtRecord>;
   createMarketBuyOrderWithCost(symbol: string, cost: number, params?: Params): Promise<CcxtRecord>;
+  editOrder(
+    id: string,
+    symbol: string,
+    type: string,
+    side: string,
+    amount?: number,
+    price?: number,
+    params?: Params,
+  ): Promise<CcxtRecord>;
   cancelOrder(id: string, symbol: string): Promise<CcxtRecord>;
   cancelAllOrders(symbol: string, params?: Params): Records;
   fetchOrder(id: string, symbol: string): Promise<CcxtRecord>;

@@ -4,7 +4,7 @@ import { summaryOf } from '../../lib/paper/engine/collateral.ts';
 import { createExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, type Post, refusal } from './paper-client.ts';
+import { createPost, type Post, refusal, secondKey } from './paper-client.ts';
 
 const clock = createManualClock(1_790_000_000_000);
 let paper: PaperExchange;
@@ -106,6 +106,76 @@ describe('closing a position', () => {
       reduceOnly: true,
       filledNotional: '59999.9',
     });
+  });
+
+  test('sent twice, closes once', async () => {
+    await placeProtected();
+    const close = { market: 'BTC_PERP', positionId: 30_000_000_001 };
+
+    await post(closePath, close);
+
+    expect(await post(closePath, close)).toEqual(refusal('positionId', "position doesn't exist", 104));
+    expect(paper.control.state().acceptedCreates).toBe(1);
+    expect(account()?.positions).toEqual({});
+  });
+
+  test('buys a short position back, and leaves positions and exits of other markets', async () => {
+    await post(marketPath, { ...futures, side: 'sell', stopLoss: '66000', takeProfit: '55000' });
+    await post(marketPath, { ...futures, market: 'BTC_USDT', stopLoss: '55000' });
+
+    await post(closePath, { market: 'BTC_PERP', positionId: 30_000_000_001 });
+
+    expect(Object.keys(account()?.positions ?? {})).toEqual(['BTC_USDT']);
+    const open = paper.control.state().orders.filter(({ status }) => status === 'open');
+    expect(open.map(({ market, activationPrice }) => [market, activationPrice])).toEqual([
+      ['BTC_USDT', '55000'],
+    ]);
+  });
+
+  test('closes one side of hedge mode, and cancels its exits alone', async () => {
+    paper.control.setHedgeMode('main', true);
+    const long = { ...futures, positionSide: 'LONG', stopLoss: '55000' };
+    await post(marketPath, long);
+    await post(marketPath, { ...futures, side: 'sell', positionSide: 'SHORT', stopLoss: '66000' });
+
+    await post(closePath, { market: 'BTC_PERP', positionId: 30_000_000_001, positionSide: 'LONG' });
+
+    expect(Object.keys(account()?.positions ?? {})).toEqual(['BTC_PERP SHORT']);
+    const open = paper.control.state().orders.filter(({ status }) => status === 'open');
+    expect(open.map(({ positionSide }) => positionSide)).toEqual(['SHORT']);
+  });
+
+  test('has no bound of its price but the taker band: what lies beyond stays open, without its exits', async () => {
+    await post(leveragePath, { leverage: 100 });
+    for (const _ of [1, 2]) await post(marketPath, { ...futures, amount: '80' });
+    await post(limitPath, { ...futures, amount: '1', price: '60000', stopLoss: '50000' });
+
+    expect((await post(closePath, { market: 'BTC_PERP', positionId: 30_000_000_001 })).body).toEqual([]);
+
+    expect(paper.control.state().orders.at(-1)).toMatchObject({ endReason: 'CANCELED_TAKER_BAND' });
+    expect(Number(account()?.positions['BTC_PERP']?.amount)).toBeGreaterThan(0);
+    expect(paper.control.state().orders.filter(({ status }) => status === 'open')).toEqual([]);
+  });
+
+  test.each([
+    [{ market: 'BTC_PERP' }, 'positionId', 'PositionId field should be an integer.'],
+    [{ market: 'BTC_PERP', positionId: 'one' }, 'positionId', 'PositionId field should be an integer.'],
+    [{ positionId: 30_000_000_001 }, 'market', 'Market field is required.'],
+  ])('is refused with %j', async (fields, key, text) => {
+    await placeProtected();
+
+    expect(await post(closePath, fields)).toEqual(refusal(key, text));
+    expect(account()?.positions).toHaveProperty('BTC_PERP');
+  });
+
+  test('of another account is not found', async () => {
+    await placeProtected();
+
+    const asked = { market: 'BTC_PERP', positionId: 30_000_000_001 };
+    expect(await post(closePath, asked, secondKey)).toEqual(
+      refusal('positionId', "position doesn't exist", 104),
+    );
+    expect(account()?.positions).toHaveProperty('BTC_PERP');
   });
 
   test.each([

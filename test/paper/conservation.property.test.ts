@@ -9,6 +9,7 @@ import {
   createExchangeState,
   type ExchangeState,
   isSpotOrder,
+  type OcoPair,
   type PaperOrder,
 } from '../../lib/paper/engine/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
@@ -224,7 +225,7 @@ describe.each([
         checkProfits(state);
         checkReduceOnly(state);
       }),
-      { seed: 20_263, numRuns: runs(250) },
+      { seed: 20_263, numRuns: runs(500) },
     );
   });
 
@@ -242,9 +243,18 @@ describe.each([
   });
 });
 
+/** Whether a leg of a pair that a client placed was filled. */
+function isFilledPairOf({ orders }: ExchangeState) {
+  return ({ stopLossId, takeProfitId }: OcoPair) =>
+    [stopLossId, takeProfitId].some((orderId) => {
+      const leg = orders.get(orderId);
+      return leg?.parentId === null && leg.filled.gt(zero);
+    });
+}
+
 test('the random sequences reach fills of every type, reductions and every reason to cancel', () => {
   const seen = new Set<string>();
-  for (const steps of fc.sample(randomSteps, { seed: 20_263, numRuns: 250 })) {
+  for (const steps of fc.sample(randomSteps, { seed: 20_263, numRuns: 500 })) {
     const state = play(steps, false, () => {});
     for (const { type, filled, endReason, reduceOnly } of state.orders.values()) {
       if (filled.gt(zero)) seen.add(type);
@@ -253,6 +263,7 @@ test('the random sequences reach fills of every type, reductions and every reaso
     }
     if (state.deals.some(({ role }) => role === 'maker')) seen.add('maker');
     if (state.closedPositions.length > 0) seen.add('closed position');
+    if ([...state.pairs.values()].some(isFilledPairOf(state))) seen.add('pair of a client');
   }
 
   expect([...seen].sort()).toEqual([
@@ -263,6 +274,7 @@ test('the random sequences reach fills of every type, reductions and every reaso
     'limit',
     'maker',
     'market',
+    'pair of a client',
     'reduction',
     'spot_limit',
     'spot_market',

@@ -141,6 +141,7 @@ test('an unknown control route lists the known ones', async () => {
         'POST /control/funds',
         'POST /control/leverage',
         'POST /control/hedge',
+        'POST /control/exits',
         'POST /control/fee',
         'POST /control/interest',
         'GET /control/faults',

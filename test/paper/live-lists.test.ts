@@ -67,6 +67,58 @@ describe('open orders', () => {
   });
 });
 
+describe('a stop that a gap triggered and left unfilled', () => {
+  const sell = { market: 'BTC_USDT', side: 'sell', amount: '1', activation_price: '55000' };
+  const gap = () => {
+    moveTo(clock, startMs + 5000);
+    paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
+  };
+  const listed = { left: '1', status: 'OPEN', activated: 1, mtime: startMs / 1000 + 5 };
+
+  test('stays in the open orders as activated, and fills once the price is back at its limit', async () => {
+    await post(createPath, { ...sell, price: '54000' });
+    const before = await post(openPath, { market: 'BTC_USDT' });
+
+    gap();
+    const after = await post(openPath, { market: 'BTC_USDT' });
+    paper.control.setPrice('BTC_USDT', parseDecimal('54000'));
+
+    expect(before.body).toMatchObject([{ activated: 0, mtime: startMs / 1000 }]);
+    expect(after.body).toMatchObject([{ ...listed, type: 'margin stop limit', activation_price: '55000' }]);
+    expect((await post(openPath, { market: 'BTC_USDT' })).body).toEqual([]);
+    expect(paper.control.state().orders[0]).toMatchObject({ status: 'filled', filledNotional: '54000' });
+  });
+
+  test.each([
+    [
+      'that the exchange made for an entry',
+      () =>
+        post('/api/v4/order/collateral/market', {
+          ...{ market: 'BTC_USDT', side: 'buy', amount: '1' },
+          ...{ stopLoss: '55000', takeProfit: '66000' },
+        }),
+    ],
+    [
+      'of a pair of a client',
+      () => post('/api/v4/order/collateral/oco', { ...sell, price: '66000', stop_limit_price: '54000' }),
+    ],
+  ])('stays in the list of pairs and in the open orders as activated: one %s', async (_, place) => {
+    await place();
+    const before = await post('/api/v4/conditional-orders', { market: 'BTC_USDT' });
+
+    gap();
+    const after = await post('/api/v4/conditional-orders', { market: 'BTC_USDT' });
+    const open = await post(openPath, { market: 'BTC_USDT' });
+
+    expect(before.body).toMatchObject({ records: [{ type: 'oco', stopLoss: { activated: 0 } }] });
+    expect(after.body).toMatchObject({
+      total: 1,
+      records: [{ type: 'oco', stopLoss: listed, takeProfit: { left: '1', status: 'OPEN' } }],
+    });
+    expect(open.body).toMatchObject([{ type: 'margin limit' }, { type: 'margin stop limit', ...listed }]);
+  });
+});
+
 describe('the history of orders', () => {
   /** Two of BTC_USDT, the second filled before the first was cancelled, and one of ETH_USDT. */
   beforeEach(async () => {

@@ -3,12 +3,16 @@ import { ceilToStep, type Decimal, floorToStep, parseDecimal, zero } from '../..
 import { isQuoteSized, type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { orderSchemas } from '../../lib/model/order-schemas.ts';
 import type { NewOrder } from '../../lib/paper/engine/creating.ts';
+import type { NewPair } from '../../lib/paper/engine/creating-pairs.ts';
 import type { Command } from '../../lib/paper/engine/engine.ts';
 import {
   collateralAccountOf,
   type ExchangeState,
   isSpotOrder,
+  lastPriceOf,
+  type PaperOrder,
 } from '../../lib/paper/engine/exchange-state.ts';
+import { exitMoments, exitStopKinds } from '../../lib/paper/engine/exit-settings.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { leverages } from '../../lib/paper/engine/positions.ts';
 
@@ -55,6 +59,17 @@ const reduce = fc.record({
   activation: percent,
   reduceOnly: fc.boolean(),
 });
+/** A stop-loss and a take-profit so far from the last price, in per cent. */
+const pair = fc.record({
+  kind: fc.constant('create_pair' as const),
+  account,
+  nth: fc.nat({ max: 2 }),
+  side,
+  size,
+  profit: fc.integer({ min: 1, max: 12 }),
+  stop: fc.integer({ min: 1, max: 12 }),
+  reduceOnly: fc.boolean(),
+});
 const trade = fc.record({
   kind: fc.constant('trade' as const),
   market: fc.constantFrom(...markets),
@@ -62,6 +77,13 @@ const trade = fc.record({
   volume: fc.option(size),
 });
 const cancel = fc.record({ kind: fc.constant('cancel' as const), nth: fc.nat() });
+const modify = fc.record({
+  kind: fc.constant('modify' as const),
+  nth: fc.nat(),
+  size,
+  price: percent,
+  activation: percent,
+});
 const cancelAll = fc.record({
   kind: fc.constant('cancel_all' as const),
   account,
@@ -74,21 +96,36 @@ const leverage = fc.record({
   leverage: fc.constantFrom(...leverages),
 });
 
+const exits = fc.record({
+  kind: fc.constant('set_exits' as const),
+  change: fc.record({
+    madeAt: fc.constantFrom(...exitMoments),
+    afterPartial: fc.boolean(),
+    reduceOnly: fc.boolean(),
+    stopKind: fc.constantFrom(...exitStopKinds),
+  }),
+});
+
 /** A sequence of requests and trades, on which a state decides what exactly they are. */
 export const randomSteps = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: create },
     { weight: 4, arbitrary: reduce },
+    { weight: 2, arbitrary: pair },
     { weight: 5, arbitrary: trade },
     { weight: 1, arbitrary: cancel },
+    { weight: 1, arbitrary: modify },
     { weight: 1, arbitrary: cancelAll },
     { weight: 1, arbitrary: close },
     { weight: 1, arbitrary: leverage },
+    { weight: 1, arbitrary: exits },
   ),
   { minLength: 1, maxLength: 60, size: 'max' },
 );
 
 type CreateStep = typeof create extends fc.Arbitrary<infer T> ? T : never;
+type PairStep = typeof pair extends fc.Arbitrary<infer T> ? T : never;
+type ModifyStep = typeof modify extends fc.Arbitrary<infer T> ? T : never;
 type ReduceStep = typeof reduce extends fc.Arbitrary<infer T> ? T : never;
 export type Step = typeof randomSteps extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
 
@@ -118,6 +155,8 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
       const order = reducingOrderOf(step, state);
       return order === null ? null : { kind: 'create', atMs, account: step.account, order };
     }
+    case 'create_pair':
+      return { kind: 'create_pair', atMs, account: step.account, ...legsOf(step, state) };
     case 'trade': {
       const { market } = step;
       const volume = step.volume === null ? null : amountOf(market, step.volume);
@@ -128,6 +167,12 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
       if (order === undefined) return null;
       return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
     }
+    case 'modify': {
+      const order = pick([...state.open.values()], step.nth);
+      if (order === undefined) return null;
+      const { account, orderId } = order;
+      return { kind: 'modify', atMs, account, orderId, order: modifiedOf(step, order) };
+    }
     case 'close_position': {
       const position = pick([...collateralAccountOf(state, step.account).positions.values()], step.nth);
       if (position === undefined) return null;
@@ -137,6 +182,7 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
     case 'cancel_all':
       return { ...step, atMs, market: null, positionSide: null };
     case 'set_leverage':
+    case 'set_exits':
       return { ...step, atMs };
   }
 }
@@ -170,6 +216,27 @@ function orderOf(step: CreateStep, state: ExchangeState): NewOrder {
   return fieldsOf(type, fields);
 }
 
+function modifiedOf({ size, price, activation }: ModifyStep, order: PaperOrder): NewOrder {
+  const {
+    type,
+    market,
+    side,
+    postOnly,
+    ioc,
+    statedSide: positionSide,
+    reduceOnly,
+    clientOrderId,
+    stp,
+  } = order;
+  return fieldsOf(type, {
+    ...{ type, market, side, postOnly, ioc, positionSide, reduceOnly, clientOrderId, stp },
+    amount: isQuoteSized({ type, side }) ? notionalOf(size) : amountOf(market, size),
+    price: priceAt(market, price),
+    activationPrice:
+      order.activated && order.activationPrice !== null ? order.activationPrice : priceAt(market, activation),
+  });
+}
+
 function reducingOrderOf(step: ReduceStep, state: ExchangeState): NewOrder | null {
   const { type, part, reduceOnly } = step;
   const position = pick([...collateralAccountOf(state, step.account).positions.values()], step.nth);
@@ -187,6 +254,39 @@ function reducingOrderOf(step: ReduceStep, state: ExchangeState): NewOrder | nul
     clientOrderId: '',
     stp: 'no',
   });
+}
+
+function legsOf(
+  { account, nth, side, size, profit, stop, reduceOnly }: PairStep,
+  state: ExchangeState,
+): NewPair {
+  const market = collateralMarkets[nth] ?? 'BTC_USDT';
+  const isHedged = collateralAccountOf(state, account).isHedged && market === 'BTC_PERP';
+  const direction = side === 'sell' ? 1 : -1;
+  const near = (percents: number) => {
+    const price = lastPriceOf(state, market)
+      .times(String(100 + percents))
+      .times(hundredth);
+    return floorToStep(price, marketNamed(market).priceStep);
+  };
+  const shared = {
+    market,
+    side,
+    amount: amountOf(market, size),
+    positionSide: isHedged ? (side === 'sell' ? 'LONG' : 'SHORT') : undefined,
+    reduceOnly,
+    clientOrderId: '',
+    stp: 'no',
+  } as const;
+  return {
+    stopLoss: {
+      ...shared,
+      type: 'stop_limit',
+      activationPrice: near(-direction * stop),
+      price: near(-direction * (stop + 1)),
+    },
+    takeProfit: { ...shared, type: 'limit', price: near(direction * profit) },
+  };
 }
 
 /** Without the fields that the type has not. */

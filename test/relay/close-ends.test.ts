@@ -443,6 +443,18 @@ describe('A position that was closed by hand', () => {
   });
 });
 
+/** Carries out the further closes that wait. */
+async function runRests(): Promise<readonly Entry[]> {
+  const tried: Entry[] = [];
+  for (;;) {
+    const waiting = await relay.services.ledger.waiting('main', 'BTC_USDT', 10);
+    const next = waiting.find(({ signalId }) => signalId.includes(':rest-'));
+    if (next === undefined) return tried;
+    await executeSignal(relay.services, { ...next, market: 'BTC_USDT' });
+    tried.push(await relay.entry(next.signalId));
+  }
+}
+
 describe('A close that fills in part', () => {
   /** More than the first level of the book has within the bound. */
   const large = { quantity: '2', limitPrice: '50100' };
@@ -458,6 +470,29 @@ describe('A close that fills in part', () => {
     expect([closed.status, alarmNames()]).toEqual(['placed', ['close_incomplete']]);
     expect(factsOf(closed)).toMatchObject({ rest: held });
     expect(closed.steps.at(-1)?.note).toContain(`long ${held}`);
+  });
+
+  test('is tried again within the bounds of the alert, three times at most', async () => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    const first = await heldAmount();
+    relay.setPrice('50000');
+
+    const tried = await runRests();
+
+    expect(tried[0]).toMatchObject({ signalId: 's2:rest-1', status: 'placed' });
+    expect(parseDecimal(await heldAmount()).lt(parseDecimal(first))).toBe(true);
+    expect(tried.length).toBeLessThanOrEqual(3);
+  });
+
+  test('is not tried again when the alert is too old', async () => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    relay.clock.advance(10 * minuteMs);
+
+    expect(await runRests()).toMatchObject([{ status: 'denied' }]);
   });
 
   test('the first leg of a reverse tells it, and nothing is opened', async () => {

@@ -1,7 +1,7 @@
-import { orderSignalOf } from '../../lib/account/sent-order.ts';
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { longestLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import { type Fill, isOfSignal, type OrderExecution } from '../../lib/model/execution.ts';
 import { isOrderEnd, isQuoteSized, type Side } from '../../lib/model/order.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';

@@ -101,9 +101,17 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     return createWatchedCatalogue(process, mutated);
   }
 
+  /** Puts signals that the relay itself makes in line. */
+  function entranceOf({ ledger, queue }: Pick<ReturnType<typeof shareServices>, 'ledger' | 'queue'>) {
+    return queue === null ? ledger : createQueuedEntrance(ledger, queue);
+  }
+
   function reconcileServices() {
+    const shared = shareServices(parts, 'reconcile');
     return {
-      ...shareServices(parts, 'reconcile'),
+      ...shared,
+      entrance: entranceOf(shared),
+      isPaperExchange: false,
       exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
       exchangeTimeoutMs: timeouts.lookupsMs,
       commandOptions: '',
@@ -127,8 +135,10 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     },
     execute() {
       const tools = toolsOf(parts, 'execute');
+      const shared = shareServices(parts, 'execute');
       return {
-        ...shareServices(parts, 'execute'),
+        ...shared,
+        entrance: entranceOf(shared),
         markets: openMarkets(tools),
         isPaperExchange: false,
         exchangeFor: exchangeFor(tools),

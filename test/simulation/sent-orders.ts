@@ -1,5 +1,6 @@
 import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { type OrderType, orderTypes } from '../../lib/model/order.ts';
 import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';
@@ -77,8 +78,10 @@ function readSent(send: WireSend, entry: Entry, account: Account | undefined): S
 }
 
 /** The order that the signal asks for; that of a position action is the market order which was sent for it. */
-function askedOrder({ signal }: Entry, body: CreateBody): OrderSignal | null {
+function askedOrder(entry: Entry, body: CreateBody): OrderSignal | null {
+  const { signal } = entry;
   if (signal === null || !placesOrder(signal)) return null;
+  if (signal.action === 'protect') return orderSignalOf(entry);
   if (signal.action === 'order') return signal;
   const { ticker, market, timeMs, maxLagMs, maxSlippage } = signal;
   const size = { unit: 'base', quantity: body.amount } as const;

@@ -30,19 +30,25 @@ export interface CreateCommand {
 /** Places an order, unless one of its checks refuses it. */
 export function createOrder(state: ExchangeState, command: CreateCommand): CommandResult {
   const { order: asked, account } = command;
-  if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined)
-    return refused('client_order_id_used');
-  const misplaced = isSpotOrder(asked) ? null : checkPositionSide(state, account, asked);
-  if (misplaced !== null) return refused(misplaced);
-  const activation = activationOf(state, asked);
-  if (activation === null) return refused('activation_at_last_price');
-  const draft = draftFor(state, command, activation);
-  const refusal = checkDraft(state, draft);
+  const refusal = checkAsked(state, account, asked);
   if (refusal !== null) return refused(refusal);
+  const trigger = triggerOf(state, asked);
+  if (trigger === null) return refused('activation_at_last_price');
+  const draft = draftFor(state, command, trigger);
+  const unfit = checkDraft(state, draft);
+  if (unfit !== null) return refused(unfit);
   const { stopLoss = null, takeProfit = null } = asked;
   const order = addChecked(state, draft, { stopLoss, takeProfit });
   state.acceptedOrderIds.push(order.orderId);
   return { result: 'order', order };
+}
+
+/** Checks an order before its trigger and its amount are known. */
+export function checkAsked(state: ExchangeState, account: string, asked: NewOrder): RefusalName | null {
+  if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined) return 'client_order_id_used';
+  if (asked.reduceOnly && mayWait(asked) && state.exitSettings.refusesReduceOnlyStops)
+    return 'reduce_only_unavailable';
+  return isSpotOrder(asked) ? null : checkPositionSide(state, account, asked);
 }
 
 /** Adds an order that passed its checks, reserves its funds and lets it take what the book offers. */
@@ -55,10 +61,15 @@ export function addChecked(state: ExchangeState, draft: PaperOrder, planned?: Dr
   return order;
 }
 
-function draftFor(
+/** Whether it can stand open: with a trigger, or with a limit price that may rest. */
+function mayWait({ price, activationPrice, ioc }: NewOrder): boolean {
+  return activationPrice !== undefined || (price !== undefined && !ioc);
+}
+
+export function draftFor(
   state: ExchangeState,
-  { order: asked, account, atMs }: CreateCommand,
-  activation: Activation,
+  { order: asked, account, atMs }: Omit<CreateCommand, 'kind'>,
+  trigger: OrderTrigger,
 ): PaperOrder {
   const { type, market, side, amount, stp, clientOrderId, positionSide: statedSide = 'BOTH' } = asked;
   const { price = null, postOnly = false, ioc = false, reduceOnly = false } = asked;
@@ -73,7 +84,7 @@ function draftFor(
     // An amount that is trimmed to nothing is refused.
     amount: reduceOnly ? minimum(amount, closable) : amount,
     price,
-    ...activation,
+    ...trigger,
     postOnly,
     ioc,
     reduceOnly,
@@ -86,13 +97,13 @@ function draftFor(
   });
 }
 
-type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
+export type OrderTrigger = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
 
 /**
  * The trigger of the order, if it has one; null if the trigger price equals the last price and has no
  * direction.
  */
-function activationOf(state: ExchangeState, asked: NewOrder): Activation | null {
+export function triggerOf(state: ExchangeState, asked: NewOrder): OrderTrigger | null {
   const { activationPrice, market } = asked;
   if (activationPrice === undefined) return { activationPrice: null, activationCondition: null };
   const lastPrice = lastPriceOf(state, market);
@@ -101,7 +112,7 @@ function activationOf(state: ExchangeState, asked: NewOrder): Activation | null 
   return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
 }
 
-function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {
+export function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {
   const isSpot = isSpotOrder(draft);
   if (draft.reduceOnly && draft.amount.eq(zero)) return 'reduce_only_no_position';
   if (draft.postOnly && wouldTake(state, draft)) return isSpot ? 'spot_would_take' : 'collateral_would_take';

@@ -9,11 +9,14 @@ import {
 import { type ClosePositionCommand, closePosition } from './closing.ts';
 import type { CommandResult } from './command-result.ts';
 import { type CreateCommand, createOrder } from './creating.ts';
+import { type CreatePairCommand, createPair } from './creating-pairs.ts';
 import type { ExchangeState } from './exchange-state.ts';
+import type { SetExitsCommand } from './exit-settings.ts';
 import { type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
 import { type SetLeverageCommand, setLeverage } from './leverage.ts';
 import { applyMainAccountCommand, type MainAccountCommand } from './main-account.ts';
 import { matchTrade, type TradeCommand } from './matching.ts';
+import { type ModifyCommand, modifyOrder } from './modifying.ts';
 import { type SetFundsCommand, setFunds } from './set-funds.ts';
 
 /**
@@ -21,6 +24,8 @@ import { type SetFundsCommand, setFunds } from './set-funds.ts';
  */
 export type Command =
   | CreateCommand
+  | CreatePairCommand
+  | ModifyCommand
   | CancelCommand
   | CancelAllCommand
   | CancelConditionalCommand
@@ -29,6 +34,7 @@ export type Command =
   | SetLeverageCommand
   | SetHedgeModeCommand
   | SetFundsCommand
+  | SetExitsCommand
   | MainAccountCommand;
 
 /**
@@ -40,6 +46,10 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
   switch (command.kind) {
     case 'create':
       return createOrder(state, command);
+    case 'create_pair':
+      return createPair(state, command);
+    case 'modify':
+      return modifyOrder(state, command);
     case 'cancel':
       return cancelOne(state, command);
     case 'cancel_all':
@@ -56,6 +66,9 @@ export function applyCommand(state: ExchangeState, command: Command): CommandRes
       return setHedgeMode(state, command);
     case 'set_funds':
       return setFunds(state, command);
+    case 'set_exits':
+      state.exitSettings = { ...state.exitSettings, ...command.change };
+      return { result: 'set' };
     case 'set_balance':
     case 'set_fee':
     case 'pay_interest':

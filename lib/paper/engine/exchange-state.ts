@@ -8,6 +8,7 @@ import {
   type StpMode,
 } from '../../model/order.ts';
 import { type PaperAccount, paperAccounts } from './accounts.ts';
+import { type ExitSettings, usualExitSettings } from './exit-settings.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
 import type { EndedPosition, Position, PositionEvent } from './position-records.ts';
@@ -65,6 +66,8 @@ export interface PaperOrder {
   filledNotional: Decimal;
   /** In units of the fee asset: the base currency for a spot buy, else the quote currency. */
   fee: Decimal;
+  /** The base units for which its stop-loss and take-profit were placed. */
+  exitAmount: Decimal;
   /** The part of `remaining` for which funds are reserved. */
   heldAmount: Decimal;
   /** The reserved funds, in the quote currency; for a spot sell order in base units. */
@@ -124,7 +127,8 @@ export interface ExchangeState {
   /** Orders by account, market and client order id, oldest first. */
   readonly byClientOrderId: Map<string, PaperOrder[]>;
   /**
-   * The orders that requests created, in order of acceptance. Take-profits and stop-losses are not included.
+   * The orders that requests created, in order of acceptance: one for each create, of a pair its stop-loss. Not
+   * included: the exits that the exchange makes, and what a modification replaced an order by.
    */
   readonly acceptedOrderIds: number[];
   /** Every fill of an account's order, oldest first. */
@@ -138,6 +142,7 @@ export interface ExchangeState {
   /** In the order in which they were closed. */
   readonly closedPositions: EndedPosition[];
   readonly mainAccount: MainAccountState;
+  exitSettings: ExitSettings;
   nextId: number;
   nextArrival: number;
   nextDealId: number;
@@ -172,6 +177,7 @@ export function createExchangeState(firstOrderId = leastOrderId): ExchangeState 
     positionEvents: [],
     closedPositions: [],
     mainAccount: createMainAccountState(),
+    exitSettings: usualExitSettings,
     nextId: firstOrderId,
     ...firstIds,
     nextArrival: 1,

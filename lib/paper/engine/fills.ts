@@ -11,7 +11,7 @@ import {
   endOrder,
   endUnfillable,
   keepOneLeg,
-  placeStopLossAndTakeProfit,
+  placeDueExits,
 } from './stop-loss-take-profit.ts';
 import type { UnsettledFill } from './trade-records.ts';
 
@@ -31,8 +31,8 @@ export function wantedAt(order: PaperOrder, price: Decimal): Decimal {
 }
 
 /**
- * Fills an open order as far as it wants to and can pay. An order that cannot pay is cancelled; one that is filled
- * places its stop-loss and take-profit.
+ * Fills an open order as far as it wants to and can pay. An order that cannot pay is cancelled. A fill
+ * places the stop-loss and take-profit that are due then.
  *
  * @returns the base units that were filled
  */
@@ -47,7 +47,7 @@ export function fillOrder(state: ExchangeState, order: PaperOrder, offered: Offe
   const amount = affordableAmount(state, order, { ...fill, amount: wanted });
   if (amount.gt(zero)) bookFill(state, order, { ...fill, amount });
   if (amount.lt(wanted)) endUnfillable(state, order, atMs);
-  else if (order.status === 'filled') placeStopLossAndTakeProfit(state, order, atMs);
+  else placeDueExits(state, order, atMs);
   if (amount.gt(zero) && !isSpotOrder(order)) endReduceOnly(state, order, atMs);
   return amount;
 }

@@ -47,6 +47,7 @@ export function draftOrder(draft: OrderDraft): PaperOrder {
     filled: zero,
     filledNotional: zero,
     fee: zero,
+    exitAmount: zero,
     heldAmount: zero,
     reserved: zero,
   };
@@ -67,7 +68,7 @@ export function addOrder(
   state.orders.set(orderId, order);
   state.open.set(orderId, order);
   if (order.clientOrderId !== '') rememberClientOrderId(state, order);
-  if (order.activationPrice === null) enterBook(state, order);
+  if (order.activationPrice === null || order.activated) enterBook(state, order);
   return order;
 }
 

@@ -52,6 +52,19 @@ export const refusalTable = {
   price_not_numeric: validation(33, 'price', 'Price field should be numeric string or number.'),
   price_not_positive: validation(33, 'price', 'Price should be greater than 0.'),
   price_off_step: validation(33, 'price', 'Min price step = {}'),
+  // In kind.
+  stop_limit_price_required: validation(30, 'stop_limit_price', 'Stop limit price field is required.'),
+  stop_limit_price_not_numeric: validation(
+    33,
+    'stop_limit_price',
+    'Stop limit price field should be numeric string or number.',
+  ),
+  stop_limit_price_not_positive: validation(
+    33,
+    'stop_limit_price',
+    'Stop limit price should be greater than 0.',
+  ),
+  stop_limit_price_off_step: validation(33, 'stop_limit_price', 'Min stop limit price step = {}'),
   activation_required: validation(30, 'activation_price', 'Activation price field is required.'),
   activation_not_numeric: validation(30, 'activation_price', 'Activation price should be numeric string.'),
   activation_not_positive: validation(30, 'activationPrice', 'Activation price should be greater than 0.'),
@@ -95,6 +108,13 @@ export const refusalTable = {
   // In kind: codes 105 and 106 are published, their texts are not.
   take_profit_wrong_side: validation(105, 'takeProfit', 'Take profit price is on the wrong side of {}'),
   stop_loss_wrong_side: validation(106, 'stopLoss', 'Stop loss price is on the wrong side of {}'),
+  // In kind: codes 150 and 151 are published, their texts are not.
+  pair_take_profit_would_take: validation(150, 'price', 'Take profit order should be a maker order.'),
+  pair_stop_loss_wrong_side: validation(
+    151,
+    'activation_price',
+    'Activation price is on the wrong side of the market.',
+  ),
   // In kind.
   position_side_unknown: validation(
     30,
@@ -122,6 +142,12 @@ export const refusalTable = {
     30,
     'reduceOnly',
     'ReduceOnly field is not available with stopLoss or takeProfit.',
+  ),
+  // In kind: only an exchange that was set to refuse them does.
+  reduce_only_unavailable: validation(
+    30,
+    'reduceOnly',
+    'ReduceOnly field is not available for this order type.',
   ),
   reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
   post_only_not_boolean: validation(30, 'postOnly', 'PostOnly field should be a boolean.'),
@@ -170,6 +196,24 @@ export const refusalTable = {
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
   // In kind: "exactly one" is published, the text is not.
   order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
+  modify_conditional: validation(155, 'orderId', "Can't modify conditional order"),
+  // In kind: codes 158 and 160 are published, their texts are not. The codes of the others are not published.
+  modify_exit: validation(160, 'orderId', "Can't modify take profit or stop loss order"),
+  modify_activated: inner(158, 'activationPrice', 'Order is already activated.'),
+  modify_nothing: validation(
+    30,
+    'amount',
+    'At least one of amount, total, price and activationPrice should be set.',
+  ),
+  modify_amount_and_total: validation(30, 'total', 'Only one of amount and total should be set.'),
+  modify_needs_amount: validation(30, 'total', 'Total field is available for buy stop market orders only.'),
+  modify_needs_total: validation(30, 'amount', 'Total field should be set for a buy stop market order.'),
+  modify_without_price: validation(30, 'price', 'Price field is not available for this order type.'),
+  modify_without_activation: validation(
+    30,
+    'activationPrice',
+    'ActivationPrice field is not available for this order type.',
+  ),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   conditional_not_found: inner(2, 'id', 'Unexecuted order was not found.'),
   oto_not_found: inner(2, 'otoId', 'Unexecuted order was not found.'),

@@ -1,6 +1,7 @@
 import { ceilToStep, type Decimal, floorToStep, minimum, parseDecimal, zero } from '../../base/decimal.ts';
 import { oppositeOf } from '../../model/order.ts';
 import { type ExchangeState, type OcoPair, type PaperOrder, takeId } from './exchange-state.ts';
+import type { ExitSettings } from './exit-settings.ts';
 import { amountToHold, canHold, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
 import { addOrder, draftOrder, moveOrder } from './order-life.ts';
@@ -19,42 +20,67 @@ export const endedForPosition = 'AUTO_CANCELED_REDUCE_ONLY';
 export const endedForBand = 'CANCELED_TAKER_BAND';
 
 /**
- * Places the stop-loss and take-profit of an order for the amount that was filled. Two are placed as a pair,
- * of which one cancels the other; a single one is an ordinary order. Without the funds to reserve they are
- * placed and cancelled at once, so that the cancellation is visible.
+ * Places the stop-loss and take-profit of an order, if they are due, for what was filled and has none yet. Two are
+ * placed as a pair, of which one cancels the other; a single one is an ordinary order. Without the funds to reserve they
+ * are placed and cancelled at once, so that the cancellation is visible.
  *
  * A take-profit lies beyond the limit price of its order, so the trade that fills the order never reaches it.
  */
-export function placeStopLossAndTakeProfit(state: ExchangeState, primary: PaperOrder, atMs: number): void {
-  if (primary.oto === null || primary.filled.eq(zero)) return;
+export function placeDueExits(state: ExchangeState, primary: PaperOrder, atMs: number): void {
+  if (primary.oto === null || !areExitsDue(state, primary)) return;
+  const amount = primary.filled.minus(primary.exitAmount);
+  if (amount.eq(zero)) return;
+  primary.exitAmount = primary.filled;
   const { stopLoss, takeProfit } = primary.oto;
   const isPair = stopLoss !== null && takeProfit !== null;
   const ocoId = isPair ? takeId(state) : null;
-  const stop = stopLoss === null ? null : addOrder(state, draftStopLoss(primary, stopLoss, atMs));
-  const profit = takeProfit === null ? null : addOrder(state, draftTakeProfit(primary, takeProfit, atMs));
+  const shared = { ...sharedByPair(primary, atMs), amount, reduceOnly: state.exitSettings.reduceOnly };
+  const stop = stopLoss === null ? null : addOrder(state, draftStopLoss(state, shared, stopLoss));
+  const profit = takeProfit === null ? null : addOrder(state, draftTakeProfit(shared, takeProfit));
   if (ocoId !== null && stop !== null && profit !== null) addPair(state, ocoId, stop, profit);
   const first = stop ?? profit;
   if (first !== null) holdForPair(state, first, atMs);
 }
 
-function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): PaperOrder {
-  const { priceStep } = marketNamed(primary.market);
-  const side = oppositeOf(primary.side);
-  const limit = stopLoss.times(stopLossLimitRates[side]);
+function areExitsDue({ exitSettings }: ExchangeState, { status }: PaperOrder): boolean {
+  if (exitSettings.madeAt === 'first_fill') return true;
+  return status === 'filled' || (status === 'cancelled' && exitSettings.afterPartial);
+}
+
+/** The fields of a stop-loss that it has in common with its take-profit. */
+type SharedByPair = ReturnType<typeof sharedByPair> & Pick<PaperOrder, 'amount' | 'reduceOnly'>;
+
+function draftStopLoss({ exitSettings }: ExchangeState, shared: SharedByPair, stopLoss: Decimal): PaperOrder {
   return draftOrder({
-    ...sharedByPair(primary, atMs),
-    type: 'stop_limit',
-    price: side === 'sell' ? floorToStep(limit, priceStep) : ceilToStep(limit, priceStep),
+    ...shared,
+    ...stopOfKind[exitSettings.stopKind](shared, stopLoss),
     activationPrice: stopLoss,
     // From its role, not from the last price: a stop-loss that the price has already passed is triggered at
     // once.
-    activationCondition: side === 'sell' ? 'lte' : 'gte',
+    activationCondition: shared.side === 'sell' ? 'lte' : 'gte',
   });
 }
 
-function draftTakeProfit(primary: PaperOrder, takeProfit: Decimal, atMs: number): PaperOrder {
+/** What a stop-loss becomes when it triggers. */
+const stopOfKind: Readonly<
+  Record<
+    ExitSettings['stopKind'],
+    (shared: SharedByPair, stopLoss: Decimal) => Pick<PaperOrder, 'type' | 'price'>
+  >
+> = {
+  limit: (shared, stopLoss) => ({ type: 'stop_limit', price: stopLossLimit(shared, stopLoss) }),
+  market: () => ({ type: 'stop_market', price: null }),
+};
+
+function stopLossLimit({ side, market }: SharedByPair, stopLoss: Decimal): Decimal {
+  const { priceStep } = marketNamed(market);
+  const limit = stopLoss.times(stopLossLimitRates[side]);
+  return side === 'sell' ? floorToStep(limit, priceStep) : ceilToStep(limit, priceStep);
+}
+
+function draftTakeProfit(shared: SharedByPair, takeProfit: Decimal): PaperOrder {
   return draftOrder({
-    ...sharedByPair(primary, atMs),
+    ...shared,
     type: 'limit',
     price: takeProfit,
     activationPrice: null,
@@ -68,10 +94,8 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
     clientOrderId: '',
     market: primary.market,
     side: oppositeOf(primary.side),
-    amount: primary.filled,
     postOnly: false,
     ioc: false,
-    reduceOnly: false,
     stp: primary.stp,
     positionSide: primary.positionSide,
     statedSide: primary.statedSide,
@@ -80,7 +104,12 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
   };
 }
 
-function addPair(state: ExchangeState, ocoId: number, stopLoss: PaperOrder, takeProfit: PaperOrder): void {
+export function addPair(
+  state: ExchangeState,
+  ocoId: number,
+  stopLoss: PaperOrder,
+  takeProfit: PaperOrder,
+): void {
   stopLoss.ocoId = ocoId;
   takeProfit.ocoId = ocoId;
   state.pairs.set(ocoId, {
@@ -97,7 +126,7 @@ function addPair(state: ExchangeState, ocoId: number, stopLoss: PaperOrder, take
  * Reserves funds for one leg only, because only one can fill. The stop-loss, if there is one, needs more
  * funds.
  */
-function holdForPair(state: ExchangeState, first: PaperOrder, atMs: number): void {
+export function holdForPair(state: ExchangeState, first: PaperOrder, atMs: number): void {
   const units = amountToHold(state, first);
   if (canHold(state, first, units)) setHold(state, first, units);
   else endOrder(state, first, atMs, endedForMargin);
@@ -127,8 +156,8 @@ function openPairOf(state: ExchangeState, order: PaperOrder): OcoPair | undefine
 }
 
 /**
- * Cancels an order and the other leg of its pair. A partially filled order gets a stop-loss and take-profit
- * for the filled part; otherwise that position would be unprotected.
+ * Cancels an order and the other leg of its pair. Unless the settings say otherwise, a partially filled order gets a
+ * stop-loss and take-profit for the filled part; without them that position would be unprotected.
  */
 export function endOrder(
   state: ExchangeState,
@@ -138,7 +167,7 @@ export function endOrder(
 ): void {
   keepOneLeg(state, order, atMs);
   moveOrder(state, order, 'cancelled', atMs, reason);
-  placeStopLossAndTakeProfit(state, order, atMs);
+  placeDueExits(state, order, atMs);
 }
 
 /** Cancels an order that the account cannot pay for, or that finds no position left to close. */

@@ -5,6 +5,7 @@ import { type OrderType, orderTypes, positionSides, stpModes } from '../../model
 import { DecimalValue } from '../../model/order-schemas.ts';
 import type { NewOrder } from './creating.ts';
 import type { Command } from './engine.ts';
+import { ExitSettingsChangeSchema } from './exit-settings.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
 import { accountTypes } from './set-funds.ts';
 
@@ -55,6 +56,20 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     kind: z.literal('create'),
     atMs: z.number(),
     account: z.string(),
+    order: NewOrderSchema,
+  }),
+  z.object({
+    kind: z.literal('create_pair'),
+    atMs: z.number(),
+    account: z.string(),
+    stopLoss: NewOrderSchema,
+    takeProfit: NewOrderSchema,
+  }),
+  z.object({
+    kind: z.literal('modify'),
+    atMs: z.number(),
+    account: z.string(),
+    orderId: z.int(),
     order: NewOrderSchema,
   }),
   z.object({
@@ -112,6 +127,11 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     of: z.enum(accountTypes),
     ticker: z.string(),
     amount: StoredDecimal,
+  }),
+  z.object({
+    kind: z.literal('set_exits'),
+    atMs: z.number(),
+    change: ExitSettingsChangeSchema,
   }),
   z.object({
     kind: z.literal('set_balance'),

@@ -114,7 +114,7 @@ function describePosition({ account, trading: { state }, showsTpsl }: RequestCon
     funding: '0',
     unrealizedFunding: '0',
     positionSide: position.side,
-    tpsl: showsTpsl ? describeExits(state, account, position) : null,
+    tpsl: showsTpsl || state.exitSettings.showsAttached ? describeExits(state, account, position) : null,
   };
 }
 

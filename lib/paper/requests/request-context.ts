@@ -1,5 +1,7 @@
 import type { Dialect } from '../../exchange/dialect.ts';
 import type { Endpoint } from '../../exchange/endpoint.ts';
+import type { Command } from '../engine/engine.ts';
+import type { PaperOrder } from '../engine/exchange-state.ts';
 import type { Refusal, RefusalName } from '../engine/refusals.ts';
 import type { Trading } from '../engine/trading.ts';
 import type { Checked, FieldReader } from './validation.ts';
@@ -61,4 +63,18 @@ export function refuse(name: RefusalName): Reply {
 /** Serves a request that passed its checks; otherwise returns the refusals of the check. */
 export function serveChecked<T>(checked: Checked<T>, serve: (value: T) => Reply): Reply {
   return checked.valid ? serve(checked.value) : { ok: false, refusals: checked.refusals };
+}
+
+/**
+ * Executes a command for one order and responds with a report of it. The report is built at once, because the order may
+ * change before the command is stored.
+ */
+export function executeForOrder(
+  { trading }: RequestContext,
+  command: Command,
+  report: (order: PaperOrder) => unknown,
+): Reply {
+  const { result, stored } = trading.execute(command);
+  if (result.result === 'refused') return refuse(result.refusal);
+  return { ok: true, result: result.result === 'order' ? report(result.order) : null, stored };
 }

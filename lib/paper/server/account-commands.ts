@@ -6,7 +6,6 @@ import type { Command } from '../engine/engine.ts';
 import { collateralAccountOf } from '../engine/exchange-state.ts';
 import { leverages } from '../engine/positions.ts';
 import type { RefusalName } from '../engine/refusals.ts';
-import { reportPair } from '../lists/reports.ts';
 import {
   createReadRoute,
   createTradeRoute,
@@ -17,14 +16,8 @@ import {
   serveChecked,
   succeed,
 } from '../requests/request-context.ts';
-import { commandEndpoint, pairFields, readingEndpoint } from '../requests/served-endpoint.ts';
-import {
-  type Checked,
-  checkCancel,
-  checkNamedMarket,
-  type FieldReader,
-  failCheck,
-} from '../requests/validation.ts';
+import { commandEndpoint, readingEndpoint } from '../requests/served-endpoint.ts';
+import { type Checked, checkNamedMarket, type FieldReader, failCheck } from '../requests/validation.ts';
 
 /**
  * The commands of the live service that change an account or end several orders.
@@ -38,10 +31,6 @@ export const accountCommands: readonly Route[] = [
   ),
   createTradeRoute(commandEndpoint('cancel-oto', '/v4/order/oto-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'otoId', 'oto_id_not_integer', 'oto_not_found'),
-  ),
-  createTradeRoute(
-    { ...commandEndpoint('cancel-oco', '/v4/order/oco-cancel', 10_000), fields: pairFields },
-    serveCancelOco,
   ),
   createTradeRoute(
     commandEndpoint('close-position', '/v4/collateral-account/position/close', 10_000),
@@ -101,20 +90,6 @@ function serveCancelConditional(
   return serveChecked(checkNamed(read, field, notInteger), ({ market, id }) =>
     execute(context, { kind: 'cancel_conditional', account, atMs, market, id }, [], notFound),
   );
-}
-
-/** The legs of a pair have no client order ids here, so one names no pair. */
-function serveCancelOco(context: RequestContext): Reply {
-  const { account, atMs, read, dialect, trading } = context;
-  return serveChecked(checkCancel(read), ({ market, orderId }) => {
-    const pair = trading.state.pairs.get(orderId ?? 0);
-    if (pair === undefined) return refuse('order_not_found');
-    const command = { kind: 'cancel_conditional', account, atMs, market, id: pair.ocoId } as const;
-    const done = execute(context, command, null, 'order_not_found');
-    if (!done.ok) return done;
-    const { type, ...legs } = reportPair(trading.state, pair, dialect);
-    return { ...done, result: { id: pair.ocoId, ...legs } };
-  });
 }
 
 function serveClosePosition(context: RequestContext): Reply {

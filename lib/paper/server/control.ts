@@ -1,6 +1,7 @@
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import type { PaperInterestPayment } from '../engine/accounts.ts';
 import type { Command } from '../engine/engine.ts';
+import type { ExitSettings, ExitSettingsChange } from '../engine/exit-settings.ts';
 import type { FeeTermsChange } from '../engine/main-account.ts';
 import { marketNamed } from '../engine/markets.ts';
 import { leverages } from '../engine/positions.ts';
@@ -8,17 +9,6 @@ import { type RefusalName, refusalTable } from '../engine/refusals.ts';
 import type { AccountType } from '../engine/set-funds.ts';
 import type { Trading } from '../engine/trading.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from '../faults/faults.ts';
-import {
-  BalanceRequestSchema,
-  FeeRequestSchema,
-  FundsRequestSchema,
-  HedgeRequestSchema,
-  InterestRequestSchema,
-  LeverageRequestSchema,
-  PriceRequestSchema,
-  parseBody,
-  readRequest,
-} from './control-requests.ts';
 import { endpointNames } from './routes.ts';
 import { describeState, type PaperState } from './state.ts';
 
@@ -61,6 +51,8 @@ export interface PaperControl {
    * partners. A restart of the exchange lists them again.
    */
   listCancelled(account: string, isListed: boolean): void;
+  /** Changes how it makes the stop-loss and take-profit of an order; settings that are not given stay. @throws as `setPrice` does */
+  setExits(change: ExitSettingsChange): ExitSettings;
   /** Changes the transfer fees of a currency; terms that are not given stay. @throws as `setPrice` does */
   setFee(ticker: string, change: FeeTermsChange): void;
   /** Adds a payment to a partner's history, which is sorted newest first. @throws as `setPrice` does */
@@ -87,22 +79,27 @@ export function createControl(controlled: Controlled): PaperControl {
   // The controls cannot report a failed write. The next order fails because of it.
   const forget = (stored: Promise<void>): void => void stored.catch(() => {});
   return {
-    setPrice: (market, price, volume) => forget(trade(controlled, { market, price, volume: volume ?? null })),
+    setPrice: (market, price, volume) =>
+      forget(makeTrade(controlled, { market, price, volume: volume ?? null })),
     setBalance: (account, ticker, amount) =>
-      forget(execute(controlled, { kind: 'set_balance', account, ticker, amount })),
+      forget(executeControl(controlled, { kind: 'set_balance', account, ticker, amount })),
     setFunds: (account, of, ticker, amount) =>
-      forget(execute(controlled, { kind: 'set_funds', account, of, ticker, amount })),
+      forget(executeControl(controlled, { kind: 'set_funds', account, of, ticker, amount })),
     setLeverage: (account, leverage) =>
-      forget(execute(controlled, { kind: 'set_leverage', account, leverage })),
+      forget(executeControl(controlled, { kind: 'set_leverage', account, leverage })),
     setHedgeMode: (account, isHedged) =>
-      forget(execute(controlled, { kind: 'set_hedge_mode', account, isHedged })),
+      forget(executeControl(controlled, { kind: 'set_hedge_mode', account, isHedged })),
     listCancelled(account, isListed) {
       if (isListed) trading.withoutCancelled.delete(account);
       else trading.withoutCancelled.add(account);
     },
-    setFee: (ticker, change) => forget(execute(controlled, { kind: 'set_fee', ticker, change })),
+    setExits(change) {
+      forget(executeControl(controlled, { kind: 'set_exits', change }));
+      return trading.state.exitSettings;
+    },
+    setFee: (ticker, change) => forget(executeControl(controlled, { kind: 'set_fee', ticker, change })),
     payInterest: (account, payment) =>
-      forget(execute(controlled, { kind: 'pay_interest', account, payment })),
+      forget(executeControl(controlled, { kind: 'pay_interest', account, payment })),
     addFault(request) {
       const view = faults.add(parseFaultRequest(request, endpointNames));
       if (view.fault === 'down') controlled.beginOutage(view);
@@ -125,7 +122,7 @@ type Untimed<C extends Command> = C extends Command ? Omit<C, 'atMs'> : never;
  *
  * @throws RangeError when the exchange refuses the command
  */
-function execute({ trading, nowMs }: Controlled, command: Untimed<Command>): Promise<void> {
+export function executeControl({ trading, nowMs }: Controlled, command: Untimed<Command>): Promise<void> {
   const { result, stored } = trading.execute({ ...command, atMs: nowMs() });
   if (result.result !== 'refused') return stored;
   throw new RangeError(refusedControls[result.refusal] ?? refusalTable[result.refusal].text);
@@ -146,108 +143,9 @@ interface Trade {
   readonly volume: Decimal | null;
 }
 
-function trade(controlled: Controlled, { market, price, volume }: Trade): Promise<void> {
+export function makeTrade(controlled: Controlled, { market, price, volume }: Trade): Promise<void> {
   marketNamed(market);
   if (price.lte(zero)) throw new RangeError(`a price must be above 0; ${price.toFixed()} is not`);
   if (volume?.lte(zero)) throw new RangeError(`a volume must be above 0; ${volume.toFixed()} is not`);
-  return execute(controlled, { kind: 'trade', market, price, volume });
-}
-
-/** The response of a control route, and what to do once the response is sent. */
-export interface ControlResponse {
-  readonly httpStatus: number;
-  readonly body: unknown;
-  readonly afterResponse?: () => void;
-}
-
-type ControlRoute = (controlled: Controlled, body: string) => ControlResponse | Promise<ControlResponse>;
-
-const controlRoutes: Readonly<Record<string, ControlRoute>> = {
-  'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeState(trading.state) }),
-  'POST /control/price': postPrice,
-  'POST /control/balance': postBalance,
-  'POST /control/funds': postFunds,
-  'POST /control/leverage': postLeverage,
-  'POST /control/hedge': postHedge,
-  'POST /control/fee': postFee,
-  'POST /control/interest': postInterest,
-  'GET /control/faults': ({ faults }) => ({ httpStatus: 200, body: faults.list() }),
-  'POST /control/faults': postFault,
-  'DELETE /control/faults': ({ faults }) => {
-    faults.clear();
-    return { httpStatus: 200, body: [] };
-  },
-};
-
-/** Serves one control request. An invalid request gets a 400 or 404 response with the validation issues. */
-export async function serveControl(
-  controlled: Controlled,
-  address: string,
-  body: string,
-): Promise<ControlResponse> {
-  const route = Object.hasOwn(controlRoutes, address) ? controlRoutes[address] : undefined;
-  if (route === undefined) return refuse(404, `unknown route: ${address}`, Object.keys(controlRoutes));
-  try {
-    return await route(controlled, body);
-  } catch (error) {
-    if (error instanceof RangeError) return refuse(400, error.message);
-    throw error;
-  }
-}
-
-function refuse(httpStatus: number, message: string, routes?: readonly string[]): ControlResponse {
-  return { httpStatus, body: { error: message, ...(routes === undefined ? {} : { routes }) } };
-}
-
-async function postPrice(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const { market, price, volume = null } = readRequest(PriceRequestSchema, body);
-  await trade(controlled, { market, price, volume });
-  return { httpStatus: 200, body: { market, price } };
-}
-
-async function postBalance(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const request = readRequest(BalanceRequestSchema, body);
-  await execute(controlled, { kind: 'set_balance', ...request });
-  return { httpStatus: 200, body: request };
-}
-
-async function postFunds(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const request = readRequest(FundsRequestSchema, body);
-  await execute(controlled, { kind: 'set_funds', ...request });
-  return { httpStatus: 200, body: request };
-}
-
-async function postLeverage(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const request = readRequest(LeverageRequestSchema, body);
-  await execute(controlled, { kind: 'set_leverage', ...request });
-  return { httpStatus: 200, body: request };
-}
-
-async function postHedge(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const { account, hedgeMode } = readRequest(HedgeRequestSchema, body);
-  await execute(controlled, { kind: 'set_hedge_mode', account, isHedged: hedgeMode });
-  return { httpStatus: 200, body: { account, hedgeMode } };
-}
-
-async function postFee(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const { ticker, ...change } = readRequest(FeeRequestSchema, body);
-  await execute(controlled, { kind: 'set_fee', ticker, change });
-  return { httpStatus: 200, body: controlled.trading.state.mainAccount.transferFees.get(ticker) };
-}
-
-async function postInterest(controlled: Controlled, body: string): Promise<ControlResponse> {
-  const { account, amount, timestamp, ...request } = readRequest(InterestRequestSchema, body);
-  const payment = {
-    ...request,
-    amount: formatDecimal(amount),
-    timestamp: timestamp ?? Math.floor(controlled.nowMs() / 1000),
-  };
-  await execute(controlled, { kind: 'pay_interest', account, payment });
-  return { httpStatus: 201, body: payment };
-}
-
-function postFault({ faults, beginOutage }: Controlled, body: string): ControlResponse {
-  const view = faults.add(parseFaultRequest(parseBody(body), endpointNames));
-  const response = { httpStatus: 201, body: view };
-  return view.fault === 'down' ? { ...response, afterResponse: () => beginOutage(view) } : response;
+  return executeControl(controlled, { kind: 'trade', market, price, volume });
 }

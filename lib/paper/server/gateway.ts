@@ -7,7 +7,8 @@ import type { Dialect } from '../../exchange/dialect.ts';
 import type { FaultBox, Strike } from '../faults/faults.ts';
 import { changeList } from '../faults/odd-lists.ts';
 import { contradict, echoHeaders } from '../faults/spoilt-responses.ts';
-import { type Controlled, serveControl } from './control.ts';
+import type { Controlled } from './control.ts';
+import { serveControl } from './control-routes.ts';
 import {
   encodeResponse,
   type PaperCore,

@@ -12,8 +12,6 @@ import { serverTime } from '../../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../../model/order.ts';
 import { endpointOfType } from '../../orders/order-types.ts';
 import { findOpenByClientOrderId } from '../engine/creating.ts';
-import type { Command } from '../engine/engine.ts';
-import type { PaperOrder } from '../engine/exchange-state.ts';
 import { checkMarginSide } from '../engine/hedge-mode.ts';
 import { listMarket, paperMarkets } from '../engine/markets.ts';
 import { bestPriceFor } from '../engine/order-book.ts';
@@ -21,12 +19,7 @@ import { accountLists } from '../lists/account-lists.ts';
 import { bookLists } from '../lists/book-lists.ts';
 import { dealLists } from '../lists/deal-lists.ts';
 import { marketData } from '../lists/market-data.ts';
-import {
-  serveConditionalOrders,
-  serveEndedOrders,
-  serveOcoOrders,
-  serveOpenOrders,
-} from '../lists/order-lists.ts';
+import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from '../lists/order-lists.ts';
 import { positionLists } from '../lists/position-lists.ts';
 import { publicLists } from '../lists/public-lists.ts';
 import { reportCancelled, reportCreated } from '../lists/reports.ts';
@@ -36,6 +29,7 @@ import { checkBalanceQuery, checkInterestQuery, pageOf } from '../requests/pagin
 import {
   createReadRoute,
   createTradeRoute,
+  executeForOrder,
   type Reply,
   type RequestContext,
   type Route,
@@ -43,16 +37,10 @@ import {
   serveChecked,
   succeed,
 } from '../requests/request-context.ts';
-import { pairFields, readingEndpoint } from '../requests/served-endpoint.ts';
 import { checkCancel } from '../requests/validation.ts';
 import { accountCommands } from './account-commands.ts';
-
-/**
- * Only other clients read this list.
- *
- * @see https://docs.whitebit.com/api-reference/collateral-trading/query-unexecuted-oco-orders
- */
-const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', pairFields);
+import { modifyRoute } from './modify-order.ts';
+import { pairRoutes } from './pair-routes.ts';
 
 /** The routes of all endpoints. */
 export const routes: readonly Route[] = [
@@ -71,7 +59,8 @@ export const routes: readonly Route[] = [
   createReadRoute(endedOrder, serveEndedOrders),
   ...accountLists,
   ...positionLists,
-  createReadRoute(ocoOrders, serveOcoOrders),
+  ...pairRoutes,
+  modifyRoute,
   ...dealLists,
   tradingFees,
   ...marketData,
@@ -115,7 +104,7 @@ function serveCreate(context: RequestContext, type: OrderType): Reply {
     const misplaced = dialect === 'live' ? checkMarginSide(trading.state, account, order) : null;
     if (misplaced !== null) return refuse(misplaced);
     const command = { kind: 'create', account, atMs, order } as const;
-    return execute(context, command, (created) => reportCreated(created, dialect));
+    return executeForOrder(context, command, (created) => reportCreated(created, dialect));
   });
 }
 
@@ -130,13 +119,6 @@ function serveCancelOrder(context: RequestContext): Reply {
       market,
       orderId: orderId ?? named?.orderId ?? 0,
     } as const;
-    return execute(context, command, (cancelled) => reportCancelled(cancelled, dialect));
+    return executeForOrder(context, command, (cancelled) => reportCancelled(cancelled, dialect));
   });
-}
-
-/** Builds the report at once, because the order may change before the command is stored. */
-function execute(context: RequestContext, command: Command, report: (order: PaperOrder) => unknown): Reply {
-  const { result, stored } = context.trading.execute(command);
-  if (result.result === 'refused') return refuse(result.refusal);
-  return { ok: true, result: result.result === 'order' ? report(result.order) : null, stored };
 }

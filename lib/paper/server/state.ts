@@ -8,6 +8,7 @@ import {
   type PaperOrder,
   tradingAccountOf,
 } from '../engine/exchange-state.ts';
+import type { ExitSettings } from '../engine/exit-settings.ts';
 import { marginOf } from '../engine/positions.ts';
 
 /** One order as {@link PaperState} shows it; decimals are text. */
@@ -85,6 +86,7 @@ export interface PaperState {
   readonly feeTable: Readonly<Record<string, PaperFeeRecord>>;
   /** Partner account → its interest payments, newest first. */
   readonly payments: Readonly<Record<string, readonly PaperInterestPayment[]>>;
+  readonly exitSettings: ExitSettings;
 }
 
 export interface OtoState {
@@ -110,6 +112,7 @@ export function describeState(state: ExchangeState): PaperState {
     fees: describeDecimals(state.fees),
     feeTable: Object.fromEntries(state.mainAccount.transferFees),
     payments: Object.fromEntries([...state.mainAccount.payments].map(([name, paid]) => [name, [...paid]])),
+    exitSettings: state.exitSettings,
   };
 }
 
@@ -148,7 +151,18 @@ function describeBalances(balances: ReadonlyMap<string, Balance>): Record<string
 }
 
 function describeOrder(order: PaperOrder): OrderState {
-  const { heldAmount, arrival, stp, oto, ocoId, parentId, activationCondition, statedSide, ...shown } = order;
+  const {
+    heldAmount,
+    exitAmount,
+    arrival,
+    stp,
+    oto,
+    ocoId,
+    parentId,
+    activationCondition,
+    statedSide,
+    ...shown
+  } = order;
   return {
     ...shown,
     amount: formatDecimal(order.amount),

@@ -47,7 +47,9 @@ export async function planCancelAll(
   if (scope !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
   // Orders on spot have no stop-loss and no take-profit.
   const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';
-  const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
+  const openOrders = await services.ledger.openOrders(account.name, market, mostBelieved);
+  // As the exits that the exchange makes from an entry, which carry no name of this relay.
+  const believed = openOrders.filter(({ signal }) => scope !== 'own' || signal?.action !== 'protect');
   // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
   // exchange.
   const mayBeOpen =
@@ -140,7 +142,7 @@ async function chooseListed(
   const named = new Map(believed.map((entry) => [entry.clientOrderId, entry]));
   for (const { market, orderId, clientOrderId } of open) {
     const entry = named.get(clientOrderId) ?? (await services.ledger.findOrder(account, market, orderId));
-    if (entry !== null) own.set(entry.signalId, entry);
+    if (entry !== null && entry.signal?.action !== 'protect') own.set(entry.signalId, entry);
   }
   const missing = believed.filter(({ signalId }) => !own.has(signalId));
   for (const entry of missing)

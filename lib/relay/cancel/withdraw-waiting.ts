@@ -26,6 +26,8 @@ export async function withdrawWaiting(
     case 'close':
     case 'reverse':
     case 'target':
+    case 'protect':
+    case 'protect_position':
       return [];
     case 'cancel':
       return await withdrawAll(services, await findTarget(services, entry, signal), entry);
@@ -42,7 +44,10 @@ async function withdrawEarlier(
   const withdrawn: string[] = [];
   let page = earlier;
   for (;;) {
-    const orders = page.filter(({ signal }) => signal !== null && placesOrder(signal));
+    // What keeps the protection of a position looks itself at what is left to protect.
+    const orders = page.filter(
+      ({ signal }) => signal !== null && signal.action !== 'protect' && placesOrder(signal),
+    );
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
     if (ended.length === 0 || !mayHaveMore(page)) return withdrawn;

@@ -5,7 +5,7 @@ import type { Entry, SignalEntry, Step } from '../../ledger/entry.ts';
 import { denyOrderRate } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { placesOrder } from '../../model/signal.ts';
+import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
@@ -110,7 +110,7 @@ export function settleUnsent(
   entry: SignalEntry,
   outcome: Outcome,
 ): Promise<Status> {
-  const isHarmless = placesOrder(entry.signal) || !cancelsNothing.has(outcome.status);
+  const isHarmless = !isCancellation(entry.signal) || !cancelsNothing.has(outcome.status);
   return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
 }
 
@@ -126,7 +126,7 @@ async function findLeftOpen(
   { ledger }: ExecuteServices,
   { account, signal }: SignalEntry,
 ): Promise<{ readonly alarm?: Alarm }> {
-  if (placesOrder(signal)) return {};
+  if (!isCancellation(signal)) return {};
   const open = await ledger.openOrders(account, signal.market, 1);
   return open.length === 0 ? {} : { alarm: notCancelledAlarm };
 }

@@ -6,19 +6,22 @@ import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
-import { placesOrder } from '../../model/signal.ts';
+import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
+import { planProtect } from '../protect/plan-protect.ts';
+import { planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
 import { explainWait } from './explain-wait.ts';
+import { followReduction } from './follow-reduction.ts';
 import { createKillSwitch, type PauseReading } from './kill-switch.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { mayPlanAgain } from './signal-time.ts';
@@ -68,7 +71,7 @@ function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
+  if (!isSignal(entry) || !isCancellation(entry.signal) || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -107,6 +110,7 @@ async function executeAlone(
       return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, cleared.tell(plan.outcome));
     const status = await carryOut(services, account, entry, plan.action, begun);
+    if (status === 'placed') await followReduction(services, account, entry);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));
@@ -138,7 +142,10 @@ async function planWhenKnown(
         reason: plan.reason,
         untilMs: lastFreshMs(signal, arrivalOf(services, createdAtMs)),
       });
-    if (!plan.mayPassSoon || !mayRepeat())
+    const isLast = !plan.mayPassSoon || !mayRepeat();
+    // What only keeps a protection must not hold up the line: following asks for it again.
+    if (isLast && signal.action === 'protect') return untriedPlan(plan.reason);
+    if (isLast)
       throw new RelayError(
         'position_awaited',
         `signal "${signalId}" of account ${account} waits for the position: ${plan.reason}`,
@@ -156,6 +163,11 @@ function outdatedOutcome(plans: number): Outcome {
     note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
     evidence: { plans },
   };
+}
+
+function untriedPlan(reason: string): KnownPlan {
+  const note = `nothing was sent: ${reason}; the protection of the position is looked at again`;
+  return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence: null } };
 }
 
 /** The machine of the worker that wrote `unknown` may have lost its log. */
@@ -223,6 +235,10 @@ async function planSignal(
     case 'reverse':
     case 'target':
       return await planPosition(services, account, { ...entry, signal }, begun.cleared);
+    case 'protect_position':
+      return await planWish(services, account, { ...entry, signal });
+    case 'protect':
+      return await planProtect(services, account, { ...entry, signal });
     case 'cancel':
       return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':

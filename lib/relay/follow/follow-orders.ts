@@ -8,16 +8,19 @@ import {
   storeOthers,
 } from '../../account/account-deals.ts';
 import { endedExitsIn } from '../../account/exit-claims.ts';
-import { orderSignalOf } from '../../account/sent-order.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
+import { findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
+import { readLastPrice } from '../execute/judge-trigger.ts';
+import { keepProtection } from '../protect/keep-protection.ts';
 import { claimExits } from './claim-exits.ts';
 import {
   AccountMemory,
@@ -171,10 +174,30 @@ async function followAccount(
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
-  await watchProtection({ services, account, client, options }, followed, memory, reading, nowMs);
+  const keeps = keepsProtection(services, account);
+  const watch = { services, account, client, options, keeps };
+  const watched = await watchProtection(watch, followed, memory, reading, nowMs);
+  // What protects an entry belongs to its story as long as that is followed.
+  const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
+  for (const one of followed)
+    if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
+  const current = followed.map((one) => one.currentAt(nowMs));
   for (const one of followed) await record(services, one, memory, nowMs);
+  if (keeps && watched !== null)
+    await keepProtection(
+      services,
+      account,
+      { ...reading, ...watched, entries: current },
+      memory.protection,
+      (market) => readLastPrice(client, market, options),
+    );
   await storeUnfollowed(services, account, followed, memory, reading, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
+}
+
+function keepsProtection({ settings, isPaperExchange }: FollowServices, name: string): boolean {
+  const account = findAccount(settings, name);
+  return account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
 }
 
 /** @returns null when it is not known what the account holds: the next run tries again */

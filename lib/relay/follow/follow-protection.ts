@@ -26,11 +26,22 @@ interface Watch {
   readonly account: string;
   readonly client: ExchangeClient;
   readonly options: SendOptions;
+  /** Whether the relay keeps the protection of this account's positions itself. */
+  readonly keeps: boolean;
+}
+
+/** The positions as they were read for the watch. */
+export interface WatchedPositions {
+  readonly positions: Positions;
+  /** When the reading began. */
+  readonly readAtMs: number;
 }
 
 /**
  * Watches that what filled has its stop-loss, as long as the position stands; otherwise raises an alarm. Decides also which
  * entries are done: those whose orders and exits have ended, and those whose position is gone.
+ *
+ * @returns null when no position had to be read, or none could be
  */
 export async function watchProtection(
   watch: Watch,
@@ -38,9 +49,12 @@ export async function watchProtection(
   memory: AccountMemory,
   { open, hiddenOpen }: AccountReading,
   nowMs: number,
-): Promise<void> {
+): Promise<WatchedPositions | null> {
   for (const one of followed) noteLack(one, nowMs);
-  const doubtful = new Set(followed.filter((one) => needsPosition(one, nowMs)));
+  const doubtful = new Set(
+    followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
+  );
+  const readAtMs = watch.services.clock.nowMs();
   const read = doubtful.size === 0 ? noPositions : await readPositions(watch);
   const uncovered = read === null ? null : createUncovered(read.positions, open);
   for (const one of followed) {
@@ -51,9 +65,15 @@ export async function watchProtection(
         ? null
         : (uncovered?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
-    one.isDone = isDone(one, memory, held, nowMs);
+    one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
+  return doubtful.size === 0 || read === null ? null : { positions: read, readAtMs };
+}
+
+/** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
+function guards(one: FollowedEntry): boolean {
+  return one.wanted.length > 0 && one.held.gt(zero) && one.watched.exitsEnded !== true;
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
@@ -111,7 +131,7 @@ async function readPositions({ services, account, client, options }: Watch) {
 /** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
 function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
-  if (unprotectedSinceMs === undefined) return false;
+  if (unprotectedSinceMs === undefined || nowMs - unprotectedSinceMs < protectionBoundMs) return false;
   if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
   return (
@@ -182,14 +202,15 @@ function isDone(
   one: FollowedEntry,
   memory: AccountMemory,
   held: Naked | null | undefined,
-  nowMs: number,
+  { nowMs, keeps }: { readonly nowMs: number; readonly keeps: boolean },
 ): boolean {
   const { signalId } = one.entry;
   if (!one.areOrdersWhole) return false;
   if (!one.held.gt(zero)) return true;
   if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
   const isGone = one.watched.exitsEnded === true || held?.position.eq(zero) === true;
-  const isCalm = isGone || (held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
+  const isKept = keeps && guards(one);
+  const isCalm = isGone || (!isKept && held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
   if (!isCalm) {
     memory.calmSinceMs.delete(signalId);
     return false;

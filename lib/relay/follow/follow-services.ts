@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Executions } from '../../ledger/executions.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import type { Settings } from '../../model/settings.ts';
 
 /** The services that following orders needs. */
@@ -13,7 +13,10 @@ export interface FollowServices {
   readonly log: Log;
   readonly alarms: Alarms;
   readonly settings: Settings;
-  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
+  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders' | 'list' | 'waiting'>;
+  /** Takes in signals that the relay itself makes, and puts them in line. */
+  readonly entrance: Pick<LedgerEntrance, 'accept'>;
+  readonly isPaperExchange: boolean;
   readonly executions: Executions;
   readonly facts: AccountFacts;
   /** How long one request to the exchange may take, retries included. */

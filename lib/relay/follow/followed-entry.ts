@@ -1,6 +1,6 @@
-import { type WantedExit, wantedExitsOf } from '../../account/exits.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -146,6 +146,22 @@ export class FollowedEntry {
     }
     this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     return claimed;
+  }
+
+  /** The entry with all that is known of its orders by now. */
+  currentAt(readAtMs: number): Entry {
+    const before = this.entry.execution;
+    const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
+    if (orders[0]?.role !== 'order') return this.entry;
+    const isSame = before !== null && JSON.stringify(orders) === JSON.stringify(before.orders);
+    const execution = {
+      revision: before?.revision ?? 0,
+      readAtMs: isSame ? before.readAtMs : readAtMs,
+      orders,
+      isFollowed: !this.isDone,
+      ...this.watched,
+    };
+    return { ...this.entry, execution };
   }
 
   /** What must be stored; null when nothing has changed. */

@@ -1,10 +1,5 @@
-import {
-  type EntryExits,
-  type ExitCandidate,
-  isForAll,
-  mayBeExit,
-  type WantedExit,
-} from '../../account/exits.ts';
+import { type EntryExits, type ExitCandidate, isForAll, mayBeExit } from '../../account/exits.ts';
+import type { WantedExit } from '../../ledger/sent-order.ts';
 import type { OrderExecution } from '../../model/execution.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */

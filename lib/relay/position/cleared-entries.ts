@@ -1,9 +1,9 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
-import { orderSignalOf } from '../../account/sent-order.ts';
 import type { LastOrder } from '../../account/trust-reading.ts';
 import type { Alarm } from '../../base/alarms.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 import type { EntryEnd } from './read-end.ts';
 

@@ -1,9 +1,9 @@
 import { readPosition } from '../../account/read-position.ts';
 import type { SeenPosition } from '../../account/seen-position.ts';
-import { orderSignalFor } from '../../account/sent-order.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
+import { orderSignalFor } from '../../ledger/sent-order.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';

@@ -3,8 +3,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type ListedWhole, readListedOrder } from '../../exchange/list-account.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { finalReport, stepFacts } from '../../ledger/order-facts.ts';
-import { orderOf } from '../../model/execution.ts';
+import { filledBy, orderRecordOf } from '../../ledger/order-record.ts';
 import { type CancelledOrder, cancelledOf } from '../../model/step-facts.ts';
 import type { TargetOutcome } from '../cancel/cancel-outcomes.ts';
 
@@ -59,10 +58,9 @@ export async function readEnd(
 }
 
 /** What the ledger knows to be filled. */
-function knownFill({ execution, steps }: Entry): Decimal {
-  const followed = parseDecimal(orderOf(execution, 'order')?.filled ?? '0');
-  const reported = parseDecimal(finalReport(stepFacts({ steps }, 'placed'))?.filled ?? '0');
-  return followed.gt(reported) ? followed : reported;
+function knownFill(entry: Entry): Decimal {
+  const record = orderRecordOf(entry);
+  return record === null ? zero : filledBy(record);
 }
 
 async function readSafely(

@@ -1,11 +1,11 @@
-import { orderSignalOf, reducesWhole } from '../../account/sent-order.ts';
 import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal, parseDecimal } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../../exchange/find-order.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { stepFacts } from '../../ledger/order-facts.ts';
+import { orderRecordOf } from '../../ledger/order-record.ts';
+import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
 import type { Order } from '../../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../../model/signal.ts';
 import { reportOf } from '../../model/step-facts.ts';
@@ -44,9 +44,9 @@ async function withExitsEnded(
   const { signal, account } = entry;
   if (outcome.status !== 'placed' || signal === null || !isPositionSignal(signal) || !reducesWhole(entry))
     return outcome;
-  const { position, positionOrder } = stepFacts(entry, 'sending');
-  const size = positionOrder?.size;
-  if (outcome.facts?.report !== undefined && position !== undefined && size?.unit === 'base') {
+  const { plannedOn: position = null, asked } = orderRecordOf(entry) ?? {};
+  const size = asked?.size;
+  if (outcome.facts?.report !== undefined && position !== null && size?.unit === 'base') {
     const { amount, side = null } = position;
     const closed = {
       account,
@@ -83,6 +83,7 @@ async function lookUpOutcome(
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
   const asked = orderSignalOf(entry);
+  if (signal?.action === 'protect' && asked === null) return { kind: 'found', outcome: uncancelledOutcome };
   if (asked === null || clientOrderId === null)
     return { kind: 'inconclusive', finding: 'the ledger entry names no order' };
   const place = await findOrder(client, { market: asked.market, clientOrderId }, options);
@@ -171,6 +172,14 @@ function stillRests(orderId: number, reason: string): LookupResult {
     finding: `order ${orderId} must not rest and could not be cancelled: ${reason}`,
   };
 }
+
+/** What it was to cancel is looked at again as long as it is open. */
+const uncancelledOutcome: Outcome = {
+  status: 'cancelled',
+  note: 'it placed no order; orders that protect nothing any more are looked for again',
+  evidence: null,
+  orderOpen: false,
+};
 
 const noOrder: Outcome = {
   status: 'not_placed',

@@ -1,0 +1,82 @@
+import { type Decimal, floorToStep, parseDecimal, zero } from '../base/decimal.ts';
+import type { Market } from '../model/market.ts';
+import type { Guard, StandingExit } from './guards.ts';
+
+/** What must be done so that a part of a position has the protection that it should have. */
+export type GuardVerdict =
+  /** Nothing: it fits, or nobody can say now, or the owner has decided otherwise. */
+  | { readonly kind: 'fits'; readonly why: string }
+  /** Nothing is left to protect: what stands is cancelled. */
+  | { readonly kind: 'cancel'; readonly cancels: readonly number[] }
+  /** An order is placed, and what it takes the place of is cancelled. */
+  | {
+      readonly kind: 'place';
+      /** In base units. */
+      readonly amount: Decimal;
+      readonly price: Decimal;
+      readonly cancels: readonly number[];
+    }
+  /** A stop-loss was triggered and did not fill: its limit price was passed. */
+  | { readonly kind: 'stuck'; readonly amount: Decimal; readonly cancels: readonly number[] };
+
+/**
+ * Compares what should protect a part of a position with what does.
+ *
+ * @param byHand how much of the position stops of others protect, in base units
+ */
+export function judgeGuard(
+  guard: Guard,
+  byHand: Decimal,
+  { amountStep, minAmount }: Pick<Market, 'amountStep' | 'minAmount'>,
+): GuardVerdict {
+  const { role, price, standing, doubt, isReleased } = guard;
+  const ids = standing.map(({ orderId }) => orderId);
+  const wanted = floorToStep(guard.amount, amountStep);
+  if (guard.amount.eq(zero)) {
+    if (ids.length > 0) return { kind: 'cancel', cancels: ids };
+    return fits(
+      doubt === 'unlisted' ? 'no list shows its order, which may have ended' : 'nothing is left to protect',
+    );
+  }
+  if (doubt === 'unlisted') return fits('no list shows its order, which may have ended');
+  if (doubt === 'awaited') return fits('the exchange may still list what it made of the entry');
+  if (isReleased && ids.length === 0) return fits('it was ended by hand, and is not placed again');
+  const fitting = standing.find((exit) => isFitting(exit, guard, wanted));
+  if (fitting !== undefined && ids.length === 1) return fits('its order fits');
+  if (fitting !== undefined)
+    return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
+  // What is left is too little for an order. One that only reduces may stay.
+  if (wanted.lt(minAmount) || !wanted.gt(zero)) {
+    const turning = standing.filter(({ onlyReduces }) => !onlyReduces).map(({ orderId }) => orderId);
+    return turning.length > 0
+      ? { kind: 'cancel', cancels: turning }
+      : fits('what is left is too little for an order of its own');
+  }
+  const triggered = standing.filter(({ isTriggered }) => isTriggered);
+  if (triggered.length > 0) return { kind: 'stuck', amount: wanted, cancels: ids };
+  if (price === null) return fits('its price is not known');
+  const missing =
+    role === 'stop_loss' && ids.length === 0 ? floorToStep(wanted.minus(byHand), amountStep) : wanted;
+  if (missing.lt(minAmount) || !missing.gt(zero)) return fits('a stop by hand protects it');
+  return { kind: 'place', amount: missing, price, cancels: ids };
+}
+
+function fits(why: string): GuardVerdict {
+  return { kind: 'fits', why };
+}
+
+/** The exchange rounds prices to the steps of the market. */
+const roundingRate = parseDecimal('0.0002');
+
+/** An order of the right size that waits, at its price. An order for the whole position fits any size. */
+function isFitting(
+  { remaining, price, isTriggered, isLeaving }: StandingExit,
+  guard: Guard,
+  wanted: Decimal,
+): boolean {
+  if (isTriggered || isLeaving) return false;
+  const isElsewhere =
+    guard.isMoving && guard.price !== null && price?.minus(guard.price).abs().gt(price.times(roundingRate));
+  if (isElsewhere) return false;
+  return remaining === null || remaining.eq(guard.amount) || remaining.eq(wanted);
+}

@@ -1,0 +1,56 @@
+import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../base/decimal.ts';
+import type { Account, StopKind } from '../model/account.ts';
+import { type PositionSide, type Side, usualTriggerSides } from '../model/order.ts';
+import type { ExitRole } from '../model/signal.ts';
+import type { ProtectiveOrder, ProtectivePrices } from '../model/step-facts.ts';
+
+/** A stop-loss or take-profit that is to be placed. */
+export interface WantedOrder {
+  readonly role: ExitRole;
+  readonly side: Side;
+  /** In base units. */
+  readonly amount: Decimal;
+  /** The trigger price of a stop-loss, or the limit price of a take-profit. */
+  readonly price: Decimal;
+  readonly positionSide: PositionSide | undefined;
+}
+
+/** How far beyond its trigger price the limit price of a stop-loss lies, unless the account allows less. */
+const limitRate = parseDecimal('0.01');
+
+/** The order that makes a stop-loss or take-profit, as the account allows it. */
+export function protectiveOrder(wanted: WantedOrder, account: StopAccount): ProtectiveOrder {
+  const { role, price } = wanted;
+  const prices =
+    role === 'take_profit'
+      ? ({ orderType: 'limit', limitPrice: formatDecimal(price) } as const)
+      : stopPrices[account.stopKind ?? 'limit'](wanted, account);
+  return { ...sharedBy(wanted), ...prices };
+}
+
+/** The order that sells at market what a stop-loss should have sold. */
+export function marketOrder(wanted: Omit<WantedOrder, 'role' | 'price'>): ProtectiveOrder {
+  return { ...sharedBy(wanted), orderType: 'market' };
+}
+
+function sharedBy({ side, amount, positionSide }: Omit<WantedOrder, 'role' | 'price'>) {
+  return { side, amount: formatDecimal(amount), ...(positionSide === undefined ? {} : { positionSide }) };
+}
+
+type StopAccount = Pick<Account, 'stopKind' | 'maxLimitDistanceRate'>;
+
+const stopPrices: Readonly<
+  Record<StopKind, (wanted: WantedOrder, account: StopAccount) => ProtectivePrices>
+> = {
+  limit({ side, price }, { maxLimitDistanceRate }) {
+    const rate = minimum(limitRate, maxLimitDistanceRate ?? limitRate);
+    const limit = price.times(side === 'sell' ? one.minus(rate) : one.plus(rate));
+    return { orderType: 'stop_limit', limitPrice: formatDecimal(limit), ...triggerOf(side, price) };
+  },
+  market: ({ side, price }) => ({ orderType: 'stop_market', ...triggerOf(side, price) }),
+};
+
+/** A stop-loss that would wait for the price to move the other way protects nothing. */
+function triggerOf(side: Side, price: Decimal) {
+  return { stopPrice: formatDecimal(price), expectTrigger: usualTriggerSides[side] };
+}

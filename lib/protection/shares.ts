@@ -1,0 +1,69 @@
+import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
+
+/** A position as it was read. */
+export interface GuardedPosition {
+  readonly market: string;
+  /** Of hedge mode; null in one-way mode. */
+  readonly side: Exclude<PositionSide, 'BOTH'> | null;
+  /** In base units: above zero for a long position, below zero for a short one, zero without one. */
+  readonly amount: Decimal;
+  /** On the exchange's clock; null when it does not say. */
+  readonly openedAtMs: number | null;
+}
+
+/** The part of a position that an order opened and that is left of it. */
+export interface Share {
+  readonly record: OrderRecord;
+  /** Of the order. */
+  readonly side: Side;
+  /** In base units; zero when nothing of it is left. */
+  readonly amount: Decimal;
+}
+
+/**
+ * Shares a position among the orders of this relay that opened it. What reduced it is counted against the oldest orders
+ * first, unless a stop-loss or take-profit did: that belongs to its own order. What others opened belongs to none.
+ *
+ * @param records of the account, oldest first, with the orders that protect them
+ * @returns newest first; also orders of which nothing is left
+ */
+export function shareOut(records: readonly OrderRecord[], position: GuardedPosition): readonly Share[] {
+  let rest = position.amount.abs();
+  return records.toReversed().flatMap((record) => {
+    const side = openingSide(record, position);
+    if (side === null) return [];
+    const isOfPosition = isLongOrShort(position.amount, side) && mayBeOf(record, position);
+    const amount = isOfPosition ? minimum(leftOf(record, records), rest) : zero;
+    rest = rest.minus(amount);
+    return [{ record, side, amount }];
+  });
+}
+
+function isLongOrShort(amount: Decimal, side: Side): boolean {
+  return side === 'buy' ? amount.gt(zero) : amount.lt(zero);
+}
+
+/** Null for an order that opens no position of this market and side. */
+function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Side | null {
+  const { asked, protects, status } = record;
+  if (status !== 'placed' || record.market !== market || protects !== null) return null;
+  if (asked === null || isMarkedReducing(asked)) return null;
+  return side !== null && asked.positionSide !== side ? null : asked.side;
+}
+
+/** A position that was opened after the order had filled is another one. */
+function mayBeOf({ endedAtMs, updatedAtMs }: OrderRecord, { openedAtMs }: GuardedPosition): boolean {
+  if (openedAtMs === null || endedAtMs === null) return true;
+  return openedAtMs <= Math.max(endedAtMs, updatedAtMs) + longestPositionLagMs;
+}
+
+/** What an order filled, without what its own stop-losses and take-profits have sold, in base units. */
+export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): Decimal {
+  const made = record.exits.flatMap(({ order }) => (order === null ? [] : [parseDecimal(order.filled)]));
+  const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
+  const left = [...made, ...kept].reduce((rest, filled) => rest.minus(filled), filledBy(record));
+  return left.gt(zero) ? left : zero;
+}

@@ -1,0 +1,221 @@
+import { listRecent, readPosition } from '../../account/read-position.ts';
+import { describeAmount } from '../../account/seen-position.ts';
+import { formatDecimal } from '../../base/decimal.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import type { SignalEntry } from '../../ledger/entry.ts';
+import { protectiveSignal } from '../../ledger/protective-signal.ts';
+import type { Account } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
+import type { ProtectSignal } from '../../model/signal.ts';
+import type { ProtectiveOrder } from '../../model/step-facts.ts';
+import { type Guard, guardPosition } from '../../protection/guards.ts';
+import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
+import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
+import { parseSight, parseWish, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
+import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
+import { planOrder } from '../execute/plan-order.ts';
+import { checkPositions } from '../position/check-positions.ts';
+import type { ExecuteServices } from '../services.ts';
+import { denialOutcome } from '../settle/settle-entry.ts';
+import { cancelReplaced, withReplaced } from './replace-exits.ts';
+
+/** A stored signal that keeps the protection of a position. */
+export type ProtectEntry = SignalEntry & { readonly signal: ProtectSignal };
+
+/** What one act of protection is decided by. */
+interface Act {
+  readonly services: ExecuteServices;
+  readonly account: Account;
+  readonly entry: ProtectEntry;
+  readonly market: Market;
+  readonly client: ExchangeClient;
+  readonly guard: Guard;
+  readonly position: GuardedPosition;
+  readonly readAtMs: number;
+}
+
+/**
+ * Decides what makes a stop-loss or take-profit fit what it protects, from the position, the open orders and the ledger as
+ * they are now: one order at most, which only reduces; cancellations; or nothing.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function planProtect(
+  services: ExecuteServices,
+  account: Account,
+  entry: ProtectEntry,
+): Promise<Plan> {
+  const { signal, signalId } = entry;
+  const ground = await checkPositions(services, account, signal);
+  if (!ground.ok) return ground.plan;
+  const { market, client } = ground;
+  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  const { positionSide } = signal;
+  const query = { account: account.name, market: market.name, signalId, positionSide };
+  const reading = await readPosition(services, client, query, limits);
+  if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
+  if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
+  const { entries } = await listRecent(services, account.name, market.name);
+  const open = await listOpenOrders(client, market.name, limits);
+  if (!open.isWhole)
+    return { verdict: 'waiting', reason: 'the open orders cannot be read whole', mayPassSoon: false };
+  const { amount, side } = reading.position;
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  const [wish, sight] = await Promise.all([
+    services.facts.read(account.name, wishFactOf(position)).then(parseWish),
+    services.facts.read(account.name, sightFactOf(position)).then(parseSight),
+  ]);
+  const view = { entries, open: open.orders, nowMs: services.clock.nowMs(), wish, sight };
+  const { guards, byHand } = guardPosition(position, view);
+  const guard = guards.find(
+    ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
+  );
+  if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
+  const verdict = judgeGuard(guard, byHand, market);
+  const { readAtMs } = reading;
+  return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
+}
+
+function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
+  return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
+}
+
+function satisfied(note: string): Plan {
+  return { verdict: 'ended', outcome: { status: 'satisfied', note, evidence: null } };
+}
+
+async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
+  const { account, entry, guard } = act;
+  const { signal } = entry;
+  switch (verdict.kind) {
+    case 'fits':
+      return satisfied(`the ${nameOf(signal)} of "${signal.of}": ${verdict.why}`);
+    case 'cancel':
+      return planCancels(act, verdict.cancels);
+    case 'stuck':
+      return await planAtMarket(act, verdict);
+    case 'place': {
+      const { positionSide } = signal;
+      const { amount, price, cancels } = verdict;
+      const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
+      const plan = await planProtective(act, protectiveOrder(wanted, account), cancels);
+      // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
+      return plan.verdict === 'denied' && plan.denial.rule === 'expect_trigger'
+        ? await planAtMarket(act, verdict)
+        : failedPlan(act, plan);
+    }
+  }
+}
+
+/** Orders that are too much are cancelled; nothing is placed. */
+function planCancels(act: Act, cancels: readonly number[]): Plan {
+  const { entry, client, market, services, position, readAtMs } = act;
+  const action: PreparedAction = {
+    isOrder: false,
+    requests: cancels.map((orderId) => ({ cancel: orderId })),
+    facts: { position: { amount: formatDecimal(position.amount) } },
+    readAtMs,
+    async send(options) {
+      const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
+      const left = `the position is ${describeAmount(position.amount)}`;
+      const outcome: Outcome = {
+        status: 'cancelled',
+        note: `the ${nameOf(entry.signal)} of "${entry.signal.of}" is more than is left to protect: ${left}`,
+        evidence: null,
+        orderOpen: false,
+      };
+      return withReplaced(outcome, done);
+    },
+  };
+  return { verdict: 'ready', action };
+}
+
+/** A stop-loss whose price has been passed: what it should have sold is sold now, where the account allows that. */
+async function planAtMarket(
+  act: Act,
+  { amount, cancels }: Extract<GuardVerdict, { readonly kind: 'stuck' | 'place' }>,
+): Promise<Plan> {
+  const { account, guard } = act;
+  const isAllowed = account.allowUnguardedMarket || account.maxSlippageRate !== null;
+  if (!isAllowed)
+    return failedPlan(act, {
+      verdict: 'denied',
+      denial: {
+        rule: 'stop_passed',
+        limit: 'a maxSlippage, or allowUnguardedMarket',
+        actual: 'neither',
+        message: `the price has passed the stop-loss of "${guard.of}", ${formatDecimal(amount)} of the position is left, and account ${account.name} allows no order at market: close it, or give the account a maxSlippage in relay.config.ts`,
+      },
+    });
+  const { side } = guard;
+  const order = marketOrder({ side, amount, positionSide: act.entry.signal.positionSide });
+  return failedPlan(act, await planProtective(act, order, cancels));
+}
+
+/** Places an order that only reduces, and cancels those whose place it takes. */
+async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonly number[]): Promise<Plan> {
+  const { services, account, entry, client, market, position, readAtMs } = act;
+  const asked = protectiveSignal(entry.signal, order);
+  const plan = await planOrder(services, account, asked, entry.clientOrderId ?? '', 'reduces');
+  if (plan.verdict !== 'ready') return plan;
+  const { action } = plan;
+  const facts = {
+    ...action.facts,
+    position: { amount: formatDecimal(position.amount) },
+    protective: order,
+  };
+  const scope = { market: market.name, cancels };
+  // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes.
+  const isStop = 'stopPrice' in order;
+  return {
+    verdict: 'ready',
+    action: {
+      ...action,
+      // Nothing may lock the owner out of a stop-loss.
+      isOrder: false,
+      facts,
+      readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
+      async send(options) {
+        if (cancels.length === 0) return told(entry, await action.send(options));
+        if (isStop) {
+          const outcome = await action.send(options);
+          if (outcome.status !== 'placed') return told(entry, outcome);
+          return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
+        }
+        const done = await cancelReplaced(services, client, scope, options);
+        if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
+        return withReplaced(told(entry, await action.send(options)), done);
+      },
+    },
+  };
+}
+
+const endedMeanwhile: Outcome = {
+  status: 'not_sent',
+  note: 'nothing was placed: an order whose place it was to take had ended meanwhile, or may still be open; the protection of the position is looked at again',
+  evidence: null,
+};
+
+/** An order that the exchange did not take leaves the position without what should protect it. */
+function told({ signal }: ProtectEntry, outcome: Outcome): Outcome {
+  if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
+  return { ...outcome, alarm: failedAlarm(signal, outcome.note) };
+}
+
+function failedPlan({ entry }: Act, plan: Plan): Plan {
+  if (plan.verdict !== 'denied') return plan;
+  const outcome = denialOutcome(plan.denial, plan.evidence);
+  return {
+    verdict: 'ended',
+    outcome: { ...outcome, alarm: failedAlarm(entry.signal, plan.denial.message) },
+  };
+}
+
+function failedAlarm(signal: ProtectSignal, reason: string) {
+  return {
+    name: 'protection_failed' as const,
+    message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
+  };
+}

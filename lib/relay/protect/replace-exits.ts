@@ -1,0 +1,57 @@
+import { joinAlarms } from '../../base/alarms.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { cancelExits, type ExitOutcome } from '../cancel/cancel-exits.ts';
+import { leftOpenAlarm } from '../cancel/cancel-outcomes.ts';
+import type { Outcome } from '../execute/action.ts';
+import type { ExecuteServices } from '../services.ts';
+
+/** What became of exits whose place another order takes, or that protect nothing any more. */
+export interface Replaced {
+  readonly exits: readonly ExitOutcome[];
+  /** Whether the exchange has confirmed that each of them is cancelled. */
+  readonly areCancelled: boolean;
+  /** Why they could not be read; null: they were. */
+  readonly unread: string | null;
+}
+
+/** Cancels these orders of a market, a pair by the id of the pair. Failures of the exchange are results, too. */
+export async function cancelReplaced(
+  { exchangeTimeoutMs }: Pick<ExecuteServices, 'exchangeTimeoutMs'>,
+  client: ExchangeClient,
+  { market, cancels }: { readonly market: string; readonly cancels: readonly number[] },
+  { endByMs }: SendOptions,
+): Promise<Replaced> {
+  const ids = new Set(cancels);
+  const scope = { market, isExit: ({ orderId }: { readonly orderId: number }) => ids.has(orderId) };
+  const options = { timeoutMs: exchangeTimeoutMs / 2, ...(endByMs === undefined ? {} : { endByMs }) };
+  try {
+    const { exits } = await cancelExits(client, scope, options);
+    const cancelled = new Set(
+      exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : [])),
+    );
+    return { exits, areCancelled: cancels.every((orderId) => cancelled.has(orderId)), unread: null };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return { exits: [], areCancelled: false, unread: error.message };
+  }
+}
+
+/** The outcome, with what became of the exits. */
+export function withReplaced(outcome: Outcome, { exits, unread }: Replaced): Outcome {
+  const replaced = exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
+  const isDoubtful =
+    unread !== null || exits.some(({ result }) => result === 'failed' || result === 'unknown');
+  const alarm = joinAlarms([
+    outcome.alarm,
+    ...exits.map((exit) => exit.alarm),
+    isDoubtful ? leftOpenAlarm : undefined,
+  ]);
+  const notes = [outcome.note, ...exits.map(({ note }) => note), ...(unread === null ? [] : [unread])];
+  return {
+    ...outcome,
+    note: notes.join('; '),
+    facts: { ...outcome.facts, ...(replaced.length === 0 ? {} : { replaced }) },
+    ...(alarm === undefined ? {} : { alarm }),
+  };
+}
