@@ -137,6 +137,26 @@ describe('a close', () => {
   });
 });
 
+describe('keepEntries', () => {
+  test.each([[true], ['true'], [1]])('is kept with every leg: %j', (keepEntries) => {
+    expect(legsOf({ action: 'close', keepEntries })).toEqual([
+      ['signal', { action: 'close', keepEntries: true }],
+    ]);
+    const legs = legsOf({ action: 'reverse', keepEntries });
+    expect(legs.map(([, signal]) => signal)).toMatchObject([{ keepEntries: true }, { keepEntries: true }]);
+    expect(legsOf({ action: 'flat', keepEntries })).toMatchObject([['signal', { keepEntries: true }]]);
+  });
+
+  test('that is false says nothing', () => {
+    expect(legsOf({ action: 'close', keepEntries: false })).toEqual([['signal', { action: 'close' }]]);
+  });
+
+  test('is refused beside an order', () => {
+    const order = { action: 'buy', orderType: 'market', quantity: 1, keepEntries: true };
+    expect(issueWith(order)).toMatchObject({ path: 'keepEntries' });
+  });
+});
+
 describe('a reverse', () => {
   test('is two signals, of which the one that opens has the id of the alert', () => {
     expect(legsOf({ action: 'reverse', id: 'r1', stopLoss: '2%' })).toEqual([
