@@ -9,7 +9,7 @@ import {
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
-import type { OrderReport, PositionFact } from '../model/step-facts.ts';
+import type { OrderReport, PositionFact, SpotFact } from '../model/step-facts.ts';
 import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
 import { finalReport, stepFacts } from './order-facts.ts';
@@ -41,6 +41,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly wasReducing: boolean;
   /** The position that it was planned on; null when none was read. */
   readonly plannedOn: PositionFact | null;
+  /** Of an order on spot: what the rest of it is counted by; null for every other one. */
+  readonly spot: SpotFact | null;
   /** When it was about to be sent; null: it was not. */
   readonly sentAtMs: number | null;
   /** When its response, or what a lookup found, was stored. */
@@ -127,6 +129,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,
+    spot: sent.spot ?? null,
     sentAtMs: steps.findLast(({ status }) => status === 'sending')?.atMs ?? null,
     answeredAtMs: steps.at(-1)?.atMs ?? entry.updatedAtMs,
     state: newest?.status ?? null,

@@ -3,7 +3,8 @@ import type { OrderRecord } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
-import { filledBy, type GuardedPosition, type Share, shareOut } from './shares.ts';
+import { filledBy } from './filled-by.ts';
+import { type GuardedPosition, type Share, shareOut } from './shares.ts';
 import { holdsFor, type ProtectionSight } from './wishes.ts';
 
 /** Who asked for a stop-loss or take-profit, and which one. */

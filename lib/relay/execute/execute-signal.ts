@@ -107,7 +107,7 @@ async function executeAlone(
       return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
     const status = await carryOut(services, account, entry, plan.action, { startedAtMs, killSwitch });
-    if (status === 'placed') await askAfterReduction(services, account, entry);
+    if (status !== null) await askAfterReduction(services, account, entry, status);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, outdatedOutcome(plans));

@@ -6,27 +6,34 @@ import { mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
 import { type Account, findRehearsalReason, tradingGroundOf } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
+import type { Status } from '../../model/outcome.ts';
 import type { Signal } from '../../model/signal.ts';
-import { filledBy, leftOf, shareOut } from '../../protection/shares.ts';
+import { filledBy, leftOf } from '../../protection/filled-by.ts';
+import { shareOut } from '../../protection/shares.ts';
 import { namesOf, namesOfWish } from '../../protection/wanted.ts';
 import { parseWish, wishFactOf } from '../../protection/wishes.ts';
 import type { ExecuteServices } from '../services.ts';
+import { needsAfterSpotOrder } from './after-spot-order.ts';
 import { askProtection, needOf, needOfWish } from './ask-protection.ts';
 
 /**
  * Asks at once for what protects the rest of a position that a signal has reduced: a stop-loss that is larger than the rest
- * would turn it. What fails here, following asks for later.
+ * would turn it; and on spot for the stop-loss of a buy that has filled. What fails here, following asks for later.
  */
 export async function askAfterReduction(
   services: ExecuteServices,
   account: Account,
   { signal, signalId }: SignalEntry,
+  status: Status,
 ): Promise<void> {
-  if (account.protection !== 'keep' || !reduces(signal)) return;
-  if ((tradingGroundOf(account, signal.market) ?? 'spot') === 'spot') return;
+  const isSpot = (tradingGroundOf(account, signal.market) ?? 'spot') === 'spot';
+  const mayChange = isSpot ? signal.action === 'order' : status === 'placed' && reduces(signal);
+  if (account.protection !== 'keep' || !mayChange) return;
   if (findRehearsalReason(account.mode, services.isPaperExchange) !== null) return;
   try {
     const entry = await services.ledger.read({ account: account.name, signalId });
+    if (isSpot)
+      return await askProtection(services, entry === null ? [] : await needsAfterSpotOrder(services, entry));
     const reduced = entry === null ? null : orderRecordOf(entry);
     if (reduced === null) return;
     const followed = listRecords(await services.executions.followed(account.name, mostBelieved));
