@@ -127,7 +127,7 @@ function describeClose({ part, unless, only, positionSide }: CloseSignal): strin
 }
 
 function describePosition(signal: PositionSignal): string {
-  const { market, maxSlippage, stp, referencePrice } = signal;
+  const { market, maxSlippage, stp, referencePrice, keepEntries } = signal;
   const exits = signal.action === 'close' ? {} : signal;
   const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
   return [
@@ -135,6 +135,7 @@ function describePosition(signal: PositionSignal): string {
     ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(keepEntries === true ? ['resting entries stay'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ].join(', ');

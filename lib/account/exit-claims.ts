@@ -34,7 +34,8 @@ export interface ReducedPosition {
 
 /** A position, and what closed it. */
 export interface Closed extends ReducedPosition {
-  readonly closingSide: Side;
+  /** Of the orders that close it; null when it was flat already: orders of either side could open one. */
+  readonly closingSide: Side | null;
   /** The order that closed it; null when nothing was left to close. */
   readonly orderId: number | null;
   /** When that was placed, on the exchange's clock as far as it said. Compared with the times of fills. */
@@ -58,7 +59,7 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   if (record.lastReport === null && record.status !== 'placed') return null;
   const exits = exitsOf(record);
   const { position, closingSide } = closed;
-  if (exits === null || exits.side !== closingSide) return null;
+  if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
   if (position.side !== null && exits.positionSide !== position.side) return null;
   const end = endOf(record);
   const isKnown = exits.ids.length > 0;

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import {
   type FollowedStatus,
@@ -201,4 +201,12 @@ function listExits(entry: Entry): readonly ExitRecord[] {
     if (asked === undefined && order === null) return [];
     return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
   });
+}
+
+/** What an order filled, as far as anything has told it, in base units. */
+export function filledBy({ followed, reported, proved, spot }: OrderRecord): Decimal {
+  // Such a report says what the order has spent, in the quote currency.
+  const ofReport = spot?.isQuoteSized === true ? '0' : (reported?.filled ?? '0');
+  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(ofReport), proved ?? zero];
+  return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

@@ -158,6 +158,8 @@ interface PositionSignalBase extends SignalBase {
   readonly stp?: StpMode;
   /** As in an order. */
   readonly referencePrice?: DecimalText;
+  /** Whether the resting entries of the market stay when its order closes all of the position; absent: they are cancelled. */
+  readonly keepEntries?: true;
 }
 
 interface OpeningSignalBase extends PositionSignalBase {

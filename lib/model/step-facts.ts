@@ -36,16 +36,18 @@ export interface StepFacts {
   readonly proved?: { readonly orderId: number; readonly filled: DecimalText };
   /** The code with which the exchange refused the request. */
   readonly refusedCode?: number;
-  /** Of a cancellation: the ids of the signals that placed the orders. */
+  /** Of a cancellation, and of a close that cancelled resting entries first: the ids of the signals that placed the orders. */
   readonly placedBy?: readonly string[];
-  /** Of a cancellation: the orders that the exchange reported as ended, and how much of each was filled. */
+  /** Of these: the orders that the exchange reported as ended, and how much of each was filled. */
   readonly cancelled?: readonly CancelledOrder[];
   /** The ids of the exits that the relay itself cancelled, because others took their place or nothing was left to protect. */
   readonly replaced?: readonly number[];
-  /** Of a cancellation: whether an order was not open any more. It may have been filled. */
+  /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
   readonly exitsEndedFor?: readonly string[];
+  /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */
+  readonly rest?: DecimalText;
 }
 
 /** What an alert asked to protect a position with, in prices. */

@@ -2,7 +2,7 @@ import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
-import { leftOf } from './filled-by.ts';
+import { leftOf } from './left-of.ts';
 import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
 
 /** A position as it was read. */

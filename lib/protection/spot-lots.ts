@@ -1,10 +1,10 @@
 import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { SpotFact } from '../model/step-facts.ts';
-import { filledBy, leftOf } from './filled-by.ts';
+import { leftOf } from './left-of.ts';
 
 /**
  * What is left of the spot buys of a market that asked for a stop-loss, by id of their signals, in base units: what they

@@ -1,9 +1,8 @@
 import { type Decimal, hundred, minimum, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
-import { filledBy } from './filled-by.ts';
 import { type GuardedPosition, type Share, shareOut } from './shares.ts';
 import { holdsFor, type ProtectionSight } from './wishes.ts';
 

@@ -1,6 +1,8 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import { isMarkedReducing } from '../../lib/model/order.ts';
-import { placesOrder } from '../../lib/model/signal.ts';
+import { isPositionSignal, placesOrder } from '../../lib/model/signal.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
 import { isCancel, keyText } from './history.ts';
@@ -62,11 +64,16 @@ function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): 
   });
 }
 
-/** Market orders, as those of position actions are, and limit orders that are immediate or cancel. */
-export function mayNotRest({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {
+/**
+ * Market orders, as those of position actions are, and limit orders that are immediate or cancel. What protects a position
+ * is of the kind that was asked for.
+ */
+export function mayNotRest(entry: Pick<Entry, 'signal' | 'steps'>): boolean {
+  const { signal } = entry;
   if (signal === null || !placesOrder(signal)) return false;
-  if (signal.action !== 'order') return true;
-  return signal.orderType === 'market' || (signal.orderType === 'limit' && signal.ioc === true);
+  if (isPositionSignal(signal)) return true;
+  const asked = signal.action === 'protect' ? orderSignalOf(entry) : signal;
+  return asked?.orderType === 'market' || (asked?.orderType === 'limit' && asked.ioc === true);
 }
 
 /** The fields of either dialect that name an order. */

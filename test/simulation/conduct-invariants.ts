@@ -115,7 +115,8 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
   // What must not rest is ended however late it is.
   // So are the stops that would outlive a position which is closed.
   const endsRest = placesOrder(entry.signal) && !isCreate(send.path);
-  if (endsRest && !mayNotRest(entry))
+  // And an order that protects a position takes the place of another one.
+  if (endsRest && entry.signal.action !== 'protect' && !mayNotRest(entry))
     return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
@@ -198,7 +199,11 @@ function findHaste(
   const sentAt = (entry: Entry) =>
     history.statuses.get(keyText(entry))?.find(({ status }) => status === 'sending')?.atMs ?? 0;
   const timesMs = entries
-    .filter((entry) => entry.account === account && entry.clientOrderId !== null)
+    // What protects a position counts against no limit of orders.
+    .filter(
+      ({ signal, ...entry }) =>
+        entry.account === account && entry.clientOrderId !== null && signal?.action !== 'protect',
+    )
     .sort((a, b) => sentAt(a) - sentAt(b))
     .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs));
   const countBefore = (atMs: number, index: number) =>

@@ -1,6 +1,11 @@
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { type OrderSignal, type PositionSignal, placesOrder } from '../../lib/model/signal.ts';
+import {
+  type OrderSignal,
+  type PositionSignal,
+  type ProtectSignal,
+  placesOrder,
+} from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 
 /** The client order ids of orders that the owner placed on the exchange's own page. */
@@ -9,13 +14,13 @@ export const handPrefix = 'by-hand-';
 /**
  * What identifies the order of a signal, whatever ids it carries: its limit price, or its amount in base units; all
  * limit prices and all such amounts differ. An order that has neither, because the relay or the exchange computes its
- * amount, is identified by its client order id; so is that of a strategy that holds a
- * position, because it may want the same amount again, and that of an alert without id and time, because a later one has
- * the same bytes.
+ * amount, is identified by its client order id; so is that of a strategy that holds a position, because it may want the
+ * same amount again, that of an alert without id and time, because a later one has the same bytes, and that which protects
+ * a position: it has the amount or the price of another one.
  */
 type Identity = 'price' | 'amount' | 'id';
 
-function identityOf(signal: OrderSignal | PositionSignal, { signalId }: Entry): Identity {
+function identityOf(signal: OrderSignal | PositionSignal | ProtectSignal, { signalId }: Entry): Identity {
   if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
   if (signal.timeMs === null && signalId.startsWith('h-')) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
@@ -87,7 +92,7 @@ function contentsOf(order: PaperOrder, entry: Entry | undefined): readonly strin
     id: idText(order),
   };
   const signal = entry?.signal ?? null;
-  return entry !== undefined && signal !== null && placesOrder(signal) && signal.action !== 'protect'
+  return entry !== undefined && signal !== null && placesOrder(signal)
     ? [texts[identityOf(signal, entry)]]
     : Object.values(texts);
 }

@@ -30,7 +30,7 @@ export function renderSummary({ fromSeed, toSeed, dialects, signals, kind }: Ran
   const orders = kind === null ? '' : `, every order a ${kind}`;
   return [
     `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each${orders}: ${number.format(tally.runs)} runs`,
-    `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.acknowledged)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
+    `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.acknowledged)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange, ${number.format(tally.protective)} of them to protect positions`,
     `kinds     ${renderShares(orderKindNames, tally.kinds)}`,
     `markets   ${renderShares(tradingGrounds, tally.grounds)}`,
     `outcomes  ${renderStatuses(tally)}`,
@@ -40,7 +40,7 @@ export function renderSummary({ fromSeed, toSeed, dialects, signals, kind }: Ran
   ].join('\n');
 }
 
-/** The share of each name in all accepted orders. */
+/** The share of each name in all counted orders. */
 function renderShares<Name extends string>(
   names: readonly Name[],
   counts: ReadonlyMap<Name, number>,

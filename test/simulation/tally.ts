@@ -36,8 +36,10 @@ export interface Tally {
   alertsSent: number;
   acknowledged: number;
   orders: number;
+  /** How many of these the relay placed itself, to protect positions. */
+  protective: number;
   readonly statuses: Map<Status, number>;
-  /** How many of the accepted orders are of each kind, and where they trade. */
+  /** How many of the orders that alerts asked for are of each kind, and where they trade. */
   readonly kinds: Map<OrderKindName, number>;
   readonly grounds: Map<TradingGround, number>;
   readonly faults: Map<string, number>;
@@ -50,6 +52,7 @@ export function createTally(): Tally {
     alertsSent: 0,
     acknowledged: 0,
     orders: 0,
+    protective: 0,
     statuses: new Map(),
     kinds: new Map(),
     grounds: new Map(),
@@ -100,6 +103,10 @@ function addOrders(tally: Tally, { exchange, entries }: Run): void {
     const { signal } = entry;
     const count = orders.of(entry).length;
     if (signal === null || !placesOrder(signal) || count === 0) continue;
+    if (signal.action === 'protect') {
+      tally.protective += count;
+      continue;
+    }
     add(tally.kinds, signal.action === 'order' ? signal.orderType : 'market', count);
     const ground = settings.accounts[entry.account]?.markets[signal.market]?.tradesOn;
     if (ground !== undefined) add(tally.grounds, ground, count);
@@ -115,6 +122,7 @@ export function addTally(total: Tally, part: Tally): void {
   total.alertsSent += part.alertsSent;
   total.acknowledged += part.acknowledged;
   total.orders += part.orders;
+  total.protective += part.protective;
   for (const [status, count] of part.statuses) add(total.statuses, status, count);
   for (const [kind, count] of part.kinds) add(total.kinds, kind, count);
   for (const [ground, count] of part.grounds) add(total.grounds, ground, count);

@@ -38,10 +38,12 @@ export function judgeLastTargets(facts: Facts): readonly CarriedOut[] {
   });
 }
 
-/** The signal of each account and market that was stored last, among those that may place orders. */
+/** The alert of each account and market that was stored last, among those that may place orders. */
 function lastOrders({ history, entries }: Facts): readonly Entry[] {
   const placeOf = (entry: Entry) => history.stored.get(keyText(entry)) ?? 0;
-  const orders = entries.filter(({ signal }) => signal !== null && placesOrder(signal));
+  const orders = entries.filter(
+    ({ signal }) => signal !== null && placesOrder(signal) && signal.action !== 'protect',
+  );
   const byMarket = Map.groupBy(orders, ({ account, signal }) => `${account} ${signal?.market}`);
   return [...byMarket.values()].flatMap((group) =>
     group.toSorted((a, b) => placeOf(b) - placeOf(a)).slice(0, 1),

@@ -115,7 +115,7 @@ function readHolding(options: ReadOptions, of: Holding['of'], side: Side, market
     case 'collateral':
       return readCollateral(options, market);
     case 'position':
-      return readPositions(options, market.name);
+      return readPositionsOf(options, market.name);
   }
 }
 
@@ -145,7 +145,7 @@ async function readCollateral({ client, limits }: ReadOptions, market: Market): 
   };
 }
 
-async function readPositions({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
+async function readPositionsOf({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
   const open = await listPositionsIn(client, market, clock.nowMs(), limits);
   return {
     of: 'position',

@@ -1,20 +1,29 @@
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
-import { listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
+import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { isStillOpen } from '../../model/execution.ts';
-import { filledBy } from '../../protection/filled-by.ts';
 import { isGuardedBuy, isSale, spotLots } from '../../protection/spot-lots.ts';
 import { namesOf } from '../../protection/wanted.ts';
 import type { ExecuteServices } from '../services.ts';
-import { needOf, type ProtectionNeed } from './ask-protection.ts';
+import { askProtection, needOf, type ProtectionNeed } from './ask-protection.ts';
 
 /**
- * What must be looked at after an order on spot: the stop-loss of a buy that filled; and after a sale, whatever became of it,
- * those of the buys that it reduced, or whose stop-loss was cancelled for it.
+ * Asks at once for what an order on spot makes necessary: the stop-loss of a buy that filled; and after a sale, whatever
+ * became of it, those of the buys that it reduced, or whose stop-loss was cancelled for it.
  *
  * @throws RelayError `store_unavailable`
  */
-export async function needsAfterSpotOrder(
+export async function askAfterSpotOrder(
+  services: ExecuteServices,
+  { protection, mode }: Account,
+  entry: Entry,
+): Promise<void> {
+  if (protection !== 'keep' || findRehearsalReason(mode, services.isPaperExchange) !== null) return;
+  await askProtection(services, await findNeeds(services, entry));
+}
+
+async function findNeeds(
   { executions }: Pick<ExecuteServices, 'executions'>,
   entry: Entry,
 ): Promise<readonly ProtectionNeed[]> {
