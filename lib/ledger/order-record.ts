@@ -9,7 +9,7 @@ import {
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
-import type { OrderReport, PositionFact } from '../model/step-facts.ts';
+import type { OrderReport, PositionFact, SpotFact } from '../model/step-facts.ts';
 import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
 import { finalReport, stepFacts } from './order-facts.ts';
@@ -41,6 +41,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly wasReducing: boolean;
   /** The position that it was planned on; null when none was read. */
   readonly plannedOn: PositionFact | null;
+  /** Of an order on spot: what the rest of it is counted by; null for every other one. */
+  readonly spot: SpotFact | null;
   /** When it was about to be sent; null: it was not. */
   readonly sentAtMs: number | null;
   /** When its response, or what a lookup found, was stored. */
@@ -127,6 +129,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,
+    spot: sent.spot ?? null,
     sentAtMs: steps.findLast(({ status }) => status === 'sending')?.atMs ?? null,
     answeredAtMs: steps.at(-1)?.atMs ?? entry.updatedAtMs,
     state: newest?.status ?? null,
@@ -201,7 +204,9 @@ function listExits(entry: Entry): readonly ExitRecord[] {
 }
 
 /** What an order filled, as far as anything has told it, in base units. */
-export function filledBy({ followed, reported, proved }: OrderRecord): Decimal {
-  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(reported?.filled ?? '0'), proved ?? zero];
+export function filledBy({ followed, reported, proved, spot }: OrderRecord): Decimal {
+  // Such a report says what the order has spent, in the quote currency.
+  const ofReport = spot?.isQuoteSized === true ? '0' : (reported?.filled ?? '0');
+  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(ofReport), proved ?? zero];
   return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

@@ -51,6 +51,8 @@ export interface GuardView {
   readonly nowMs: number;
   readonly wish: PositionWish | null;
   readonly sight: ProtectionSight;
+  /** The ids of stop-losses that the relay has cancelled itself, or meant to; absent: the entries tell it. */
+  readonly taken?: ReadonlySet<number>;
 }
 
 /** The guards of a position, and how much of it stops of others protect. */
@@ -63,13 +65,40 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, replaced: replacedIn(view.entries), view };
+  const known = { records, replaced: cancelledBySelf(view), view };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
     guards: guards.map((guard) => withPair(guard, guards)),
     byHand: stopsByHand(closingSide, records, view),
   };
+}
+
+function cancelledBySelf({ entries, taken }: Pick<GuardView, 'entries' | 'taken'>): ReadonlySet<number> {
+  return new Set([...replacedIn(entries), ...(taken ?? [])]);
+}
+
+/** A stop-loss that this relay has placed on spot, and that holds a part of the balance. */
+export interface HoldingStop {
+  /** The signal whose part of the balance it protects. */
+  readonly of: string;
+  readonly orderId: number;
+  /** In base units. */
+  readonly amount: Decimal;
+}
+
+/** What the relay's own stop-losses hold of the spot balance of a market. */
+export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>): readonly HoldingStop[] {
+  const replaced = cancelledBySelf(view);
+  return listRecords(view.entries).flatMap((record) => {
+    const { protects, spot, status } = record;
+    const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
+    if (protects === null || kept === null || !isOpen(kept.state) || replaced.has(kept.orderId)) return [];
+    const { orderId, fresh } = kept;
+    const listed = view.open.find((order) => order.orderId === orderId);
+    const amount = listed?.remaining ?? fresh?.remaining ?? null;
+    return amount === null ? [] : [{ of: protects.of, orderId, amount }];
+  });
 }
 
 interface Known {
@@ -198,7 +227,7 @@ const exitsListedAfterMs = 20_000;
 
 function isAwaited({ record, part }: WantedGuard, { open, nowMs }: GuardView): boolean {
   // Nobody but the relay places it.
-  if (record === null || part !== undefined) return false;
+  if (record === null || record.spot !== null || part !== undefined) return false;
   const exits = exitsOf(record);
   if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
   // A negative age means that the clock was set back.

@@ -109,6 +109,12 @@ export function legBefore(order: OwnPart<OrderSignal>): readonly OwnPart<CloseSi
 
 /** Beside `buy` and `sell` a wanted position could contradict the size of the order. */
 function refuseTargets(fields: Fields, issues: Issues): void {
+  if (fields.keepEntries !== undefined)
+    issues.add(
+      fields.keepEntries.path,
+      'an order cancels no other one',
+      'remove it; it belongs to "close", "reverse" and "target"',
+    );
   for (const { path } of targetFields.flatMap((name) => fields[name] ?? []))
     issues.add(
       path,

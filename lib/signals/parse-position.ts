@@ -101,10 +101,9 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
     fields.maxSlippage === undefined && rule.use === 'required' ? rule.complain(account) : null;
   if (complaint !== null) issues.add(`${prefix}maxSlippage`, complaint.message, complaint.hint);
   const stp = readStp(fields, issues);
-  const keepsEntries = fields.keepEntries !== undefined && readFlag(fields.keepEntries, issues) === true;
   return {
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
-    ...(keepsEntries ? { keepEntries: true } : {}),
+    ...(fields.keepEntries && readFlag(fields.keepEntries, issues) ? { keepEntries: true } : {}),
     ...(stp === undefined ? {} : { stp }),
     ...readReferencePrice(fields, issues),
   };

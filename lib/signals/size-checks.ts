@@ -3,6 +3,7 @@ import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { findStopObstacle } from './spot-stop.ts';
 
 /**
  * Denies an order in a market that is closed, or that does not trade where the account's configuration says.
@@ -53,29 +54,15 @@ export function checkCollateralShare({ size }: OrderSignal, { name, quote }: Mar
 }
 
 /** Denies what spot trading does not have: dropped in silence, it would leave a holding without its protection. */
-export function checkSpotFields(
-  signal: OrderSignal,
-  market: string,
-  { region }: Pick<Account, 'region'>,
-): Denial | null {
+export function checkSpotFields(signal: OrderSignal, market: string, account: Account): Denial | null {
   const deny = (field: string, reason: string): Denial => ({
     rule: 'not_on_spot',
     limit: 'spot trading',
     actual: field,
     message: `${market} trades on spot, ${reason}`,
   });
-  if (signal.stopLoss !== undefined || signal.takeProfit !== undefined)
-    return deny(
-      signal.stopLoss === undefined ? 'takeProfit' : 'stopLoss',
-      region === null
-        ? 'where the exchange has no stop-loss and take-profit of an order; send a stop_limit or limit order of the other side after the entry, or trade the market on margin (tradesOn in relay.config.ts)'
-        : 'where the exchange has no stop-loss and take-profit of an order; send a stop_market order of the other side after the entry',
-    );
-  if (signal.takeProfits !== undefined)
-    return deny(
-      'takeProfits',
-      'where there is no position to protect; send a limit order of the other side for each after the entry, or trade the market on margin (tradesOn in relay.config.ts)',
-    );
+  const obstacle = findStopObstacle(signal, account);
+  if (obstacle !== null) return deny(obstacle.field, obstacle.reason);
   if (signal.positionSide !== undefined && signal.positionSide !== 'BOTH')
     return deny('positionSide', 'where there are no positions; remove "positionSide"');
   if (signal.size.unit === 'percent' && signal.size.of === 'position')

@@ -41,7 +41,7 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 235_000],
+    ['receive-signal', 245_000],
     ['execute-signal', 350_000],
     ['reconcile-signals', 300_000],
     ['snapshot-balances', 150_000],

@@ -1,8 +1,6 @@
-import { listRecent, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
-import { formatDecimal } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
@@ -19,7 +17,9 @@ import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
+import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
+import { noteTaken } from './taken-stops.ts';
 
 /** A stored signal that keeps the protection of a position. */
 export type ProtectEntry = SignalEntry & { readonly signal: ProtectSignal };
@@ -53,29 +53,34 @@ export async function planProtect(
   const { market, client } = ground;
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const { positionSide } = signal;
-  const query = { account: account.name, market: market.name, signalId, positionSide };
-  const reading = await readPosition(services, client, query, limits);
+  const isSpot = account.markets[market.name]?.tradesOn === 'spot';
+  const query = { account: account.name, market: market.name, signalId, positionSide, isSpot };
+  const reading = await readGround(services, client, market, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { entries } = await listRecent(services, account.name, market.name);
-  const open = await listOpenOrders(client, market.name, limits);
-  if (!open.isWhole)
-    return { verdict: 'waiting', reason: 'the open orders cannot be read whole', mayPassSoon: false };
-  const { amount, side } = reading.position;
-  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  const { position, entries, open, taken } = reading;
   const [wish, sight] = await Promise.all([
     services.facts.read(account.name, wishFactOf(position)).then(parseWish),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const view = { entries, open: open.orders, nowMs: services.clock.nowMs(), wish, sight };
+  const view = { entries, open, nowMs: services.clock.nowMs(), wish, sight, taken };
   const { guards, byHand } = guardPosition(position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
   if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, byHand, market);
+  if (!isFree(reading.free, guard, verdict))
+    return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   const { readAtMs } = reading;
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
+}
+
+/** Whether the balance that no other order holds is enough for an order on spot. */
+function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {
+  if (free === null || verdict.kind !== 'place') return true;
+  const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
+  return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
 }
 
 function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
@@ -118,6 +123,7 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     facts: { position: { amount: formatDecimal(position.amount) } },
     readAtMs,
     async send(options) {
+      if (position.isSpot === true) await noteTaken(services.facts, entry.account, market.name, cancels);
       const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
       const left = `the position is ${describeAmount(position.amount)}`;
       const outcome: Outcome = {
@@ -167,8 +173,9 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
     protective: order,
   };
   const scope = { market: market.name, cancels };
-  // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes.
-  const isStop = 'stopPrice' in order;
+  // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes. On spot the one
+  // that stands holds the balance, so it must go first.
+  const isStop = 'stopPrice' in order && position.isSpot !== true;
   return {
     verdict: 'ready',
     action: {
@@ -184,6 +191,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
           if (outcome.status !== 'placed') return told(entry, outcome);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
+        if (position.isSpot === true) await noteTaken(services.facts, entry.account, market.name, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
         return withReplaced(told(entry, await action.send(options)), done);
