@@ -40,7 +40,8 @@ function keepingEntries(fields: Fields, action: Action): Fields {
 
 function withoutInforming(fields: Fields, action: Action): Fields {
   const { prevMarketPosition } = fields;
-  if (isCancel(action))
+  // A price beside `update_sl` may be that of the stop-loss.
+  if (isCancel(action) || action.name === 'protect')
     return prevMarketPosition === undefined ? fields : withInforming(fields, [prevMarketPosition]);
   const hasSize = sizeNames.some((name) => fields[name] !== undefined);
   const isOrder = action.name === 'order';

@@ -25,13 +25,14 @@ import {
   checkAmount,
   checkCollateralShare,
   checkExitPrices,
+  checkPartSides,
   checkPrices,
   checkSpotFields,
   checkTotal,
   checkTradable,
 } from './size-checks.ts';
-import { checkSpotStop } from './spot-stop.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
+import { checkSpotStop } from './spot-stop.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
 export interface Readings {
@@ -126,7 +127,9 @@ function completeOrder(
   const { price, activationPrice } = draft;
   const lowestEntry = minimum(entryPrice, activationPrice ?? entryPrice);
   const badPrice =
-    checkPrices({ price, activationPrice, ...exits }, market) ?? checkExitPrices(signal, lowestEntry, market);
+    checkPrices({ price, activationPrice, ...exits }, market) ??
+    checkExitPrices(signal, lowestEntry, market) ??
+    checkPartSides(signal, protectsLong(signal), entryPrice);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;

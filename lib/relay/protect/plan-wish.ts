@@ -2,6 +2,7 @@ import { readPosition } from '../../account/read-position.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
+import { denyUnkept } from '../../limits/check-kept.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Side } from '../../model/order.ts';
 import type { ExitRole, PriceOrDistance, ProtectPositionSignal } from '../../model/signal.ts';
@@ -27,13 +28,7 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   const ground = await checkPositions(services, account, signal);
   if (!ground.ok) return ground.plan;
   const { market, client } = ground;
-  if (account.protection !== 'keep')
-    return deny(
-      'protection_not_kept',
-      "protection: 'keep'",
-      account.protection ?? 'alarm',
-      `account ${account.name} does not keep the protection of its positions, so the relay places no stop-loss by itself; write protection: 'keep' in relay.config.ts`,
-    );
+  if (account.protection !== 'keep') return { verdict: 'denied', denial: denyUnkept(account) };
   const query = { account: account.name, market: market.name, signalId, positionSide };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reading = await readPosition(services, client, query, limits);
