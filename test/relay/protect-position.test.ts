@@ -30,7 +30,7 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     expect(await protect({ stopLoss: 'entry' })).toMatchObject({ status: 'satisfied' });
     await relay.goOn(30);
 
-    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces', 'sell 0.1 stop 50005, reduces']);
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces', 'sell 0.1 stop 50000, reduces']);
     expect(relay.alarmNames()).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     await protect({ stopLoss: '2%', takeProfit: '3%' });
     await relay.goOn(30);
 
-    expect(await relay.open()).toEqual(['sell 0.1 at 51505.15, reduces', 'sell 0.1 stop 49004.9, reduces']);
+    expect(await relay.open()).toEqual(['sell 0.1 at 51500, reduces', 'sell 0.1 stop 49000, reduces']);
   });
 
   test('a second one keeps what it does not name of the first', async () => {
@@ -219,5 +219,5 @@ test('A short position is protected on its other side', async () => {
   await protect({ stopLoss: '1%', takeProfit: '49000' });
   await relay.goOn(30);
 
-  expect(await relay.open()).toEqual(['buy 0.1 at 49000, reduces', 'buy 0.1 stop 50494.95, reduces']);
+  expect(await relay.open()).toEqual(['buy 0.1 at 49000, reduces', 'buy 0.1 stop 50499.98, reduces']);
 });

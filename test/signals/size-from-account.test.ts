@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { one, parseDecimal } from '../../lib/base/decimal.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
 import type { LimitSignal, OrderSize } from '../../lib/model/signal.ts';
 import { type FreeCollateral, type Holding, sizeFromAccount } from '../../lib/signals/size-from-account.ts';
