@@ -126,5 +126,12 @@ async function waitForOrders(session: Session, account: Account, entry: Entry): 
 
 function describeOrder({ signal, signalId, status, orderId, steps }: Entry) {
   const { role, part } = signal?.action === 'protect' ? signal : {};
-  return { signalId, role, ...(part === undefined ? {} : { part }), status, orderId, note: steps.at(-1)?.note };
+  return {
+    signalId,
+    role,
+    ...(part === undefined ? {} : { part }),
+    status,
+    orderId,
+    note: steps.at(-1)?.note,
+  };
 }

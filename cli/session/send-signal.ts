@@ -16,10 +16,7 @@ export interface TickerOfMarket {
 }
 
 /** A ticker for each market of the account in which there are positions. */
-export function listPositionTickers(
-  { tickers }: Settings,
-  { markets }: Account,
-): readonly TickerOfMarket[] {
+export function listPositionTickers({ tickers }: Settings, { markets }: Account): readonly TickerOfMarket[] {
   const listed = Object.entries(tickers)
     .filter(([, market]) => Object.hasOwn(markets, market) && markets[market]?.tradesOn !== 'spot')
     .map(([ticker, market]) => ({ ticker, market }));
