@@ -50,7 +50,7 @@ const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap
               role,
               side: 'sell' as const,
               price,
-              isMoving: false,
+              leeway: null,
               amount,
               record: null,
               standing,

@@ -158,14 +158,20 @@ async function readBalances({ services, account, client, options }: Watch): Prom
 }
 
 /** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
-function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
+function isAlarmDue(
+  { services, keeps }: Watch,
+  one: FollowedEntry,
+  held: Naked | null,
+  nowMs: number,
+): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
   if (unprotectedSinceMs === undefined || nowMs - unprotectedSinceMs < protectionBoundMs) return false;
   if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
-  return (
-    unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
-  );
+  if (unprotectedAtMs === undefined) return true;
+  // Where the relay keeps the protection, the owner has ended it, which is told once; or it cannot be placed, which each
+  // further try tells.
+  return !keeps && hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs);
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
