@@ -42,7 +42,7 @@ interface State {
 const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap((role) =>
   amounts.flatMap((amount) =>
     standings.flatMap((standing) =>
-      ([null, 'unlisted', 'awaited'] as const).flatMap((doubt) =>
+      ([null, 'unlisted', 'awaited', 'paired'] as const).flatMap((doubt) =>
         [true, false].flatMap((isReleased) =>
           ['0', '1', '2'].map((hand) => ({
             guard: {
@@ -98,7 +98,7 @@ const soldBy = ({ remaining }: StandingExit, size: Decimal) => remaining ?? size
 
 describe('Every state of a guard', () => {
   test('is enumerated', () => {
-    expect(states).toHaveLength(2 * 3 * (1 + 12 + 144) * 3 * 2 * 3);
+    expect(states).toHaveLength(2 * 3 * (1 + 12 + 144) * 4 * 2 * 3);
   });
 
   test('comes to rest after three acts at most', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
 
 /** An alert changes what protects the open position of a market. */
 let relay: KeptRelay;
@@ -220,4 +221,48 @@ test('A short position is protected on its other side', async () => {
   await relay.goOn(30);
 
   expect(await relay.open()).toEqual(['buy 0.1 at 49000, reduces', 'buy 0.1 stop 50499.98, reduces']);
+});
+
+describe('While the last price cannot be read', () => {
+  beforeEach(async () => {
+    await relay.close();
+    // An account that may sell at market what a stop-loss has missed.
+    relay = await openKeptRelay({ settings: settingsWith({ maxSlippage: '0.5%' }) });
+    await relay.say(buy);
+    await relay.goOn(30);
+  });
+
+  test('a protect is denied', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ticker', probability: 1 });
+
+    expect(await protect({ stopLoss: '49000' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'no_last_price' } }],
+    });
+  });
+
+  test('no position is closed for want of a stop-loss: it is told, and placed later', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ticker', probability: 1 });
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(15);
+    expect(await relay.held()).toBe('0.05');
+    expect(relay.alarmNames()).toContain('protection_failed');
+
+    relay.paper.control.clearFaults();
+    await relay.goOn(60);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.05',
+      ['sell 0.05 at 52000, reduces', 'sell 0.05 stop 48000, reduces'],
+    ]);
+  });
+});
+
+test('Beside a stop by hand only what that leaves gets a stop-loss', async () => {
+  await relay.byHand('buy', '0.1');
+  relay.clock.advance(30_000);
+  await relay.stopByHand('49000', '0.04');
+  await protect({ stopLoss: '48500' });
+  await relay.goOn(120);
+
+  expect(await relay.open()).toEqual(['sell 0.04 stop 49000, reduces', 'sell 0.06 stop 48500, reduces']);
 });

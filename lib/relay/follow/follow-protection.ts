@@ -59,7 +59,9 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const [onSpot, elsewhere] = [[...doubtful].some(isSpot), [...doubtful].some((one) => !one.isSpot)];
+  const onSpot = [...doubtful].some(isSpot);
+  const elsewhere =
+    [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered = read === null ? null : createUncovered(read.positions, open);
@@ -79,7 +81,7 @@ export async function watchProtection(
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
-  return doubtful.size === 0 || read === null ? null : { positions: read, balances, readAtMs };
+  return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
 }
 
 function isSpot(one: FollowedEntry): boolean {
@@ -88,7 +90,13 @@ function isSpot(one: FollowedEntry): boolean {
 
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
 export function guards(one: FollowedEntry): boolean {
-  return one.wanted.length > 0 && one.held.gt(zero) && one.watched.exitsEnded !== true;
+  const isGuarded = one.wanted.length > 0 || one.signal.takeProfits !== undefined;
+  return isGuarded && one.held.gt(zero) && one.watched.exitsEnded !== true;
+}
+
+/** Whether it is an open order that protects a position, whose size may change under it. */
+function protectsPosition(one: FollowedEntry): boolean {
+  return one.entry.signal?.action === 'protect' && !one.isSpot && !one.areOrdersWhole;
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */

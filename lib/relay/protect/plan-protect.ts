@@ -13,6 +13,7 @@ import { marketOrder, protectiveOrder } from '../../protection/protective-order.
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
+import { isTriggerPassed } from '../execute/judge-trigger.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -109,7 +110,7 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const exact = isWhole ? { exact: formatDecimal(guard.amount) } : {};
       const plan = await planProtective(act, { ...protectiveOrder(wanted, account), ...exact }, cancels);
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
-      return plan.verdict === 'denied' && plan.denial.rule === 'expect_trigger'
+      return plan.verdict === 'denied' && isTriggerPassed(plan.denial)
         ? await planAtMarket(act, verdict)
         : failedPlan(act, plan);
     }
