@@ -3,6 +3,7 @@ import { findSwallowedOptions } from '../lib/host/swallowed-options.ts';
 import { readVersion } from '../lib/host/version.ts';
 import { addBalanceCommands } from './commands/balances.ts';
 import { addCancelCommand } from './commands/cancel.ts';
+import { addCloseCommand } from './commands/close.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -98,6 +99,7 @@ function createProgram(terminal: Terminal): Command {
   addReportCommand(relay);
   addResolveCommands(relay);
   addPauseCommands(relay);
+  addCloseCommand(relay);
   relay.commandsGroup('Operation:');
   addDoctorCommands(relay);
   addSecretCommands(relay);

@@ -17,7 +17,7 @@ export function addTranslateCommand(program: Command): void {
   program
     .command('translate')
     .description(
-      'rewrite a message of another relay (TradersPost, 3Commas, WunderTrading, Alertatron, CrossTrade, PineConnector, OpenAlgo, Autoview) or a text as a message to paste; nothing is sent',
+      'rewrite a message of another relay (TradersPost, 3Commas, WunderTrading, Alertatron, CrossTrade, PineConnector, OpenAlgo, Autoview, OKX) or a text as a message to paste; nothing is sent',
     )
     .argument('[file]', 'file with the message; without it or with -, standard input', '-')
     .option(

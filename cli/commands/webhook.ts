@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import * as z from 'zod';
-import { catalogue, type ErrorCode } from '../../lib/base/errors.ts';
 import { parseOwnJson } from '../../lib/base/json.ts';
 import type { Account } from '../../lib/model/account.ts';
 import {
@@ -14,7 +12,7 @@ import {
 } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import type { LocalResponse } from '../session/http.ts';
+import { readReceipt, type SignalReceipt } from '../session/alert-receipt.ts';
 import { chooseAccount, commandFor, type Session, type Target } from '../session/session.ts';
 import { renderFields } from '../show/print.ts';
 import { renderTable } from '../show/table.ts';
@@ -124,24 +122,6 @@ function tickersOf(tickers: Readonly<Record<string, string>>, account: Account):
   return allowed.map(([ticker, market]) => `${ticker} → ${market}`).join(', ');
 }
 
-const SignalReceipt = z.object({
-  signalId: z.string(),
-  status: z.string(),
-  duplicate: z.boolean().default(false),
-});
-const Receipt = z.union([
-  z.object({ signals: z.array(SignalReceipt) }),
-  SignalReceipt.transform((receipt) => ({ signals: [receipt] })),
-]);
-
-const Refusal = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    issues: z.array(z.object({ path: z.string(), message: z.string(), hint: z.string() })),
-  }),
-});
-
 async function sendAlert(
   { session, terminal, printChange }: Context,
   file: string,
@@ -150,19 +130,13 @@ async function sendAlert(
   const account = chooseAccount(session.settings, name);
   const body = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
   const response = await session.sendAlert(account, fillInTime(body, session.clock.nowMs()));
-  const receipt = Receipt.safeParse(response.body);
-  if (!receipt.success || response.httpStatus >= 300) throw createRefusal(response, session.relayName);
-  const { signals } = receipt.data;
+  const signals = readReceipt(response, session.relayName);
   printChange({ httpStatus: response.httpStatus, signals }, () =>
     renderReceipt(signals, session.target, terminal),
   );
 }
 
-function renderReceipt(
-  signals: readonly z.output<typeof SignalReceipt>[],
-  target: Target,
-  screen: Screen,
-): string {
+function renderReceipt(signals: readonly SignalReceipt[], target: Target, screen: Screen): string {
   const [only] = signals;
   const next = only !== undefined && signals.length === 1 ? `signal ${only.signalId}` : 'signals';
   const rows = signals.map(({ signalId, status, duplicate }) => [
@@ -190,17 +164,4 @@ export async function readAlertFile(path: string): Promise<Buffer> {
       'Check the path of the file.',
     );
   }
-}
-
-function createRefusal({ httpStatus, body }: LocalResponse, recipient: string): CommandFailure {
-  const refusal = Refusal.safeParse(body);
-  if (!refusal.success)
-    return new CommandFailure(
-      'strange_answer',
-      `${recipient} responded with HTTP ${httpStatus}, which is not a response of a relay`,
-      'Another program listens there: stop it, or start the relay on another port.',
-    );
-  const { code, message, issues } = refusal.data.error;
-  const action = Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].action : '';
-  return new CommandFailure(code, `refused with HTTP ${httpStatus}: ${message}`, action, { issues });
 }

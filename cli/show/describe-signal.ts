@@ -7,6 +7,8 @@ import type {
   OrderSize,
   PositionSignal,
   PositionTarget,
+  ProtectPositionSignal,
+  ProtectSignal,
   Signal,
 } from '../../lib/model/signal.ts';
 import { kindNamed } from '../../lib/orders/order-kinds.ts';
@@ -14,6 +16,18 @@ import { kindNamed } from '../../lib/orders/order-kinds.ts';
 const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
 
 const roleNames: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop-loss', take_profit: 'take-profit' };
+
+function partOf({ part }: ProtectSignal): string {
+  return part === undefined ? '' : ` ${part}`;
+}
+
+function describeWanted({ stopLoss, trailing, takeProfits = [] }: ProtectPositionSignal): readonly string[] {
+  return [
+    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
+    ...(trailing === undefined ? [] : [`trailing ${trailing}`]),
+    ...takeProfits.map(({ price, share }) => `take profit ${price} for ${share}`),
+  ];
+}
 
 /** A short description of a signal, for a table. */
 export function summariseSignal(signal: Signal): string {
@@ -25,7 +39,9 @@ export function summariseSignal(signal: Signal): string {
     case 'target':
       return summarisePosition(signal);
     case 'protect':
-      return `${roleNames[signal.role]} of ${signal.of}`;
+      return `${roleNames[signal.role]}${partOf(signal)} of ${signal.of}`;
+    case 'protect_position':
+      return ['protect', ...describeWanted(signal)].join(' ');
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -43,7 +59,9 @@ export function describeSignal(signal: Signal): string {
     case 'target':
       return describePosition(signal);
     case 'protect':
-      return `the ${roleNames[signal.role]} of "${signal.of}" in ${signal.market}`;
+      return `the ${roleNames[signal.role]}${partOf(signal)} of "${signal.of}" in ${signal.market}`;
+    case 'protect_position':
+      return [`protect the position of ${signal.market}`, ...describeWanted(signal)].join(', ');
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
@@ -65,6 +83,8 @@ function describeOrder(signal: OrderSignal): string {
     ...kindNamed(signal.orderType).describePrices(signal),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(signal.trailing === undefined ? [] : [`trailing ${signal.trailing}`]),
+    ...(signal.takeProfits ?? []).map(({ price, share }) => `take profit ${price} for ${share}`),
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
     ...(reduceOnly === true ? ['reduce-only'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
@@ -107,7 +127,7 @@ function describeClose({ part, unless, only, positionSide }: CloseSignal): strin
 }
 
 function describePosition(signal: PositionSignal): string {
-  const { market, maxSlippage, stp, referencePrice } = signal;
+  const { market, maxSlippage, stp, referencePrice, keepEntries } = signal;
   const exits = signal.action === 'close' ? {} : signal;
   const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
   return [
@@ -115,6 +135,7 @@ function describePosition(signal: PositionSignal): string {
     ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(keepEntries === true ? ['resting entries stay'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ].join(', ');

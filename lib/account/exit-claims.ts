@@ -34,7 +34,8 @@ export interface ReducedPosition {
 
 /** A position, and what closed it. */
 export interface Closed extends ReducedPosition {
-  readonly closingSide: Side;
+  /** Of the orders that close it; null when it was flat already: orders of either side could open one. */
+  readonly closingSide: Side | null;
   /** The order that closed it; null when nothing was left to close. */
   readonly orderId: number | null;
   /** When that was placed, on the exchange's clock as far as it said. Compared with the times of fills. */
@@ -58,9 +59,9 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   if (record.lastReport === null && record.status !== 'placed') return null;
   const exits = exitsOf(record);
   const { position, closingSide } = closed;
-  if (exits === null || exits.side !== closingSide) return null;
+  if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
   if (position.side !== null && exits.positionSide !== position.side) return null;
-  const end = entryEndOf(record);
+  const end = endOf(record);
   const isKnown = exits.ids.length > 0;
   if (!isKnown && end.isUnfilled) return null;
   const hasEnded = endedBefore.has(record.signalId);
@@ -68,39 +69,29 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
 }
 
-/** How the order of an entry ended, as far as the ledger knows. */
-interface EntryEnd {
-  readonly isFilled: boolean;
-  /** It has ended without a fill. */
-  readonly isUnfilled: boolean;
-  /** It has a fill, and may have ended at any time since. */
-  readonly isPartial: boolean;
-  /** On the exchange's clock; null when nobody said. */
-  readonly endedAtMs: number | null;
-  /** When a cancellation of this relay was answered, on its own clock; null: none has found a fill. */
-  readonly cancelledAtMs: number | null;
-}
-
-function entryEndOf({ lastReport: report, proved, followed, isFollowed, cancelled }: OrderRecord): EntryEnd {
+/** How an order ended, as far as the ledger knows. */
+function endOf({ lastReport: report, proved, followed, isFollowed, cancelled }: OrderRecord) {
   // An order that its fills alone have proved was never reported; it is not known to have ended.
   const hasReportedFill = (decimalIn(report?.filled) ?? proved ?? zero).gt(zero);
   const hasEndedAtOnce = hasReportedFill && (report === null || isOrderEnd(report.status));
-  const hasFollowedFill = followed !== null && hasFilled(followed);
   const hasFollowedEnd = followed !== null && !isStillOpen(followed.status);
-  const hasFill = hasReportedFill || hasFollowedFill;
+  const hasFill = hasReportedFill || (followed !== null && hasFilled(followed));
   const isCancelledUnfilled = cancelled?.filled?.eq(zero) === true;
   return {
     isFilled: hasEndedAtOnce || followed?.status === 'filled',
     // While it is followed, a list may still show a fill of it.
     isUnfilled: !hasFill && ((hasFollowedEnd && isFollowed === false) || isCancelledUnfilled),
+    /** It has a fill, and may have ended at any time since. */
     isPartial: hasFill && !hasEndedAtOnce && !hasFollowedEnd,
+    /** On the exchange's clock; null when nobody said. */
     endedAtMs: (hasEndedAtOnce ? (report?.endedAtMs ?? report?.createdAtMs) : followed?.endedAtMs) ?? null,
+    /** When a cancellation of this relay was answered, on its own clock; null: none has found a fill. */
     cancelledAtMs: isCancelledUnfilled ? null : (cancelled?.atMs ?? null),
   };
 }
 
 /** From this time on, lists show the exits of the entry. Without its end, the last change of the position tells of its fill. */
-function listedByMs(end: EntryEnd, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
+function listedByMs(end: ReturnType<typeof endOf>, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
   if (end.endedAtMs === null && end.cancelledAtMs !== null) return end.cancelledAtMs + longestOrderLagMs;
   const placedAtMs = end.endedAtMs ?? (end.isPartial ? atMs : (modifiedAtMs ?? atMs));
   return nowMs + longestOrderLagMs - Math.max(0, atMs - placedAtMs);

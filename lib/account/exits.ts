@@ -5,17 +5,13 @@ import type { AttachedExits } from '../model/holdings.ts';
 import { exitPriceOf, type Order, oppositeOf, type PositionSide, type Side } from '../model/order.ts';
 
 /** The exits of an entry: the orders that the exchange makes when it fills. */
-export interface EntryExits {
-  readonly signalId: string;
-  readonly market: string;
+export interface EntryExits extends Pick<OrderRecord, 'signalId' | 'market' | 'filled'> {
   /** Of the exits. */
   readonly side: Side;
   /** The position of hedge mode that they close; `BOTH` in one-way mode. */
   readonly positionSide: PositionSide;
   /** Null while no response has told it. */
   readonly entryOrderId: number | null;
-  /** What the order of the entry filled, in base units, as far as it is known. */
-  readonly filled: Decimal;
   /** Of those that a list has shown. What is known by its id is known by nothing else from then on. */
   readonly ids: readonly number[];
   /** The others. */

@@ -2,17 +2,18 @@ import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
 import { listRecords } from '../ledger/order-record.ts';
-import { isMarkedReducing, type Order } from '../model/order.ts';
+import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
 import { type ExitCandidate, mayBeExit } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { listRecent } from './read-position.ts';
+import type { SeenPosition } from './seen-position.ts';
 
 /**
  * Finds the entries of a market that may have exits.
  *
- * @param outcome of the order that closed the position
+ * @param outcome of the order that closed the position; without a report when it was flat already
  * @throws RelayError `store_unavailable`
  */
 export async function expectExits(
@@ -25,7 +26,7 @@ export async function expectExits(
   const order = facts?.report;
   const closed: Closed = {
     ...position,
-    closingSide: position.position.amount.gt(zero) ? 'sell' : 'buy',
+    closingSide: closingSideOf(position.position),
     orderId: order?.orderId ?? null,
     atMs: order?.createdAtMs ?? nowMs,
   };
@@ -34,11 +35,19 @@ export async function expectExits(
   const entries = [...recent.entries, ...own].filter(({ signal }) => signal?.market === market);
   const single = [...new Map(entries.map((entry) => [entry.signalId, entry])).values()];
   const findings = { endedBefore: new Set(single.flatMap(endedExitsIn)), nowMs };
-  const claims = listRecords(single).flatMap((record) => claimOf(record, closed, findings) ?? []);
   // The close itself is still being sent.
   const placed = own.filter(({ status }) => status === 'placed');
+  // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
+  const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
+  const ended = listRecords(single).filter(({ signalId }) => !resting.has(signalId));
+  const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
+}
+
+function closingSideOf({ amount, side }: SeenPosition): Side | null {
+  if (amount.eq(zero)) return side === null ? null : side === 'LONG' ? 'sell' : 'buy';
+  return amount.gt(zero) ? 'sell' : 'buy';
 }
 
 /** An unnamed order that may be an exit. */
@@ -105,8 +114,14 @@ export class ExpectedExits {
     const { orderId, clientOrderId, market, side, filled } = order;
     if (market !== this.#closed.market || this.#open.has(orderId)) return;
     if (filled.eq(zero)) this.#unfilled.add(orderId);
-    if (clientOrderId === '' && side === this.#closed.closingSide)
+    if (clientOrderId === '' && this.#isClosingSide(side))
       this.#listed.set(orderId, { order, isOpen: false });
+  }
+
+  /** Whether an order that has ended was one of these exits, or one that only reduced, as far as its side and its name tell. */
+  mayHaveBeenExit({ market, side, orderId, clientOrderId }: EndedOrder): boolean {
+    if (market !== this.#closed.market || !this.#isClosingSide(side) || this.#isLater(orderId)) return false;
+    return clientOrderId === '' || this.#names.has(clientOrderId);
   }
 
   /** Whether exits may be open that no list has shown. */
@@ -127,8 +142,13 @@ export class ExpectedExits {
   }
 
   #isOfSide({ side, positionSide }: Order): boolean {
-    const { closingSide, position } = this.#closed;
-    return side === closingSide && (position.side === null || positionSide === position.side);
+    const { position } = this.#closed;
+    return this.#isClosingSide(side) && (position.side === null || positionSide === position.side);
+  }
+
+  #isClosingSide(side: Side): boolean {
+    const { closingSide } = this.#closed;
+    return closingSide === null || side === closingSide;
   }
 
   #isLater(orderId: number): boolean {

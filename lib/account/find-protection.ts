@@ -55,13 +55,11 @@ export function findStrategies(
   position: Pick<OpenPosition, 'market' | 'amount'>,
   followed: readonly Entry[],
 ): readonly string[] {
-  const entries = followed.filter((entry) => isEntryOf(position, entry) && isFilled(entry));
+  const entries = followed.filter((entry) => {
+    const own = followedAs(orderRecordOf(entry), 'order');
+    return isEntryOf(position, entry) && own !== null && hasFilled(own);
+  });
   return [...new Set(entries.flatMap(({ signal }) => signal?.strategy ?? []))];
-}
-
-function isFilled(entry: Entry): boolean {
-  const followed = followedAs(orderRecordOf(entry), 'order');
-  return followed !== null && hasFilled(followed);
 }
 
 /**

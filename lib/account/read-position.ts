@@ -1,3 +1,4 @@
+import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -7,7 +8,7 @@ import type { Denial } from '../model/outcome.ts';
 import { attachedIds } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
-import { type DatedPosition, findLastMoves, isTrusted } from './trust-reading.ts';
+import { type DatedPosition, findLastMoves, isTrusted, type LastOrder } from './trust-reading.ts';
 
 /** The position of a market, or the reason why nothing may be sized on it now. */
 export type PositionReading =
@@ -17,6 +18,8 @@ export type PositionReading =
       readonly attached: readonly number[];
       /** When the position was opened, on the exchange's clock; null when there is none. */
       readonly openedAtMs: number | null;
+      /** The average entry price in the quote currency; null when the exchange does not say it. */
+      readonly basePrice: Decimal | null;
     } & DatedPosition)
   /** `mayPassSoon`: another reading in a moment may do. */
   | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
@@ -40,6 +43,7 @@ const mostPages = 20;
  * Reads the position that a signal depends on. Nothing is sized on it while an earlier order of the market is being sent
  * or has an unknown outcome, nor while the list may lag behind this relay's own last order.
  *
+ * @param found fills that the ledger does not tell yet: the reading must show them, too
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readPosition(
@@ -47,6 +51,7 @@ export async function readPosition(
   client: ExchangeClient,
   { account, market, signalId, positionSide }: PositionQuery,
   limits: SendOptions,
+  found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
   const unsettled = await findUnsettled(services, { account, market, signalId });
   if (unsettled !== undefined) {
@@ -55,7 +60,7 @@ export async function readPosition(
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
-  const moves = findLastMoves(entries, market);
+  const moves = [...findLastMoves(entries, market), ...found];
   const readAtMs = services.clock.nowMs();
   const positions = await listPositionsIn(client, market, readAtMs, limits);
   const chosen = choosePosition(market, positions, positionSide);
@@ -66,7 +71,9 @@ export async function readPosition(
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
   const attached = attachedIds(listed?.tpsl);
   const openedAtMs = listed?.openedAtMs ?? null;
-  if (unseen === undefined) return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, attached };
+  const basePrice = listed?.basePrice ?? null;
+  if (unseen === undefined)
+    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

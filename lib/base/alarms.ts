@@ -11,6 +11,7 @@ export const alarmMeanings = {
   order_contradicted: 'the exchange reported another order or another id, or lists several orders of one id',
   trigger_unexpected: 'the trigger of an order is not where its alert expects it',
   orders_left_open: 'a cancellation was not carried out, or only in part',
+  close_incomplete: 'an order that was to close all of a position filled only in part',
   signal_not_executed: 'a signal was given up before it was sent',
   signals_waiting: 'signals wait behind one that cannot be executed',
   signal_dead_lettered: 'the message of a signal became a dead letter',

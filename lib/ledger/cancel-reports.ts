@@ -3,7 +3,7 @@ import { placesOrder } from '../model/signal.ts';
 import type { Entry } from './entry.ts';
 import { placedByIn } from './order-facts.ts';
 
-/** What cancellations found out about the orders that they were for. */
+/** What cancellations, and closes that cancelled resting entries first, found out about the orders that they were for. */
 export interface CancelReports {
   /** By order id: how much the exchange said was filled of an order that it cancelled, and when that was stored. */
   readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
@@ -11,17 +11,19 @@ export interface CancelReports {
   readonly gone: ReadonlyMap<string, number>;
 }
 
-/** Reads the outcomes of the cancellations among these entries. */
+/** Reads the outcomes of the cancellations among these entries, and what their closes cancelled. */
 export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
   const ended = new Map<number, { readonly filled: Decimal; readonly atMs: number }>();
   const gone = new Map<string, number>();
   for (const { signal, steps } of entries) {
-    const last = steps.at(-1);
-    if (signal === null || placesOrder(signal) || last?.facts === undefined) continue;
-    const { cancelled = [], wasGone } = last.facts;
+    if (signal === null) continue;
+    // A close has cancelled them before its order, a cancellation with its outcome.
+    const step = placesOrder(signal) ? steps.findLast(({ facts }) => facts?.placedBy) : steps.at(-1);
+    if (step?.facts === undefined) continue;
+    const { cancelled = [], wasGone } = step.facts;
     for (const { orderId, filled } of cancelled)
-      ended.set(orderId, { filled: parseDecimal(filled), atMs: last.atMs });
-    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, last.atMs);
+      ended.set(orderId, { filled: parseDecimal(filled), atMs: step.atMs });
+    if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, step.atMs);
   }
   return { ended, gone };
 }

@@ -14,7 +14,7 @@ export function finalReport({ ended, report }: StepFacts): OrderReport | null {
   return ended ?? report ?? null;
 }
 
-/** The ids of the signals that placed the orders of a cancellation. */
-export function placedByIn(entry: Pick<Entry, 'steps'>): readonly string[] {
-  return stepFacts(entry, 'sending').placedBy ?? [];
+/** The ids of the signals that placed the orders of a cancellation, or the entries that a close cancelled first. */
+export function placedByIn({ steps }: Pick<Entry, 'steps'>): readonly string[] {
+  return steps.findLast(({ facts }) => facts?.placedBy !== undefined)?.facts?.placedBy ?? [];
 }

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import {
   type FollowedStatus,
@@ -22,24 +22,13 @@ import { orderSignalOf, type WantedExit, wantedExitsOf } from './sent-order.ts';
  *
  * @see DECISIONS 163
  */
-export interface OrderRecord
-  extends Pick<
-    Entry,
-    | 'account'
-    | 'signalId'
-    | 'clientOrderId'
-    | 'orderId'
-    | 'orderOpen'
-    | 'status'
-    | 'createdAtMs'
-    | 'updatedAtMs'
-  > {
+export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' | 'execution'> {
   readonly market: string;
   readonly strategy: string | undefined;
   /** Null when what was sent cannot be read. */
   readonly asked: OrderSignal | null;
   /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
-  readonly protects: Pick<ProtectSignal, 'of' | 'role'> | null;
+  readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
@@ -109,14 +98,14 @@ export interface CancelledFill {
   readonly atMs: number;
 }
 
-const noReports: CancelReports = { ended: new Map(), gone: new Map() };
-
 /**
+ * The record of the order of an entry.
+ *
  * @param reports of the cancellations that may have met the order; without them, what they found is left out
  * @returns null for a refused alert, for a cancellation, and for a signal that protects a position and placed no order
  */
-export function orderRecordOf(entry: Entry, reports: CancelReports = noReports): OrderRecord | null {
-  const { signal, steps, execution } = entry;
+export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecord | null {
+  const { signal, steps, execution, lookup: _, ...ids } = entry;
   if (signal === null || !placesOrder(signal)) return null;
   const [sent, answer] = [stepFacts(entry, 'sending'), stepFacts(entry, 'placed')];
   const { counted } = sent;
@@ -127,7 +116,7 @@ export function orderRecordOf(entry: Entry, reports: CancelReports = noReports):
   const newest = followed ?? reported;
   const askedAmount = asked?.size.unit === 'base' ? asked.size.quantity : undefined;
   const record = {
-    ...pickIds(entry),
+    ...ids,
     market: signal.market,
     strategy: signal.strategy,
     asked,
@@ -173,44 +162,30 @@ export function followedAs(record: OrderRecord | null, role: OrderRole): OrderEx
   return record?.exits.find((exit) => exit.role === role)?.order ?? null;
 }
 
-function pickIds({ account, signalId, clientOrderId, orderId, orderOpen, status, ...entry }: Entry) {
-  const { createdAtMs, updatedAtMs } = entry;
-  return { account, signalId, clientOrderId, orderId, orderOpen, status, createdAtMs, updatedAtMs };
-}
-
-function listSightings({
-  amount,
-  answeredAtMs,
-  reported,
-  followed,
-  readAtMs,
-  cancelled,
-}: Omit<OrderRecord, 'sightings' | 'exits'>): readonly Sighting[] {
-  const whole = followed?.status === 'filled' ? followed : null;
-  const sightings = [
-    sight(decimalIn(reported?.filled), answeredAtMs, reported?.endedAtMs ?? reported?.createdAtMs),
-    sight(whole === null ? null : amount, whole?.endedAtMs ?? readAtMs, whole?.endedAtMs),
-    sight(cancelled === null ? null : (cancelled.filled ?? amount), cancelled?.atMs ?? null, null),
+function listSightings(record: Omit<OrderRecord, 'sightings' | 'exits'>): readonly Sighting[] {
+  const { amount, answeredAtMs, reported, followed, readAtMs, cancelled } = record;
+  const { filled, endedAtMs, createdAtMs } = reported ?? {};
+  const isWhole = followed?.status === 'filled';
+  const told = [
+    { filled: decimalIn(filled), atMs: answeredAtMs, exchangeMs: endedAtMs ?? createdAtMs ?? null },
+    ...(isWhole
+      ? [{ filled: amount, atMs: followed.endedAtMs ?? readAtMs, exchangeMs: followed.endedAtMs }]
+      : []),
+    ...(cancelled === null
+      ? []
+      : [{ filled: cancelled.filled ?? amount, atMs: cancelled.atMs, exchangeMs: null }]),
   ];
-  return sightings.filter((sighting) => sighting !== null);
-}
-
-function sight(
-  filled: Decimal | null,
-  atMs: number | null,
-  exchangeMs: number | null | undefined,
-): Sighting | null {
-  return filled === null || atMs === null ? null : { filled, atMs, exchangeMs: exchangeMs ?? null };
+  return told.filter((one): one is Sighting => one.filled !== null && one.atMs !== null);
 }
 
 function findCancelled(
   { signalId, orderId }: Entry,
   followed: OrderExecution | null,
-  { ended, gone }: CancelReports,
+  reports: CancelReports | undefined,
 ): CancelledFill | null {
-  const report = orderId === null ? undefined : ended.get(orderId);
+  const report = orderId === null ? undefined : reports?.ended.get(orderId);
   if (report !== undefined) return report;
-  const atMs = gone.get(signalId);
+  const atMs = reports?.gone.get(signalId);
   const isEndKnown = followed !== null && !isStillOpen(followed.status);
   return atMs === undefined || isEndKnown ? null : { filled: null, atMs };
 }
@@ -223,4 +198,10 @@ function listExits(entry: Entry): readonly ExitRecord[] {
     if (asked === undefined && order === null) return [];
     return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
   });
+}
+
+/** What an order filled, as far as anything has told it, in base units. */
+export function filledBy({ followed, reported, proved }: OrderRecord): Decimal {
+  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(reported?.filled ?? '0'), proved ?? zero];
+  return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

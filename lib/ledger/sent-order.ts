@@ -11,7 +11,12 @@ import { protectiveSignal } from './protective-signal.ts';
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
   const { ticker, market, timeMs, maxLagMs, maxSlippage, stp } = signal;
   const { side, size, reduceOnly, positionSide } = order;
-  const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> =
+  const {
+    stopLoss,
+    takeProfit,
+    takeProfits,
+    trailing,
+  }: Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits' | 'trailing'> =
     signal.action === 'close' || reduceOnly ? {} : signal;
   return {
     ticker,
@@ -28,6 +33,8 @@ export function orderSignalFor(signal: PositionSignal, order: PositionOrder): Ma
     ...(positionSide === undefined ? {} : { positionSide }),
     ...(stopLoss === undefined ? {} : { stopLoss }),
     ...(takeProfit === undefined ? {} : { takeProfit }),
+    ...(takeProfits === undefined ? {} : { takeProfits }),
+    ...(trailing === undefined ? {} : { trailing }),
   };
 }
 

@@ -12,8 +12,20 @@ export type PercentText = `${string}%`;
 /** A price, or its distance from the price at which the order is expected to fill. */
 export type PriceOrDistance = DecimalText | PercentText;
 
-/** One instruction of an alert, in the relay's own terms. */
-export type Signal = OrderSignal | PositionSignal | ProtectSignal | CancelSignal | CancelAllSignal;
+/** A take-profit of a part. All shares of one signal come to 100 % at most. */
+export interface TakeProfitPart {
+  readonly price: PriceOrDistance;
+  readonly share: PercentText;
+}
+
+/** One instruction, in the relay's own terms: of an alert, but for {@link ProtectSignal}. */
+export type Signal =
+  | OrderSignal
+  | PositionSignal
+  | ProtectPositionSignal
+  | ProtectSignal
+  | CancelSignal
+  | CancelAllSignal;
 
 interface SignalBase {
   /** As the alert wrote it, for example `BTCUSDT.P`. */
@@ -51,6 +63,10 @@ interface OrderSignalBase extends SignalBase {
   readonly size: OrderSize;
   readonly stopLoss?: PriceOrDistance;
   readonly takeProfit?: PriceOrDistance;
+  /** Instead of one: each for its share of what the order fills. The relay places them once it has filled. */
+  readonly takeProfits?: readonly TakeProfitPart[];
+  /** How far behind the best price since the fill the relay moves the stop-loss; it begins at this distance. */
+  readonly trailing?: PercentText;
   readonly positionSide?: PositionSide;
   readonly reduceOnly?: boolean;
   readonly stp?: StpMode;
@@ -142,6 +158,8 @@ interface PositionSignalBase extends SignalBase {
   readonly stp?: StpMode;
   /** As in an order. */
   readonly referencePrice?: DecimalText;
+  /** Whether the resting entries of the market stay when its order closes all of the position; absent: they are cancelled. */
+  readonly keepEntries?: true;
 }
 
 interface OpeningSignalBase extends PositionSignalBase {
@@ -150,6 +168,10 @@ interface OpeningSignalBase extends PositionSignalBase {
   readonly stopLoss?: PriceOrDistance;
   /** Of the leg that opens alone. */
   readonly takeProfit?: PriceOrDistance;
+  /** Of the leg that opens alone, as in an order. */
+  readonly takeProfits?: readonly TakeProfitPart[];
+  /** Of the leg that opens alone. */
+  readonly trailing?: PercentText;
 }
 
 /** Closes the position, or a part of it. */
@@ -187,6 +209,20 @@ export type PositionTarget =
   /** A share of the equity of the collateral account. */
   | { readonly unit: 'percent'; readonly percentOfEquity: PercentText };
 
+/**
+ * Says what protects the open position of a market from now on, in place of what its entries asked for. It places no order
+ * itself: its orders are signals of their own.
+ */
+export interface ProtectPositionSignal extends SignalBase {
+  readonly action: 'protect_position';
+  /** A price, its distance from the average entry price, or that price itself. Absent: as before. */
+  readonly stopLoss?: PriceOrDistance | 'entry';
+  readonly takeProfits?: readonly TakeProfitPart[];
+  readonly trailing?: PercentText;
+  /** The position that is meant, in hedge mode. */
+  readonly positionSide?: PositionSide;
+}
+
 export const exitRoles = ['stop_loss', 'take_profit'] as const;
 /** What an order does that only protects a position. */
 export type ExitRole = (typeof exitRoles)[number];
@@ -198,13 +234,21 @@ export type ExitRole = (typeof exitRoles)[number];
 export interface ProtectSignal extends SignalBase {
   readonly action: 'protect';
   readonly role: ExitRole;
-  /** The signal whose part of the position is protected. */
+  /** The signal that asked for it: the entry whose part of the position is protected, or one about the whole position. */
   readonly of: string;
+  /** Which one of several take-profits, from 1; absent: the only one. */
+  readonly part?: number;
+  /** The position that is meant, in hedge mode. */
+  readonly positionSide?: PositionSide;
 }
 
 /** Whether the signal may place an order. */
 export function placesOrder(signal: Signal): signal is OrderSignal | PositionSignal | ProtectSignal {
   return signal.action === 'order' || signal.action === 'protect' || isPositionSignal(signal);
+}
+
+export function isCancellation(signal: Signal): signal is CancelSignal | CancelAllSignal {
+  return signal.action === 'cancel' || signal.action === 'cancel_all';
 }
 
 export function isPositionSignal(signal: Signal): signal is PositionSignal {

@@ -1,6 +1,6 @@
 import { formatDecimal } from '../base/decimal.ts';
 import type { Order, OrderStatus, PositionSide, Side, TriggerSide } from './order.ts';
-import type { DecimalText, OrderSize } from './signal.ts';
+import type { DecimalText, OrderSize, PercentText } from './signal.ts';
 
 /**
  * What a step says of the order of its signal, or of the orders that it cancelled. Unlike the evidence of a step, which
@@ -15,6 +15,8 @@ export interface StepFacts {
   readonly positionOrder?: PositionOrder;
   /** The order that a signal led to which keeps the protection of a position. */
   readonly protective?: ProtectiveOrder;
+  /** What a signal asked to protect a position with. */
+  readonly wish?: PositionWish;
   /** The amount that was sent, in base units. */
   readonly amount?: DecimalText;
   /** The prices of the exits that were sent with the order. */
@@ -32,16 +34,33 @@ export interface StepFacts {
   readonly proved?: { readonly orderId: number; readonly filled: DecimalText };
   /** The code with which the exchange refused the request. */
   readonly refusedCode?: number;
-  /** Of a cancellation: the ids of the signals that placed the orders. */
+  /** Of a cancellation, and of a close that cancelled resting entries first: the ids of the signals that placed the orders. */
   readonly placedBy?: readonly string[];
-  /** Of a cancellation: the orders that the exchange reported as ended, and how much of each was filled. */
+  /** Of these: the orders that the exchange reported as ended, and how much of each was filled. */
   readonly cancelled?: readonly CancelledOrder[];
   /** The ids of the exits that the relay itself cancelled, because others took their place or nothing was left to protect. */
   readonly replaced?: readonly number[];
-  /** Of a cancellation: whether an order was not open any more. It may have been filled. */
+  /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
   readonly exitsEndedFor?: readonly string[];
+  /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */
+  readonly rest?: DecimalText;
+}
+
+/** What an alert asked to protect a position with, in prices. */
+export interface PositionWish {
+  readonly signalId: string;
+  readonly market: string;
+  /** Of an account in hedge mode. */
+  readonly side?: Exclude<PositionSide, 'BOTH'>;
+  readonly strategy?: string;
+  readonly atMs: number;
+  /** The position at that time, signed, in base units. */
+  readonly amount: DecimalText;
+  readonly stopLoss?: DecimalText;
+  readonly takeProfits?: readonly { readonly price: DecimalText; readonly share: PercentText }[];
+  readonly trailing?: PercentText;
 }
 
 export interface PositionFact {

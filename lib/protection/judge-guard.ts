@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, parseDecimal, zero } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 import type { Guard, StandingExit } from './guards.ts';
 
@@ -41,8 +41,8 @@ export function judgeGuard(
   if (doubt === 'unlisted') return fits('no list shows its order, which may have ended');
   if (doubt === 'awaited') return fits('the exchange may still list what it made of the entry');
   if (isReleased && ids.length === 0) return fits('it was ended by hand, and is not placed again');
-  if (isFitting(standing, guard.amount, wanted)) return fits('its order fits');
-  const fitting = standing.find((exit) => isFitting([exit], guard.amount, wanted));
+  const fitting = standing.find((exit) => isFitting(exit, guard, wanted));
+  if (fitting !== undefined && ids.length === 1) return fits('its order fits');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
   // What is left is too little for an order. One that only reduces may stay.
@@ -65,9 +65,18 @@ function fits(why: string): GuardVerdict {
   return { kind: 'fits', why };
 }
 
-/** One order of the right size that waits. An order for the whole position fits any size. */
-function isFitting(standing: readonly StandingExit[], amount: Decimal, wanted: Decimal): boolean {
-  const [only] = standing;
-  if (only === undefined || standing.length > 1 || only.isTriggered) return false;
-  return only.remaining === null || only.remaining.eq(amount) || only.remaining.eq(wanted);
+/** The exchange rounds prices to the steps of the market. */
+const roundingRate = parseDecimal('0.0002');
+
+/** An order of the right size that waits, at its price. An order for the whole position fits any size. */
+function isFitting(
+  { remaining, price, isTriggered, isLeaving }: StandingExit,
+  guard: Guard,
+  wanted: Decimal,
+): boolean {
+  if (isTriggered || isLeaving) return false;
+  const isElsewhere =
+    guard.isMoving && guard.price !== null && price?.minus(guard.price).abs().gt(price.times(roundingRate));
+  if (isElsewhere) return false;
+  return remaining === null || remaining.eq(guard.amount) || remaining.eq(wanted);
 }

@@ -1,6 +1,6 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 
 /** A position as it was read. */
@@ -66,10 +66,4 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
   const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
   const left = [...made, ...kept].reduce((rest, filled) => rest.minus(filled), filledBy(record));
   return left.gt(zero) ? left : zero;
-}
-
-/** What an order filled, as far as anything has told it, in base units. */
-export function filledBy({ followed, reported, proved }: OrderRecord): Decimal {
-  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(reported?.filled ?? '0'), proved ?? zero];
-  return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

@@ -3,7 +3,7 @@ import type { Entry, EntryKey } from '../ledger/entry.ts';
 import { type Executions, listSignalFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placedByIn } from '../ledger/order-facts.ts';
-import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
+import { orderRecordOf } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -137,13 +137,13 @@ const clockDifferenceMs = 5_000;
  * @returns null when none did; undefined when that is not known
  */
 async function findCanceller({ ledger }: EndingSources, entry: Entry): Promise<string | null | undefined> {
-  const own = followedAs(orderRecordOf(entry), 'order');
-  if (own === null || own.endedAtMs === null) return undefined;
-  const startMs = Math.max(entry.createdAtMs, own.endedAtMs - longestExecutionMs);
+  const { followed = null, endedAtMs = null } = orderRecordOf(entry) ?? {};
+  if (followed === null || endedAtMs === null) return undefined;
+  const startMs = Math.max(entry.createdAtMs, endedAtMs - longestExecutionMs);
   const page = await ledger.list({ account: entry.account, startMs, oldestFirst: true, limit: mostAround });
-  const latestMs = own.endedAtMs + clockDifferenceMs;
+  const latestMs = endedAtMs + clockDifferenceMs;
   const cancels = page.entries.filter((other) => other.createdAtMs <= latestMs && mayCancel(other, entry));
-  const found = cancels.find((other) => namesOrder(other, entry, own.orderId));
+  const found = cancels.find((other) => namesOrder(other, entry, followed.orderId));
   if (found !== undefined) return found.signalId;
   const isWhole = page.next === null || (page.entries.at(-1)?.createdAtMs ?? 0) > latestMs;
   return isWhole && cancels.length === 0 ? null : undefined;

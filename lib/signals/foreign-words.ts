@@ -87,6 +87,10 @@ const fieldMeanings: readonly Meaning[] = [
     /trigger(?:price)?/,
     'some relays mean the trigger price of the order by it: write that as "stopPrice"; others mean the last price: remove that',
   ],
+  [
+    /orderpriceoffset/,
+    'it is an offset of the live price: let the script calculate the price and write it as "limitPrice"',
+  ],
   [/fok|fillorkill|allornone/, noFillOrKill],
   [
     /gt[cdx]|expir.*|goodtill.*|cancelafter|timetolive|ttl|validity/,
@@ -162,10 +166,14 @@ const unitMeanings: readonly Meaning[] = [
     'it is a ratio from 0 to 1 in other relays: write "quantityPercent": "5%" instead of the size and its unit',
   ],
   [
-    /percentofequity|equity.*|(?:balance|margin|percentof).*|percentage/,
+    /margin/,
+    'with leverage an order is worth many times its margin: write what it is worth as "quoteQuantity", or "quantityPercent", a share of the free collateral',
+  ],
+  [
+    /percentofequity|equity.*|(?:balance|margin|percentof).*|percentage.*/,
     '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that; "target": "50%" is a position worth that share of the equity',
   ],
-  [/lots?|shares?/, 'write "base" if the size is in the base currency'],
+  [/lots?|shares?|contract/, 'write "base" if the size is in the base currency'],
 ];
 
 /** Times in force that the exchange has not. */

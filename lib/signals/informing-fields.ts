@@ -8,7 +8,7 @@ export const removedSecret = '(removed)';
 
 /** Names of secrets of the sender, plain. */
 export const secretNames = new Set(
-  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pairkey privatekey signature'.split(
+  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
     ' ',
   ),
 );
@@ -27,7 +27,8 @@ export const plainNames = new Set(
 
 /**
  * Names that inform with some values alone. `close` and `open` could be commands, unless they are numbers. A size of
- * visible contracts, a trigger price or a delay says nothing when it is zero. `product` is the account on which others trade.
+ * visible contracts, a trigger price or a delay says nothing when it is zero, nor does a cancellation that is not wanted.
+ * `product` is the account on which others trade.
  */
 export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['open', isNumberOrNothing],
@@ -35,7 +36,10 @@ export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new 
   ['volume', isNumberOrNothing],
   ['disclosedquantity', isZero],
   ['triggerprice', isZero],
+  ['delay', isZero],
+  ['orderpriceoffset', isZero],
   ['delayseconds', isZero],
+  ['cancel', (text) => /^false$/i.test(text)],
   ['messagetype', (text) => /^(?:bot|signal|alert)$/i.test(text)],
   ['product', (text) => /^(?:mis|cnc|nrml)$/i.test(text)],
 ]);
@@ -57,8 +61,9 @@ export function judgeInforming(key: string, node: JsonNode, isForBot: boolean): 
   if (isForBot && plain === 'triggerprice') return 'informs';
   if (plainNames.has(plain) || /^plot\d{1,2}$/.test(plain)) return 'informs';
   const check = checkedNames.get(plain);
-  if (check === undefined || node.kind === 'boolean') return 'no';
-  return node.kind === 'null' || check((textOf(node) ?? '').trim()) ? 'informs' : 'no';
+  if (check === undefined) return 'no';
+  const text = node.kind === 'boolean' ? String(node.value) : (textOf(node) ?? '').trim();
+  return node.kind === 'null' || check(text) ? 'informs' : 'no';
 }
 
 /** `strategy.order.price` is TradingView's name of `orderPrice`. */

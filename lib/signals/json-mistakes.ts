@@ -32,13 +32,22 @@ const stringProblems: ReadonlySet<string> = new Set([
 const typographicQuote = /[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u2039\u203a\uff02]/;
 const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** Whether the text becomes valid JSON when a beginning without brackets and quotes is taken away. */
-function holdsJsonAfterText(text: string): boolean {
+/**
+ * What stands behind the valid JSON that follows a beginning with words and without brackets and quotes; undefined when there is no such
+ * beginning, or what follows is no valid JSON.
+ */
+function textBehindJson(text: string): string | undefined {
   const start = text.search(/[{}[\]"]/);
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
   const before = text.slice(0, Math.max(start, 0)).trim();
-  const rest = text.slice(Math.max(start, 0)).trim();
-  if (before === '' || !/^[{[]/.test(rest) || !/[}\]]$/.test(rest) || /[=(]$/.test(before)) return false;
-  return isJson(rest);
+  if (
+    !/[\p{L}\p{N}]/u.test(before) ||
+    /[=(]$/.test(before) ||
+    end <= start ||
+    !/[{[]/.test(text[start] ?? '')
+  )
+    return undefined;
+  return isJson(text.slice(start, end)) ? text.slice(end).trim() : undefined;
 }
 
 function isJson(text: string): boolean {
@@ -83,7 +92,11 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     hint: 'there is text before the JSON; the message must begin with {: remove what stands before it',
-    matches: ({ text }) => holdsJsonAfterText(text),
+    matches: ({ text }) => textBehindJson(text) === '',
+  },
+  {
+    hint: 'there is text around the JSON; the message must begin with { and end with }: remove the rest',
+    matches: ({ text }) => (textBehindJson(text) ?? '') !== '',
   },
   {
     hint: 'names and values without quotes are not JSON; write {"ticker": "{{ticker}}", "action": "buy", …}',

@@ -175,7 +175,7 @@ function readValues(
 ): OrderValues | undefined {
   const { fields, action, prefix } = source;
   const { side } = action;
-  const size = readSize({ fields, market: source.market, prefix }, issues);
+  const size = readSize({ fields, market: source.market, prefix, isExit: action.exits !== null }, issues);
   const prices = readPrices(fields, refused, issues);
   const { reduceOnly, positionSide } = readStance(
     { fields, action, size, tradesOn: tradingGroundOf(source.account, source.market) },

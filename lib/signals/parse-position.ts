@@ -89,6 +89,7 @@ function checkOrderType({ orderType }: Fields, issues: Issues): void {
 
 interface Shared extends ReferencePart {
   readonly maxSlippage?: PercentText;
+  readonly keepEntries?: true;
   readonly stp?: NonNullable<ReturnType<typeof readStp>>;
 }
 
@@ -99,8 +100,10 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
     fields.maxSlippage === undefined && rule.use === 'required' ? rule.complain(account) : null;
   if (complaint !== null) issues.add(`${prefix}maxSlippage`, complaint.message, complaint.hint);
   const stp = readStp(fields, issues);
+  const keepsEntries = fields.keepEntries !== undefined && readFlag(fields.keepEntries, issues) === true;
   return {
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(keepsEntries ? { keepEntries: true } : {}),
     ...(stp === undefined ? {} : { stp }),
     ...readReferencePrice(fields, issues),
   };

@@ -24,6 +24,7 @@ const units: Vocabulary<Unit> = {
     usdt: 'usd',
     percent: 'percent',
     percentofposition: 'percent_of_position',
+    percentageposition: 'percent_of_position',
   },
   known: ['base', 'quote', 'usd', 'percent', 'percent_of_position'],
   findHint: hintForForeignUnit,
@@ -34,11 +35,18 @@ const shares: Vocabulary<Share> = {
   known: ['balance', 'position'],
 };
 
+const orderHint =
+  'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency, or "quantityPercent" for a share of what the account holds';
+const exitHint =
+  'for the whole position at market write "action": "close" without prices; for a part, or a price of its own, add "quantityPercent": "100%" with "of": "position", or "quantity": "{{strategy.order.contracts}}"';
+
 /** Where a size is read: the market of the ticker, undefined when there is none. */
 interface SizeSource {
   readonly fields: Fields;
   readonly market: string | undefined;
   readonly prefix: string;
+  /** Whether the order leaves a position. */
+  readonly isExit: boolean;
 }
 
 /**
@@ -46,13 +54,12 @@ interface SizeSource {
  *
  * @param prefix the signal's position in an array, for example `[1].`; empty for a single signal
  */
-export function readSize({ fields, market, prefix }: SizeSource, issues: Issues): OrderSize | undefined {
+export function readSize(
+  { fields, market, prefix, isExit }: SizeSource,
+  issues: Issues,
+): OrderSize | undefined {
   if (sizeNames.every((name) => fields[name] === undefined))
-    issues.add(
-      `${prefix}quantity`,
-      'the order has no size',
-      'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency, or "quantityPercent" for a share of what the account holds',
-    );
+    issues.add(`${prefix}quantity`, 'the order has no size', isExit ? exitHint : orderHint);
   return readLoneSize(fields, market, issues);
 }
 

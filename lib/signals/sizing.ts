@@ -20,6 +20,7 @@ import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PriceOrDistance } from '../model/signal.ts';
 import type { Draft } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
+import { cutSale } from './cut-sale.ts';
 import {
   checkAmount,
   checkCollateralShare,
@@ -60,6 +61,7 @@ export type Sized = ({ readonly ok: true } & SizedOrder) | { readonly ok: false;
  *   so that neither passes the other.
  * - The stop-loss and the take-profit are rounded so that they execute sooner: for a long position the
  *   stop-loss up and the take-profit down, for a short position the other way.
+ * - A spot sale of a little more than is available, by at most the fee of a buy, is cut to what is available.
  * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a
  *   buy, below it for a sell. Rounding never moves it further away than that rate.
  *
@@ -114,7 +116,7 @@ function completeOrder(
   signal: OrderSignal,
   { unitPrice, entryPrice, ...draft }: Draft,
   { asked, isQuote, reduces }: Extract<AccountSize, { readonly ok: true }>,
-  { market, tradesOn, clientOrderId }: SizeContext,
+  { market, tradesOn, readings, clientOrderId }: SizeContext,
 ): Sized {
   const { side, stp } = signal;
   const stopLossAndTakeProfit = roundStopLossAndTakeProfit(signal, entryPrice, market.priceStep);
@@ -125,9 +127,10 @@ function completeOrder(
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;
-  const amount = isSizedInQuote
+  const whole = isSizedInQuote
     ? floorToStep(asked, market.priceStep)
     : floorToStep(askedBase, market.amountStep);
+  const amount = side === 'sell' ? cutSale(whole, readings.holding, market) : whole;
   const baseAmount = isSizedInQuote ? amount.div(unitPrice) : amount;
   const total = isSizedInQuote ? amount : amount.times(unitPrice);
   const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(total, market);
@@ -149,7 +152,7 @@ function completeOrder(
   };
   const fillsAt = bestFillOf(order);
   const notional = fillsAt?.gt(unitPrice) === true ? amount.times(fillsAt) : total;
-  return { ok: true, order, baseAmount, notional };
+  return { ok: true, order, baseAmount, notional, ...(amount.eq(whole) ? {} : { cutFrom: whole }) };
 }
 
 /** A sell that waits for a trigger price can fill at it, above its limit price. */

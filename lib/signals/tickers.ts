@@ -92,8 +92,8 @@ const unknownMarket = '<market>';
 /** The likely market of a ticker: a proposal in a hint, which the operator must check. */
 function guessMarket(ticker: string): string {
   const symbol = ticker.slice(ticker.lastIndexOf(':') + 1).toUpperCase();
-  const isPerpetual = symbol.endsWith('.P');
-  const pair = isPerpetual ? symbol.slice(0, -2) : symbol;
+  const pair = symbol.replace(/(?:\.P|[-_]SWAP)$/, '');
+  const isPerpetual = pair !== symbol;
   const [first = '', second = '', third] = pair.split(/[/_-]/);
   if (!/^[A-Z0-9]+$/.test(first + second) || third !== undefined) return unknownMarket;
   const quote = quoteCurrencies.find((currency) => pair.endsWith(currency) && pair !== currency);

@@ -1,7 +1,7 @@
 import { plainWord } from '../signals/foreign-words.ts';
 import type { MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, flag, leave, type Rule, translateAction } from './rules.ts';
+import { applyRules, flag, inTheirUnit, leave, type Rule, translateAction } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
 const alertatronAmount: Rule = (word, draft) => {
@@ -14,9 +14,11 @@ const alertatronAmount: Rule = (word, draft) => {
     draft.take(
       word,
       { quantityPercent: `${number}%` },
-      unit === '%%' || unit === '%a' ? '' : 'a share of the whole balance there, of what is free here',
+      unit === '%%' || unit === '%a'
+        ? 'DIFFERS: what the order is worth there, its margin here; with leverage it is that many times larger'
+        : 'DIFFERS: a share of the whole balance there, of what is free here',
     );
-  else draft.take(word, { quantity: number }, 'in the unit of the exchange there, in the base currency here');
+  else draft.take(word, { quantity: number }, inTheirUnit);
 };
 
 function alertatronPrice(field: 'limitPrice' | 'stopPrice'): Rule {
@@ -90,6 +92,7 @@ export function readAlertatron(text: string): readonly MessageDraft[] {
           draft.leave(word, 'has no counterpart');
           draft.lack(
             `what "${/^[a-z]{1,24}$/i.test(command) ? command : '…'}" does: orders here are market, limit and stop orders`,
+            'what one of its commands does: orders here are market, limit and stop orders',
           );
         } else if (!isPosition)
           draft.take(word, {

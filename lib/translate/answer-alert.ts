@@ -37,7 +37,7 @@ function isOfThisAlert({ path }: Issue): boolean {
 
 /** Whether the translation means the same: nothing is missing, and nothing is lost. */
 function isSame({ messages, words }: Translation): boolean {
-  return messages.length > 0 && !words.some(({ note }) => note.startsWith('LOST'));
+  return messages.length > 0 && !words.some(({ note }) => /^(?:LOST|DIFFERS): /.test(note));
 }
 
 const rewriting =

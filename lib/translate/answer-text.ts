@@ -1,22 +1,19 @@
 import { type Issue, RelayError } from '../base/errors.ts';
 import type { FieldName } from '../signals/fields.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
-import type { MessageDraft } from './draft.ts';
-import { readWunderTrading } from './json-products.ts';
-import { type KnownText, knownTextOf, pineConnectorForm, wunderTradingForm } from './known-texts.ts';
+import { answerCommand, commandReaders } from './answer-command.ts';
+import { type KnownText, knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, membersOf, type OwnMessage, writeMessage } from './own-message.ts';
-import { readPineConnector } from './pineconnector.ts';
 import { readPlainText, seriesInText, type TextReading } from './read-text.ts';
-import { tickerOf } from './symbols.ts';
 import { seriesDoubt, shareDoubt } from './text-doubts.ts';
 
 /** What a text is, and what to send instead of it. */
 export interface TextAnswer {
   /** Completes "this is …". */
   readonly form: string;
-  /** The message of the same meaning, which the relay takes; null when something is missing. */
-  readonly message: OwnMessage | null;
-  /** Of a message, what the reader must know beside it. */
+  /** The signals of the same meaning, which the relay takes; empty when something is missing. */
+  readonly messages: readonly OwnMessage[];
+  /** Of the messages, what the reader must know beside it. */
   readonly notes: readonly string[];
   readonly hint: string;
 }
@@ -50,13 +47,13 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
   if (known !== undefined) {
     const series = seriesInText(text.slice(0, lookedAt));
     if (series !== undefined) return answerSeries(series, known);
-    const read = commandReaders[known.form];
-    if (read !== undefined) return answerCommand(read(text.slice(0, lookedAt)), known, context);
     const { form, advice } = known;
+    const read = commandReaders[form];
+    if (read !== undefined) return { form, ...answerCommand(read(text.slice(0, lookedAt)), context) };
     const message = known.message && completeOrder(known.message, context.account);
     return {
       form,
-      message,
+      messages: message === null ? [] : [message],
       notes: [advice],
       hint: message === null ? advice : `${offer(message)}; ${advice}`,
     };
@@ -69,31 +66,7 @@ export function explainText(text: string, context: AlertContext): TextAnswer | n
 function answerSeries(series: string, { form, message, advice }: KnownText): TextAnswer {
   const notes = message === null ? [advice] : [];
   const hint = ['text is never an order', seriesDoubt(series), ...notes].join('; ');
-  return { form, message: null, notes, hint };
-}
-
-/** Commands whose size is a setting of the other relay. */
-const commandReaders: Readonly<Record<string, (text: string) => MessageDraft>> = {
-  [pineConnectorForm]: (text) => readPineConnector(text)[0],
-  [wunderTradingForm]: readWunderTrading,
-};
-
-/** A command that closes says all; of any other the answer says what is missing. */
-function answerCommand(
-  { message, missing, words }: MessageDraft,
-  { form, advice }: KnownText,
-  context: AlertContext,
-): TextAnswer {
-  const ticker = tickerOf(message.ticker ?? '', context.tickers);
-  const reasons = missing.length > 0 || ticker !== undefined ? missing : ['a "ticker": a symbol of a market'];
-  if (reasons.length > 0 || ticker === undefined)
-    return { form, message: null, notes: [advice], hint: `missing: ${reasons.join('; ')}; ${advice}` };
-  const parts = words.map(({ note }) => ({
-    theirs: '',
-    fields: [],
-    isUnderstood: !note.startsWith('LOST'),
-  }));
-  return answerReading({ form, message: { ...message, ticker }, doubts: [], losses: [], parts }, context);
+  return { form, messages: [], notes, hint };
 }
 
 function offer(message: OwnMessage): string {
@@ -125,13 +98,14 @@ function answerReading(
     ...refused.filter(({ path }) => path === 'ticker').map(({ hint }) => hint),
     ...losses.map((loss) => `not in it: ${loss}`),
   ];
-  if (reasons.length === 0) return { form, message, notes, hint: [offer(message), ...notes].join('; ') };
+  if (reasons.length === 0)
+    return { form, messages: [message], notes, hint: [offer(message), ...notes].join('; ') };
   const understood = membersOf(message)
     .filter(([name]) => name !== 'time' && !refused.some(({ path }) => path === name))
     .map(([name, value]) => `"${name}": "${value}"`);
   return {
     form,
-    message: null,
+    messages: [],
     notes,
     hint: [
       'text is never an order',

@@ -1,6 +1,6 @@
 import type { MessageDraft } from './draft.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, become, leave, type Rule, type Rules, translateKind, wholePosition } from './rules.ts';
+import { applyRules, become, inTheirUnit, leave, type Rule, type Rules, translateKind } from './rules.ts';
 import { isMarketWord } from './text-words.ts';
 
 const autoviewDistance =
@@ -18,12 +18,7 @@ const autoviewRules: Rules = {
   s: become('ticker'),
   b: (word, draft, values) => {
     const side = /^(?:buy|long|bid)$/i.test(word.value) ? 'long' : 'short';
-    if (values.get('c') === 'position')
-      draft.take(word, {
-        action: `exit_${side}`,
-        orderType: 'market',
-        ...(values.has('q') ? {} : wholePosition),
-      });
+    if (values.get('c') === 'position') draft.take(word, { action: `exit_${side}`, orderType: 'market' });
     else if (values.has('c')) draft.leave(word, 'LOST: the orders of both sides are cancelled');
     else draft.take(word, { action: side === 'long' ? 'buy' : 'sell' });
   },
@@ -36,14 +31,14 @@ const autoviewRules: Rules = {
     if (!/^\d*\.?\d+%?$/.test(word.value) && !/^\{\{/.test(word.value)) {
       draft.leave(word, 'is a range or in another unit');
       draft.lack('one size: "quantity" in the base currency, or "quantityPercent"');
-    } else if (!word.value.endsWith('%'))
+    } else if (!word.value.endsWith('%')) draft.take(word, { quantity: word.value }, inTheirUnit);
+    else if (values.has('c')) draft.take(word, { quantityPercent: word.value, of: 'position' });
+    else
       draft.take(
         word,
-        { quantity: word.value },
-        'in the unit of the exchange there, in the base currency here',
+        { quantityPercent: word.value },
+        'DIFFERS: what the order is worth there, its margin here; with leverage it is that many times larger',
       );
-    else if (values.has('c')) draft.take(word, { quantityPercent: word.value, of: 'position' });
-    else draft.take(word, { quantityPercent: word.value }, 'a share of what is free');
   },
   t: translateKind,
   fp: become('limitPrice'),
@@ -78,7 +73,7 @@ export function readAutoview(text: string): readonly MessageDraft[] {
         draft.take(
           { name: '', value: 'without t=' },
           { orderType: 'market' },
-          'a limit order at the current price there',
+          'DIFFERS: a limit order at the current price there',
         );
       return draft;
     });

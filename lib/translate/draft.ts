@@ -22,17 +22,23 @@ export interface MessageDraft {
   readonly message: OwnMessage;
   readonly words: readonly TranslatedWord[];
   readonly missing: readonly string[];
+  /** The same, in words of this relay alone: a word of the message may be a secret. */
+  readonly reasons: readonly string[];
   /** The values that no output may contain. */
   readonly secrets: readonly string[];
   take(word: Word, fields: OwnMessage, note?: string): void;
   leave(word: Word, note: string): void;
   hide(word: Word): void;
-  /** Names what keeps the message from being translated. */
-  lack(what: string): void;
+  /**
+   * Names what keeps the message from being translated.
+   *
+   * @param reason the same without words of the message, where it has some
+   */
+  lack(what: string, reason?: string): void;
 }
 
 const secretName =
-  /pass(?:word|phrase|wd|code)?|secret|token|key$|licen[cs]e|uuid|^code$|bot_?id|auth|email|^(?:account|user|pin)/i;
+  /pass(?:word|phrase|wd|code)?|secret|token|key$|licen[cs]e|uuid|^pointer$|^code$|bot_?id|auth|email|^(?:account|user|pin)/i;
 /** Longer words of letters and digits may be keys. */
 const plainValue =
   /^(?:[\d.,+-]+%{0,2}[a-z]?|[A-Za-z][A-Za-z_ -]{0,23}|[\w:/.-]{1,15}|@[\d.]+|[\w:.-]{0,20}\{\{[\w.]+\}\})$/;
@@ -44,19 +50,23 @@ export function isSecretName(name: string): boolean {
 export function createDraft(): MessageDraft {
   const message: OwnMessage = {};
   const words: TranslatedWord[] = [];
-  const missing = new Set<string>();
+  /** By what is missing: the reason. */
+  const missing = new Map<string, string>();
   const secrets: string[] = [];
-  return {
+  const draft: MessageDraft = {
     message,
     words,
     secrets,
     get missing() {
-      return [...missing];
+      return [...missing.keys()];
+    },
+    get reasons() {
+      return [...new Set(missing.values())];
     },
     take(word, fields, note = '') {
       for (const [name, value] of Object.entries(fields) as [FieldName, string][]) {
         if (message[name] !== undefined && message[name] !== value)
-          missing.add(`one "${name}": the message gives two`);
+          draft.lack(`one "${name}": the message gives two`);
         message[name] = value;
       }
       words.push({ theirs: show(word), ours: fields, note });
@@ -72,8 +82,9 @@ export function createDraft(): MessageDraft {
         note: 'the token in the webhook URL is the only secret here',
       });
     },
-    lack: (what) => void missing.add(what),
+    lack: (what, reason = what) => void missing.set(what, reason),
   };
+  return draft;
 }
 
 function show({ name, value }: Word): string {

@@ -4,13 +4,13 @@ import {
   applyRules,
   become,
   flag,
+  keepText,
   leave,
   type Rule,
   type Rules,
   translateAction,
   unlessZero,
   type Values,
-  wholePosition,
 } from './rules.ts';
 import { isLimitWord, isMarketWord } from './text-words.ts';
 
@@ -40,9 +40,6 @@ const noTrailing: Rule = (word, draft) => {
     'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
   );
 };
-const oneTarget = leave(
-  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": true',
-);
 
 /** Names and shapes that its documents have and others do not. */
 const ofTradersPost =
@@ -166,8 +163,7 @@ const wunderTrading: JsonProduct = {
         .filter((part) => /^[A-Z0-9]{2,10}[/-]?(?:USDT|USDC|USD|EUR|BTC)$/.test(part));
       draft.hide({ name: 'code', value: word.value });
       if (action === undefined) return draft.lack('an "action": the code names none');
-      const whole = action.startsWith('exit_') && !values.has('amountpertrade') ? wholePosition : {};
-      draft.take({ name: 'code', value: command }, { action, ...whole });
+      draft.take({ name: 'code', value: command }, { action });
       const [symbol] = symbols;
       if (symbol !== undefined && symbols.length === 1 && !values.has('ticker') && !values.has('pair'))
         draft.take({ name: 'code', value: symbol }, { ticker: symbol.replace(/[/-]/, '') });
@@ -187,12 +183,7 @@ const wunderTrading: JsonProduct = {
     amountpertradetype: leave('is the unit of the size'),
     'stoploss.pricedeviation': exitRatio('stopLoss'),
     'stoploss.price': become('stopLoss'),
-    'takeprofits.0.pricedeviation': (word, draft, values) =>
-      values.has('takeprofits.1.pricedeviation') || values.has('takeprofits.1.price')
-        ? oneTarget(word, draft, values)
-        : exitRatio('takeProfit')(word, draft, values),
-    'takeprofits.1.pricedeviation': oneTarget,
-    'takeprofits.2.pricedeviation': oneTarget,
+    'takeprofits.0.pricedeviation': exitRatio('takeProfit'),
     'takeprofits.0.portfolio': leave('the take-profit is for the whole position'),
     reduceonly: flag('reduceOnly'),
     placeconditionalordersonexchange: leave('the exchange holds stop-loss and take-profit here'),
@@ -236,6 +227,29 @@ const openAlgo: JsonProduct = {
   },
 };
 
+/** @see https://www.okx.com/help/signal-bot-alert-message-specifications read 2026-11-24; BloFin takes the same messages */
+const okx: JsonProduct = {
+  name: 'OKX',
+  recognises: (values) => values.has('signaltoken') && values.has('instrument'),
+  rules: {
+    id: keepText('comment'),
+    instrument: (word, draft) =>
+      draft.take(word, { ticker: word.value.replace(/^([A-Z0-9]+)-([A-Z0-9]+)-SWAP$/, '$1$2.P') }),
+    maxlag: become('maxLag'),
+    marketposition: become('sentiment', 'the position after the order: an order against it only reduces'),
+    marketpositionsize: leave('the size of the order counts'),
+    amount: sizeIn('investmenttype', {
+      base: (size) => ({ quantity: size }),
+      percentageposition: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
+    }),
+    investmenttype: leave('is the unit of the size'),
+    orderpriceoffset: unlessZero((word, draft) => {
+      draft.leave(word, 'is an offset of the live price, which the relay does not have');
+      draft.lack('the "limitPrice": a price');
+    }),
+  },
+};
+
 /** The template of the video tutorials, which many scripts repeat. */
 const tutorial: JsonProduct = {
   name: "the tutorials' template",
@@ -267,6 +281,7 @@ const unknown: JsonProduct = { name: 'an unknown relay', recognises: () => true,
 const products: readonly JsonProduct[] = [
   tutorial,
   wunderTrading,
+  okx,
   threeCommas,
   openAlgo,
   tradersPost,

@@ -19,11 +19,17 @@ export const strategyOrder: OwnMessage = {
   comment: '{{strategy.order.id}}',
 };
 
-const rewriting =
+export const rewriting =
   'save the message to a file: `npx relay translate FILE` says what each part of it becomes here';
 
-export const pineConnectorForm = 'a command for PineConnector';
-export const wunderTradingForm = 'a comment of a WunderTrading bot';
+/** What commands of other relays are called. */
+export const forms = {
+  pineConnector: 'a command for PineConnector',
+  wunderTrading: 'a comment of a WunderTrading bot',
+  alertatron: 'a command for Alertatron',
+  autoview: 'a command for Autoview',
+  crossTrade: 'a command for CrossTrade',
+} as const;
 
 const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
   [
@@ -47,23 +53,23 @@ const knownTexts: readonly (readonly [pattern: RegExp, text: KnownText])[] = [
   [
     /^\s*\d{6,}\s*,\s*[a-z]+\s*(?:,|$)/i,
     {
-      form: pineConnectorForm,
+      form: forms.pineConnector,
       message: null,
       advice: rewriting,
     },
   ],
   [
     /^\s*(?:enter|exit)-(?:long|short|all)_\S*\s*$/i,
-    { form: wunderTradingForm, message: null, advice: rewriting },
+    { form: forms.wunderTrading, message: null, advice: rewriting },
   ],
-  [/^\s*[\w-]+\([\w.:/-]*\)\s*\{/, { form: 'a command for Alertatron', message: null, advice: rewriting }],
+  [/^\s*[\w-]+\([\w.:/-]*\)\s*\{/, { form: forms.alertatron, message: null, advice: rewriting }],
   [
     /(?=[\s\S]*\b[es]=\S)(?=[\s\S]*\b[bc]=(?:buy|sell|long|short|order|position)\b)/i,
-    { form: 'a command for Autoview', message: null, advice: rewriting },
+    { form: forms.autoview, message: null, advice: rewriting },
   ],
   [
     /(?=[\s\S]*\bkey=)(?=[\s\S]*\bcommand=(?!place))/i,
-    { form: 'a command for CrossTrade', message: null, advice: rewriting },
+    { form: forms.crossTrade, message: null, advice: rewriting },
   ],
 ];
 

@@ -1,7 +1,7 @@
 import type { MessageDraft } from './draft.ts';
 import type { OwnMessage } from './own-message.ts';
 import { pairsIn } from './pairs.ts';
-import { applyRules, become, leave, type Rule, type Rules, wholePosition } from './rules.ts';
+import { applyRules, become, leave, type Rule, type Rules } from './rules.ts';
 
 const inLots: Rule = (word, draft) => {
   draft.leave(word, 'is in lots, in money or a share at risk, by the settings there');
@@ -20,8 +20,8 @@ const pineActions: ReadonlyMap<string, OwnMessage> = new Map<string, OwnMessage>
   ['selllimit', { action: 'sell', orderType: 'limit' }],
   ['buystop', { action: 'buy', orderType: 'stop_market' }],
   ['sellstop', { action: 'sell', orderType: 'stop_market' }],
-  ['closelong', { action: 'exit_long', orderType: 'market', ...wholePosition }],
-  ['closeshort', { action: 'exit_short', orderType: 'market', ...wholePosition }],
+  ['closelong', { action: 'exit_long', orderType: 'market' }],
+  ['closeshort', { action: 'exit_short', orderType: 'market' }],
   ['closelongshort', { action: 'close' }],
 ]);
 

@@ -2,7 +2,6 @@ import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
 import { judgeInforming } from '../signals/informing-fields.ts';
 import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
-import type { OwnMessage } from './own-message.ts';
 import {
   actionOf,
   isBystander,
@@ -36,6 +35,9 @@ export function unlessZero(rule: Rule): Rule {
       : rule(word, draft, values);
 }
 
+/** Of an amount whose unit the message does not name. */
+export const inTheirUnit = 'in the unit of the exchange there, in the base currency here';
+
 /** A flag that is left out where it is false. */
 export function flag(field: FieldName): Rule {
   return (word, draft) =>
@@ -46,20 +48,14 @@ export function flag(field: FieldName): Rule {
 
 const onlyInforms = leave('only informs: it changes nothing about the order');
 
-/** The whole position on one side, closed by an order that only reduces. */
-export const wholePosition: OwnMessage = { quantityPercent: '100%', of: 'position' };
-
 /** What an action of another relay is here. */
-export const translateAction: Rule = (word, draft, values) => {
+export const translateAction: Rule = (word, draft) => {
   const plain = plainWord(word.value);
   const own = actionOf(word.value);
-  const hasSize = [...values.keys()].some((name) =>
-    /(?:^|\.)(?:quantity|qty|amount|amountpertrade|contracts|size)$/.test(name),
-  );
   if (plain === 'cancel' || plain === 'cancelall')
     draft.take(word, { action: 'cancel_all', scope: 'market' }, 'cancels every open order of the market');
   else if (plain === 'exitlong' || plain === 'exitshort')
-    draft.take(word, { action: own ?? '', ...(hasSize ? {} : wholePosition) }, 'only reduces the position');
+    draft.take(word, { action: own ?? '' }, 'only reduces the position');
   else if (own !== undefined) draft.take(word, { action: own });
   else if (/^\{\{.*\}\}$/.test(word.value)) {
     draft.leave(word, 'is no action');
@@ -156,7 +152,9 @@ const planned = /^(?:dca|grid|safetyorder|averaging)/;
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
 function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
-  if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
+  const [isTarget, member = 'price'] = /^takeprofits?\.\d+(?:\.(.*))?$/.exec(plain) ?? [];
+  if (isTarget !== undefined) readTarget(word, member, draft);
+  else if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
   else if (isProtective(plain)) {
     draft.leave(shown, 'does not exist in this form');
     draft.lack(
@@ -171,25 +169,40 @@ function refuse(word: Word, plain: string, draft: MessageDraft): void {
     if (!isHarmless(plain, word.value))
       draft.lack(
         `a message without "${word.name}", which could change the order and has no counterpart here`,
+        'a message without a value that could change the order and has no counterpart here',
       );
   }
 }
 
-/** Whether nothing about the order is lost without it. Further targets are told, and the first one is taken. */
+/** One of a list of targets. Which of several is meant for the whole position only the sender knows. */
+function readTarget(word: Word, member: string, draft: MessageDraft): void {
+  if (/^(?:limit)?price$/.test(member)) draft.take(word, { takeProfit: word.value });
+  else draft.leave(word, 'LOST: the take-profit is for the whole position');
+}
+
+/** Of a list of targets one is taken, if there is no other. */
+function checkTargets(words: readonly Word[], draft: MessageDraft): void {
+  const indices = words.flatMap(({ name }) => /^takeprofits?\.(\d+)/.exec(plainWord(name))?.[1] ?? []);
+  if (new Set(indices).size > 1)
+    draft.lack(
+      'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled',
+    );
+  else if (indices.length > 0 && draft.message.takeProfit === undefined)
+    draft.lack('"takeProfit" as a price, or as a distance such as "2%"');
+}
+
+/** Whether nothing about the order is lost without it. */
 function isHarmless(plain: string, value: string): boolean {
   const name = plain.slice(plain.lastIndexOf('.') + 1);
-  if (/^takeprofits?\.\d/.test(plain) || isBystander(name) || isSetting(name)) return true;
+  if (isBystander(name) || isSetting(name)) return true;
   return judgeInforming(name, { kind: 'string', text: value }, true) !== 'no';
 }
 
 function lossOf(plain: string): string {
-  if (/^takeprofits?\.\d/.test(plain)) return oneTarget;
   const hint = hintForForeignField(plain.slice(plain.lastIndexOf('.') + 1));
   return hint === undefined ? unknownNote : `LOST: ${hint}`;
 }
 
-const oneTarget =
-  'LOST: an order has one take-profit; for further targets send "limit" orders with "reduceOnly": "true"';
 const unknownNote = 'LOST: the relay has nothing of that name';
 
 /** Applies the rule of each value; a secret is never taken over. */
@@ -202,9 +215,10 @@ export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
     if (rule !== undefined) rule(word, draft, values);
     else if (isSecretName(word.name)) draft.hide(word);
     else if (Object.hasOwn(usualRules, plain)) usualRules[plain]?.(word, draft, values);
-    else if (isBystander(plain) || /^(?:bar\.|extras\.|.*prevmarketposition|tv)/.test(plain))
+    else if (isBystander(plain) || /^(?:bar\.|extras\.|.*prev(?:market)?position|tv)/.test(plain))
       onlyInforms(word, draft, values);
     else refuse(word, plain, draft);
   }
+  checkTargets(words, draft);
   return draft;
 }

@@ -2,17 +2,14 @@ import { type Issue, RelayError } from '../base/errors.ts';
 import { plainWord } from '../signals/foreign-words.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
 import { type JsonNode, parseJson } from '../signals/parse-json.ts';
-import { readAlertatron } from './alertatron.ts';
+import { commandReaders } from './answer-command.ts';
 import { explainText } from './answer-text.ts';
-import { readAutoview } from './autoview.ts';
 import { readCrossTrade } from './crosstrade.ts';
 import type { MessageDraft, TranslatedWord, Word } from './draft.ts';
-import { isNamed, productOf, readWunderTrading } from './json-products.ts';
+import { isNamed, productOf } from './json-products.ts';
 import { wordsOf } from './json-words.ts';
-import { knownTextOf, wunderTradingForm } from './known-texts.ts';
+import { forms, knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, issuesOfText, type OwnMessage, writeMessage } from './own-message.ts';
-import type { TextReader } from './pairs.ts';
-import { readPineConnector } from './pineconnector.ts';
 import { readPlainText } from './read-text.ts';
 import { applyRules } from './rules.ts';
 
@@ -36,11 +33,11 @@ export interface Translation {
 
 type Unchecked = Omit<Translation, 'isTaken'>;
 
-const textProducts: Readonly<Record<string, readonly [product: string, read: TextReader]>> = {
-  'a command for PineConnector': ['PineConnector', readPineConnector],
-  'a command for Alertatron': ['Alertatron', readAlertatron],
-  'a command for Autoview': ['Autoview', readAutoview],
-  [wunderTradingForm]: ['WunderTrading', (text) => [readWunderTrading(text)]],
+const textProducts: Readonly<Record<string, string>> = {
+  [forms.pineConnector]: 'PineConnector',
+  [forms.alertatron]: 'Alertatron',
+  [forms.autoview]: 'Autoview',
+  [forms.wunderTrading]: 'WunderTrading',
 };
 
 /**
@@ -58,8 +55,10 @@ function translateCommand(text: string, context: AlertContext): Unchecked {
   if (/\bkey\s*=/.test(text) && /\bcommand\s*=/.test(text))
     return { ...finish(readCrossTrade(text), context), product: 'CrossTrade', isNamed: true };
   const answer = explainText(text, context);
-  const reader = textProducts[answer?.form ?? ''];
-  if (reader !== undefined) return { ...finish(reader[1](text), context), product: reader[0], isNamed: true };
+  const product = textProducts[answer?.form ?? ''];
+  const read = commandReaders[answer?.form ?? ''];
+  if (product !== undefined && read !== undefined)
+    return { ...finish(read(text), context), product, isNamed: true };
   return translateText(text, answer, context);
 }
 
@@ -95,7 +94,7 @@ function translateText(
   context: AlertContext,
 ): Unchecked {
   const reading = knownTextOf(text) !== undefined ? null : readPlainText(text, context.tickers);
-  const message = answer?.message ?? null;
+  const messages = answer?.messages ?? [];
   const words = (reading?.parts ?? []).map(({ theirs, fields, isUnderstood }) => ({
     theirs: fields.length > 0 ? theirs : '…',
     ours: Object.fromEntries(fields.map((field) => [field, reading?.message[field] ?? ''])),
@@ -109,10 +108,10 @@ function translateText(
   return {
     product: answer?.form ?? 'an unknown text',
     isNamed: false,
-    messages: message === null ? [] : [message],
+    messages,
     words,
-    missing: message === null ? [answer?.hint ?? 'an action and a ticker: the text names neither'] : [],
-    advice: message === null ? [] : (answer?.notes ?? []),
+    missing: messages.length > 0 ? [] : [answer?.hint ?? 'an action and a ticker: the text names neither'],
+    advice: messages.length > 0 ? (answer?.notes ?? []) : [],
   };
 }
 

@@ -73,7 +73,10 @@ const cliPath = join(projectRoot, 'cli', 'main.ts');
 const stage = 'test';
 const stackName = `trading-relay-${stage}`;
 
-function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): RelayConfig {
+function configFor(
+  exchangeUrl: string,
+  { snapshots, maxOrdersOfSecond = 2 }: DeploymentOptions,
+): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: {
@@ -106,7 +109,7 @@ function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): Re
         limitOffset: '0.1%',
         maxSlippage: '0.5%',
         markets: { BTC_USDT: { tradesOn: 'margin' } },
-        maxOrdersPerMinute: 2,
+        maxOrdersPerMinute: maxOrdersOfSecond,
       },
     },
     snapshots,
@@ -116,8 +119,12 @@ function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): Re
 
 export interface DeploymentOptions {
   readonly enforceRoles?: boolean;
+  /** False: no schedule calls a function; only the test does. */
+  readonly runSchedules?: boolean;
   /** The default is that of the project's configuration: by the hour, and by the day. */
   readonly snapshots?: RelayConfig['snapshots'];
+  /** The limit of orders per minute of the account `second`. */
+  readonly maxOrdersOfSecond?: number;
 }
 
 /** @throws Error with what the failing program said */
@@ -149,10 +156,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
   }
 
   try {
-    await writeFile(
-      configPath,
-      `export default ${JSON.stringify(configFor(paper.url, options.snapshots))};\n`,
-    );
+    await writeFile(configPath, `export default ${JSON.stringify(configFor(paper.url, options))};\n`);
     // From an empty folder: in the project's, bootstrapping would synthesise, and bundle nothing.
     await mkdir(join(folder, 'empty'));
     await cdk(join(folder, 'empty'), 'bootstrap', `aws://${aws.accountId}/${aws.region}`);
@@ -170,6 +174,11 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
     const outputs = await deploy(assembly);
     const templatePath = join(assembly, `${stackName}.template.json`);
     const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
+    const { runSchedules = true } = options;
+    const leftOut = runSchedules ? onlookers : [...onlookers, 'AWS::Scheduler::Schedule'];
+    const redeploy: Deployment['redeploy'] = (change) =>
+      updateStack(aws, leaveOut(change(readTemplate()), leftOut));
+    if (!runSchedules) await redeploy((template) => template);
     const ledger = createDynamodbLedger({
       client: createDynamodbClient(aws.access),
       tableName: outputs['LedgerTable'] ?? '',
@@ -201,7 +210,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
       },
       settled: (signalId, { account = 'main', timeoutMs = 30_000 } = {}) =>
         untilSettled(ledger, { account, signalId }, timeoutMs),
-      redeploy: (change) => updateStack(aws, change(readTemplate())),
+      redeploy,
       async destroy() {
         await cdk(folder, 'destroy', '--app', assembly, '--force', stackName);
       },
@@ -216,18 +225,23 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
 /** What shows how the relay is, and has no say in what it does. */
 const onlookers = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Logs::MetricFilter'];
 
-/** Past the CDK, which would take seconds more. Without its notes and the onlookers the template needs no bucket. */
-async function updateStack(aws: MiniStack, template: Template): Promise<void> {
+/** Without its notes and the onlookers the template needs no bucket. */
+function leaveOut(template: Template, types: readonly string[]): Template {
   const Resources = Object.fromEntries(
     Object.entries(template.Resources)
-      .filter(([, { Type }]) => !onlookers.includes(Type))
+      .filter(([, { Type }]) => !types.includes(Type))
       .map(([id, resource]) => [id, { ...resource, Metadata: undefined }]),
   );
+  return { ...template, Resources };
+}
+
+/** Past the CDK, which would take seconds more. */
+async function updateStack(aws: MiniStack, template: Template): Promise<void> {
   const client = new CloudFormationClient(aws.clientOptions);
   await client.send(
     new UpdateStackCommand({
       StackName: stackName,
-      TemplateBody: JSON.stringify({ ...template, Resources }),
+      TemplateBody: JSON.stringify(template),
       Capabilities: ['CAPABILITY_IAM'],
     }),
   );

@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Status } from '../../lib/model/outcome.ts';
 import { placesOrder, type Signal } from '../../lib/model/signal.ts';
+import { unlessMoved } from '../../lib/relay/settle/settle-entry.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -23,6 +25,9 @@ import { waitUntil } from './wait-until.ts';
  * The emulator enforces the grants on the ledger, the queue and the secrets. It does not enforce who may read a queue
  * for a function, write its log, or call it, and it lets no address past a resource policy: alerts come in by `send`,
  * functions are called directly, and those grants are asserted on the template alone.
+ *
+ * No schedule runs. A run of the reconciler enqueues what waits, and Lambda would deliver it while a test has the executor
+ * handle the same market: on AWS two deliveries of one market never overlap.
  */
 let deployment: Deployment;
 let lambda: LambdaClient;
@@ -30,7 +35,7 @@ let count = 0;
 let slots = 0;
 
 beforeAll(async () => {
-  deployment = await deployRelay({ enforceRoles: true });
+  deployment = await deployRelay({ enforceRoles: true, runSchedules: false });
   lambda = new LambdaClient(deployment.aws.clientOptions);
   for (const account of ['main', 'second'])
     await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');
@@ -64,14 +69,20 @@ const enter: Signal = {
 };
 const close: Signal = { ...onPerpetual, action: 'close', maxSlippage: '1%' };
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
-/** In a market without other signals: there, only the queue leads to the executor. */
+/**
+ * In a market without other signals: there, only the queue leads to the executor. Of another kind than `order`: it may be
+ * sent while a fault waits for one of those.
+ */
 const aside: Signal = {
-  ...order,
+  action: 'order',
+  orderType: 'limit',
   ticker: 'SOLUSDT',
   market: 'SOL_USDT',
+  timeMs: null,
+  maxLagMs: null,
+  side: 'buy',
   size: { unit: 'base', quantity: '1' },
-  stopPrice: '160',
-  limitPrice: '161',
+  limitPrice: '140',
 };
 /** Of a market without a position. */
 const closeNothing: Signal = { ...close, ticker: 'ETHUSDT', market: 'ETH_USDT' };
@@ -113,13 +124,24 @@ async function read(signalId: string): Promise<Entry | null> {
   return await deployment.ledger.read({ account: 'main', signalId });
 }
 
-async function statusOf(signalId: string): Promise<string | undefined> {
-  return (await read(signalId))?.status;
+/** A function did not do what it is for. */
+class TaskFailure extends Error {}
+
+/** @throws TaskFailure with the reason */
+function requireThat(isDone: boolean, otherwise: string): void {
+  if (!isDone) throw new TaskFailure(otherwise);
 }
 
-/** @returns the status of the signal after its delivery to the executor */
-async function execute(signal: Signal): Promise<string | undefined> {
-  return await statusOf(await deliverToExecutor(await store(signal)));
+/** @throws TaskFailure with what became of the signal instead */
+async function requireStatus(signalId: string, wanted: Status): Promise<void> {
+  const { status, signal, steps = [] } = (await read(signalId)) ?? {};
+  const seen = `${signalId} (${signal?.action} of ${signal?.market}) is ${status}: ${steps.at(-1)?.note}`;
+  requireThat(status === wanted, `${seen}; expected: ${wanted}`);
+}
+
+/** Delivers the signal to the executor. @throws TaskFailure unless it comes to that status */
+async function execute(signal: Signal, wanted: Status): Promise<void> {
+  await requireStatus(await deliverToExecutor(await store(signal)), wanted);
 }
 
 async function deliverToExecutor(signalId: string): Promise<string> {
@@ -140,7 +162,7 @@ async function loseResponse(): Promise<string> {
 
 /** @returns the signal of a close that the exchange carried out, in a response that was lost */
 async function loseClose(): Promise<string> {
-  await execute(enter);
+  await execute(enter, 'placed');
   const signalId = await store(close);
   deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
   return await deliverToExecutor(signalId);
@@ -152,13 +174,23 @@ function openOnPerpetual(): number {
     .orders.filter(({ market, status }) => market === 'BTC_PERP' && status === 'open').length;
 }
 
-/** Whether the webhook accepts it. */
-async function send(body: string): Promise<boolean> {
-  return (await deployment.relay(['send', '-'], body)).exitCode === 0;
+/**
+ * Has the webhook accept an alert of those signals, and waits for what becomes of them: what is left in the queue would be
+ * delivered while another task is at the same market.
+ *
+ * @throws TaskFailure with what the webhook said
+ */
+async function send(body: string, signalIds: readonly string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await deployment.relay(['send', '-'], body);
+  requireThat(exitCode === 0, `the webhook did not accept ${body}: ${stdout}${stderr}`);
+  for (const signalId of signalIds) {
+    await deployment.settled(signalId);
+    await requireStatus(signalId, 'cancelled');
+  }
 }
 
-/** Whether the webhook recognises a signal that was stored seconds ago, although its time is too old by now. */
-async function sendLate(): Promise<boolean> {
+/** Has the webhook recognise a signal that was stored seconds ago, although its time is too old by now. */
+async function sendLate(): Promise<void> {
   const signalId = nextId();
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const body = JSON.stringify({
@@ -168,78 +200,113 @@ async function sendLate(): Promise<boolean> {
     time: minutesAgo(20),
   });
   await store(cancelNothing, 10_000, signalId, fingerprintOf(Buffer.from(body)));
-  return await send(body);
+  await send(body, [signalId]);
 }
 
-/** Whether the signal's order is known by the id that the exchange gave it. */
-async function isNamed(signalId: string): Promise<boolean> {
+/** @throws TaskFailure unless the signal's order is known by the id that the exchange gave it */
+async function requireNamed(signalId: string): Promise<void> {
   const { orderId } = (await read(signalId)) ?? {};
   const found = await deployment.ledger.findOrder('main', 'BTC_USDT', orderId ?? 0);
-  return found?.signalId === signalId;
+  requireThat(
+    found?.signalId === signalId,
+    `order ${orderId} is known as that of ${found?.signalId}, not of ${signalId}`,
+  );
 }
 
-/** Everything that each function is for; true when it succeeds. */
+/** Everything that each function is for. @throws TaskFailure from the first part of it that fails */
 const tasks = {
   async Receive() {
     const alert = () => ({ id: nextId(), ticker: 'BTCUSDT', action: 'cancel_all' });
-    return (
-      (await send(JSON.stringify(alert()))) &&
-      (await send(JSON.stringify([alert(), alert()]))) &&
-      (await sendLate())
-    );
+    for (const alerts of [[alert()], [alert(), alert()]])
+      await send(
+        JSON.stringify(alerts.length === 1 ? alerts[0] : alerts),
+        alerts.map(({ id }) => id),
+      );
+    await sendLate();
   },
   async Execute() {
     const placed = await deliverToExecutor(await store(order));
-    return (
-      (await statusOf(placed)) === 'placed' &&
-      (await isNamed(placed)) &&
-      (await execute(cancelAll)) === 'cancelled' &&
-      (await execute(closeNothing)) === 'satisfied'
-    );
+    await requireStatus(placed, 'placed');
+    await requireNamed(placed);
+    await execute(cancelAll, 'cancelled');
+    await execute(closeNothing, 'satisfied');
   },
   async Reconcile() {
     const leftBehind = await store(aside, 31_000);
     const lost = await loseResponse();
+    await requireStatus(lost, 'unknown');
     const lostCancel = await storeUnknown({
       ...onBitcoin,
       action: 'cancel',
       target: { by: 'signalId', signalId: lost },
     });
     const lostCancelAll = await storeUnknown(cancelNothing);
-    if (!(await invoke('Reconcile', {}))) return false;
-    const { status } = await deployment.settled(leftBehind);
+    requireThat(await invoke('Reconcile', {}), 'the run failed');
+    await deployment.settled(leftBehind);
+    await requireStatus(leftBehind, 'placed');
+    await requireStatus(lost, 'placed');
+    await requireNamed(lost);
     const { lookup } = (await read(lostCancel)) ?? {};
-    return (
-      status === 'placed' &&
-      (await statusOf(lost)) === 'placed' &&
-      (await isNamed(lost)) &&
-      lookup?.finding === 'the order is still open' &&
-      (await statusOf(lostCancelAll)) === 'cancelled'
+    requireThat(
+      lookup?.finding === 'the order is still open',
+      `the lookup of ${lostCancel} found: ${lookup?.finding}`,
     );
+    await requireStatus(lostCancelAll, 'cancelled');
   },
   async SnapshotsBalances() {
     // Each a minute later than the one before, and near enough to the clock to be taken for one of the schedule.
     const slotMs = (Math.floor(Date.now() / 60_000) + ++slots) * 60_000;
-    const isDone = await invoke('SnapshotsBalances', { slot: new Date(slotMs).toISOString() });
-    return isDone && (await deployment.snapshots.balances.readAt('main', slotMs))?.slotMs === slotMs;
+    requireThat(
+      await invoke('SnapshotsBalances', { slot: new Date(slotMs).toISOString() }),
+      'the run failed',
+    );
+    const found = await deployment.snapshots.balances.readAt('main', slotMs);
+    requireThat(found?.slotMs === slotMs, `the newest balances are of ${found?.slotMs}, not of ${slotMs}`);
   },
   async SnapshotsFees() {
     const fixed = `0.${++count}`;
     deployment.paper.control.setFee('BTC', { withdraw: { fixed } });
-    const isDone = await invoke('SnapshotsFees', {});
+    requireThat(await invoke('SnapshotsFees', {}), 'the run failed');
     const versions = await collect(deployment.snapshots.fees.list('main', 'BTC'));
-    return isDone && versions.at(-1)?.fees?.withdraw.fixed.toFixed() === fixed;
+    const stored = versions.at(-1)?.fees?.withdraw.fixed.toFixed();
+    requireThat(stored === fixed, `the newest fee is ${stored}, not ${fixed}`);
   },
   async SnapshotsInterest() {
     const timestamp = Math.floor(Date.now() / 1000) + ++count;
     deployment.paper.control.payInterest('main', { ...payment, timestamp });
-    const isDone = await invoke('SnapshotsInterest', {});
+    requireThat(await invoke('SnapshotsInterest', {}), 'the run failed');
     const second = { fromMs: timestamp * 1000, untilMs: timestamp * 1000 + 1 };
     const found = await collect(deployment.snapshots.interest.list('main', second));
-    return isDone && found.length === 1;
+    requireThat(found.length === 1, `${found.length} payments of that second are stored, not one`);
   },
 };
 type HandlerName = keyof typeof tasks;
+
+/** Has a function do its task. @returns null, or what failed of it, with the failures that functions logged meanwhile */
+async function findFailure(name: HandlerName): Promise<string | null> {
+  const { length } = deployment.aws.readLog();
+  try {
+    await tasks[name]();
+    return null;
+  } catch (error) {
+    if (!(error instanceof TaskFailure)) throw error;
+    const logged = deployment.aws
+      .readLog()
+      .slice(length)
+      .split('\n')
+      .filter((line) => /^\{"level":"(?:WARN|ERROR)"/.test(line));
+    return [error.message, ...logged].join('\n');
+  }
+}
+
+/** What a task that failed leaves waiting would be executed together with the signals of the next one. */
+async function denyWaiting(): Promise<void> {
+  const { entries } = await deployment.ledger.list({ status: 'accepted', limit: 100 });
+  const step = { status: 'denied' as const, atMs: Date.now(), note: 'left by a task that failed' };
+  // Lambda may be delivering what the failed run enqueued.
+  for (const entry of entries)
+    await unlessMoved(() => deployment.ledger.move(entry, { from: 'accepted', step }));
+}
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -309,22 +376,20 @@ function takeAway(grant: Grant | null, statements: readonly Statement[]): readon
 
 describe('With its roles enforced, a relay', () => {
   test('can do every task of its functions with its grants', async () => {
-    expect(await tasks.Receive()).toBe(true);
-    expect(await tasks.Execute()).toBe(true);
-    expect(await tasks.Reconcile()).toBe(true);
-    expect(await tasks.SnapshotsBalances()).toBe(true);
-    expect(await tasks.SnapshotsFees()).toBe(true);
-    expect(await tasks.SnapshotsInterest()).toBe(true);
+    for (const name of Object.keys(tasks) as HandlerName[]) expect(await findFailure(name)).toBeNull();
   });
 
   test('closes a position, and ends the exits of a close whose response was lost', async () => {
-    expect([await execute(enter), await execute(close), openOnPerpetual()]).toEqual(['placed', 'placed', 0]);
+    await execute(enter, 'placed');
+    await execute(close, 'placed');
+    expect(openOnPerpetual()).toBe(0);
 
     const lost = await loseClose();
-    expect(await statusOf(lost)).toBe('unknown');
+    await requireStatus(lost, 'unknown');
     await invoke('Reconcile', {});
 
-    expect([await statusOf(lost), openOnPerpetual()]).toEqual(['placed', 0]);
+    await requireStatus(lost, 'placed');
+    expect(openOnPerpetual()).toBe(0);
   });
 
   test('keeps a copy of the market list for the next cold start', async () => {
@@ -349,11 +414,11 @@ describe('With its roles enforced, a relay', () => {
 
   test('denies while it is paused, and goes on afterwards', async () => {
     await deployment.relayJson(['pause', 'main']);
-    const paused = await execute(order);
+    const paused = await deliverToExecutor(await store(order));
     await deployment.relayJson(['resume', 'main']);
 
-    expect(paused).toBe('denied');
-    expect(await execute(order)).toBe('placed');
+    expect((await read(paused))?.status).toBe('denied');
+    await execute(order, 'placed');
   });
 
   test('has no other grants than those, and those that the emulator does not enforce', () => {
@@ -438,7 +503,6 @@ describe('With its roles enforced, a relay', () => {
   });
 });
 
-// Execute comes last: a message that it fails at stays in the queue and would delay the other tasks.
 describe.each([
   ['SnapshotsBalances', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
   ['SnapshotsFees', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
@@ -489,13 +553,14 @@ describe.each([
     test.each(named)('fails at its task without the grant of %s', async (_, grant) => {
       await deployment.redeploy((template) => withoutGrant(template, name, grant));
 
-      expect(await tasks[name]()).toBe(false);
+      expect(await findFailure(name)).toMatch('AccessDenied');
+      await denyWaiting();
     });
 
     test('succeeds again when every grant is given back', async () => {
       await deployment.redeploy((template) => withoutGrant(template, name, null));
 
-      expect(await tasks[name]()).toBe(true);
+      expect(await findFailure(name)).toBeNull();
     });
   },
 );
@@ -531,8 +596,8 @@ describe('A message that the executor could not handle', () => {
     return undefined;
   }
 
-  /** Has the executor fail at a message of a market of its own. @returns whether it is delivered again in time */
-  async function failOnce(market: string): Promise<boolean> {
+  /** Has the executor fail at a message of a market of its own. @returns how often it was delivered when it came again in time */
+  async function failOnce(market: string): Promise<string | undefined> {
     const signalId = nextId();
     const body = JSON.stringify({ account: 'main', signalId, market });
     await sqs.send(
@@ -548,11 +613,11 @@ describe('A message that the executor could not handle', () => {
     await invoke('Execute', {
       Records: [{ messageId: signalId, receiptHandle: ReceiptHandle, body, attributes }],
     });
-    return (await receive(body, 8))?.Attributes?.ApproximateReceiveCount === '2';
+    return (await receive(body, 8))?.Attributes?.ApproximateReceiveCount;
   }
 
   test('comes again in five seconds, while the queue by itself would keep it for three minutes', async () => {
-    expect(await failOnce('BTC_USDT')).toBe(true);
+    expect(await failOnce('BTC_USDT')).toBe('2');
   });
 
   test('does not without the grant of sqs:ChangeMessageVisibility', async () => {
@@ -560,6 +625,6 @@ describe('A message that the executor could not handle', () => {
       withoutGrant(template, 'Execute', ['sqs:ChangeMessageVisibility']),
     );
 
-    expect(await failOnce('ETH_USDT')).toBe(false);
+    expect(await failOnce('ETH_USDT')).toBeUndefined();
   });
 });

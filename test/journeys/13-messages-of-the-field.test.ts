@@ -81,7 +81,7 @@ describe('the messages of the field', () => {
   test('each has its source, and either a meaning or the reason why it has none', () => {
     for (const row of rows) {
       expect(row.source).toMatch(/^https?:\/\/[^/]+\/./);
-      expect(row.read).toBe('2026-11-23');
+      expect(row.read).toMatch(/^2026-11-2[34]$/);
       expect([row.meaning === undefined, row.untold === undefined]).toContain(false);
       expect([row.meaning === undefined, row.untold === undefined]).toContain(true);
       expect(row.meaning).not.toEqual([]);
@@ -107,36 +107,37 @@ describe('the messages of the field', () => {
   test('the tally by product', () => {
     expect(tallyByProduct()).toEqual({
       '3commas': '12: 3 accepted, 3 refused with a message to paste, 6 refused with a reason',
-      alertatron: '13: 13 refused with a reason',
+      alertatron: '13: 3 refused with a message to paste, 10 refused with a reason',
       'algo-trade-analytics': '2: 2 refused with a reason',
       algoway: '4: 4 refused with a reason',
       altrady: '3: 3 refused with a reason',
-      autoview: '7: 7 refused with a reason',
+      autoview: '7: 5 refused with a message to paste, 2 refused with a reason',
       candefi: '3: 3 refused with a reason',
       capitalise: '1: 1 refused with a reason',
       coinrule: '1: 1 refused with a reason',
       cornix: '1: 1 refused with a reason',
-      crosstrade: '9: 4 refused with a message to paste, 5 refused with a reason',
+      crosstrade: '9: 8 refused with a message to paste, 1 refused with a reason',
       finandy: '2: 2 refused with a reason',
       gunbot: '4: 4 refused with a reason',
       katoshi: '2: 2 refused with a reason',
       linkmytrading: '1: 1 refused with a reason',
       metaapi: '1: 1 refused with a reason',
       octobot: '12: 12 refused with a reason',
+      okx: '8: 3 accepted, 1 refused with a message to paste, 4 refused with a reason',
       openalgo: '12: 4 accepted, 1 refused with a message to paste, 7 refused with a reason',
       pickmytrade: '1: 1 refused with a reason',
       pineconnector: '9: 2 refused with a message to paste, 7 refused with a reason',
       'public-bots': '35: 1 accepted, 34 refused with a reason',
       signalstack: '6: 3 accepted, 3 refused with a reason',
       solidlinq: '1: 1 refused with a reason',
-      tickerly: '6: 6 refused with a reason',
+      tickerly: '6: 6 accepted',
       towerflow: '1: 1 accepted with a difference',
-      traderspost: '50: 17 accepted, 1 accepted with a difference, 32 refused with a reason',
+      traderspost: '50: 18 accepted, 1 accepted with a difference, 31 refused with a reason',
       tradingview: '5: 3 refused with a message to paste, 2 refused with a reason',
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '215: 32 accepted, 2 accepted with a difference, 13 refused with a message to paste, 168 refused with a reason',
+      all: '223: 42 accepted, 2 accepted with a difference, 26 refused with a message to paste, 153 refused with a reason',
     });
   });
 });

@@ -196,7 +196,7 @@ describe('a close', () => {
     expect(creates()).toBe(0);
   });
 
-  test('cancels the stop-loss and take-profit of the entry, and nothing else', async () => {
+  test('cancels the stop-loss and take-profit of the entry, and nothing else with keepEntries', async () => {
     await order('buy', '0.2', { stopLoss: '2%', takeProfit: '4%' });
     await send({
       action: 'sell',
@@ -216,7 +216,7 @@ describe('a close', () => {
     relay.clock.advance(longestPositionLagMs + 1);
     const [stop, profit, plain] = openIds();
 
-    const [entry] = await send({ action: 'close' });
+    const [entry] = await send({ action: 'close', keepEntries: true });
 
     expect(openIds()).toEqual([plain]);
     expect(entry?.steps.at(-1)?.evidence).toMatchObject({

@@ -57,7 +57,7 @@ describe('the messages of other relays', () => {
     difference.startsWith('taken as it is');
   const isJson = ({ theirs }: { readonly theirs: string }) => theirs.startsWith('{');
 
-  test('are those of six relays', () => {
+  test('are those of seven relays', () => {
     expect([...new Set(rows.map(({ relay }) => relay))]).toEqual([
       'TradersPost',
       '3Commas',
@@ -65,6 +65,7 @@ describe('the messages of other relays', () => {
       'OpenAlgo',
       'Alertatron',
       'CrossTrade',
+      'OKX, BloFin',
     ]);
   });
 

@@ -48,7 +48,7 @@ describe('a word of other relays', () => {
     ],
     ['leverage', 'it is a setting of the exchange account: set it at the exchange'],
     [
-      'investmentType',
+      'investmentUnit',
       'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
     ],
     [

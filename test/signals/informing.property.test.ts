@@ -110,6 +110,9 @@ describe('what only informs is taken and recorded; what carries risk is understo
     ['triggerPrice', 3000],
     ['disclosedQuantity', 1],
     ['product', 'futures'],
+    ['cancel', true],
+    ['cancel', 'previous'],
+    ['delay', 60],
   ])('%s: %s could be a command, and is refused', (name, value) => {
     expect(refusalOf(JSON.stringify({ ...alerts[0], [name]: value }), { account }).paths).toEqual([name]);
   });
@@ -122,6 +125,9 @@ describe('what only informs is taken and recorded; what carries risk is understo
     ['trigger_price', '0'],
     ['disclosed_quantity', 0],
     ['product', 'MIS'],
+    ['cancel', false],
+    ['cancel', 'False'],
+    ['delay', 0],
   ])('%s: %s informs', (name, value) => {
     expect(read({ ...alerts[0], [name]: value }).info).toEqual({ [name]: String(value) });
   });

@@ -59,6 +59,7 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   positionSize: ['0.5', -2, 0],
   requirePosition: ['flat', 'long', 'short'],
   expectTrigger: ['above', 'below', 'breakout'],
+  keepEntries: [true, 'yes'],
   scope: ['own', 'market'],
   time: ['2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z'],
   maxLag: [30, 45],
@@ -109,6 +110,7 @@ const positionTargets = fc
       [
         ...(['action', 'sentiment', 'target', 'targetQuote', 'marketPositionSize', 'positionSize'] as const),
         ...(['quantity', 'quoteQuantity', 'stopLoss', 'positionSide', 'maxSlippage', 'stp'] as const),
+        'keepEntries' as const,
       ],
       { minLength: 1, maxLength: 4 },
     ),

@@ -104,6 +104,21 @@ describe('an order alert', () => {
     });
   });
 
+  test.each(['exit_long', 'close_long', 'exitShort'])(
+    '%s without a size gets a hint how to close all, where its price keeps it from that',
+    (action) => {
+      const body = `{${orderText.replace('"buy"', `"${action}"`).replace('"quantity":0.5,', '')}}`;
+
+      expect(issueOf(body)).toMatchObject({
+        path: 'quantity',
+        message: 'the order has no size',
+        hint: expect.stringMatching(
+          /^for the whole position at market write "action": "close" without prices; for a part, or a price of its own, add "quantityPercent": "100%" with "of": "position", or "quantity"/,
+        ),
+      });
+    },
+  );
+
   test('with two sizes is refused', () => {
     expect(issueOf(orderWith('"quoteQuantity":50'))).toEqual({
       path: 'quoteQuantity',

@@ -20,6 +20,7 @@ describe('the ticker', () => {
 
   test.each([
     ['DOGEUSDT.P', 'DOGE_PERP'],
+    ['DOGE-USDT-SWAP', 'DOGE_PERP'],
     ['DOGEUSDT', 'DOGE_USDT'],
     ['WHITEBIT:BTCUSDT', 'BTC_USDT'],
     ['BTCUSD', 'BTC_USD'],
@@ -41,7 +42,7 @@ describe('the ticker', () => {
     });
   });
 
-  test.each(['BTC-USDT-SWAP', 'ES1!', 'USDT', 'constructor'])('%s says nothing of its market', (ticker) => {
+  test.each(['BTC-USDT-240628', 'ES1!', 'USDT', 'constructor'])('%s says nothing of its market', (ticker) => {
     expect(issueOf(`{${orderText.replace('BTCUSDT.P', ticker)}}`).hint).toBe(
       `add this line to the tickers in relay.config.ts: '${ticker}': '<market>', with the exchange's name of the market, and that market to the markets of account main; then start or deploy the relay again`,
     );

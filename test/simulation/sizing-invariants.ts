@@ -85,8 +85,9 @@ function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): reado
   const { size } = signal;
   const fromQuote = (quote: Decimal) => (isQuoteSized(sent) ? quote : quote.div(unitPrice));
   const fromBase = (base: Decimal) => (isQuoteSized(sent) ? base.times(unitPrice) : base);
-  if (size.unit === 'base') return [fromBase(parseDecimal(size.quantity))];
-  if (size.unit === 'quote') return [fromQuote(parseDecimal(size.quoteQuantity))];
+  const cut = (asked: Decimal) => [asked, ...listCuts(history, sent, asked)];
+  if (size.unit === 'base') return cut(fromBase(parseDecimal(size.quantity)));
+  if (size.unit === 'quote') return cut(fromQuote(parseDecimal(size.quoteQuantity)));
   const rate = rateOfPercent(size.quantityPercent);
   const read = (name: ReadingName) => readingsFor(history, sent.send, market.name, name);
   if (size.of === 'position')
@@ -101,6 +102,15 @@ function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): reado
   return read('summary').flatMap((body) =>
     terms.map((most) => notionalOf(body, rate, most, market.takerFeeRate).div(unitPrice)),
   );
+}
+
+/** What a spot sale may be cut to: all that a reading shows as available, if no more than the fee of a buy is missing. */
+function listCuts(history: History, { send, limits, market, side }: SentOrder, asked: Decimal) {
+  if (limits.tradesOn !== 'spot' || side !== 'sell') return [];
+  const fee = asked.times(market.takerFeeRate);
+  return readingsFor(history, send, market.name, 'spot')
+    .map((body) => availableOf(body, market.base))
+    .filter((available) => available.lt(asked) && asked.minus(available).lte(fee.plus(market.amountStep)));
 }
 
 interface Held {

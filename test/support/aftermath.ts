@@ -5,6 +5,7 @@ import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { DueKey } from '../../lib/ledger/ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
@@ -75,11 +76,13 @@ const lists = [
 /**
  * @param onRequest called before each request goes on the wire
  * @param file where the ledger is kept; absent: in memory
+ * @param settings absent: the accounts of the test configuration
  */
 export async function openAftermath(
   dialect: Dialect = 'live',
   onRequest: (clock: ManualClock) => void = () => undefined,
   file = openSqlite(':memory:'),
+  settings?: Settings,
 ): Promise<Aftermath> {
   const clock = createManualClock(noonMs);
   const asked: string[] = [];
@@ -87,7 +90,13 @@ export async function openAftermath(
     asked.push(path);
     onRequest(clock);
   });
-  const { paper, services, raised, close } = await openServices({ dialect, clock, transport, file });
+  const { paper, services, raised, close } = await openServices({
+    dialect,
+    clock,
+    transport,
+    file,
+    ...(settings === undefined ? {} : { settings }),
+  });
 
   const follower = createFollower(services);
 

@@ -11,7 +11,7 @@ import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
-import { tradedMarkets } from '../../lib/model/settings.ts';
+import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
@@ -46,9 +46,11 @@ export async function openServices(options: {
   readonly transport?: Transport;
   /** Absent: an empty one. */
   readonly file?: SqliteFile;
+  /** Absent: the accounts of the test configuration. */
+  readonly settings?: Settings;
 }): Promise<OpenServices> {
   const { dialect, clock, transport = createTransport(), file = openSqlite(':memory:') } = options;
-  const { settings } = parseConfig(testConfig);
+  const { settings = parseConfig(testConfig).settings } = options;
   const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
   paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
   const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };

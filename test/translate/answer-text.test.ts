@@ -47,18 +47,17 @@ describe('a text is answered with the message of the same meaning:', () => {
     'price is the limit of a form that says %j',
     (kind) => {
       expect(
-        explainText(`${kind}action=buy&ticker=BTCUSDT&qty=1&price=61500`, context)?.message,
-      ).toMatchObject({ limitPrice: '61500' });
+        explainText(`${kind}action=buy&ticker=BTCUSDT&qty=1&price=61500`, context)?.messages,
+      ).toMatchObject([{ limitPrice: '61500' }]);
     },
   );
 
   test('a sell of so many per cent, on a spot market, is a share of the balance', () => {
     const onSpot = { ...context, account: accountOn('BTC_USDT', 'spot') };
 
-    expect(explainText('sell 100% BTCUSDT', onSpot)?.message).toMatchObject({
-      action: 'sell',
-      quantityPercent: '100%',
-    });
+    expect(explainText('sell 100% BTCUSDT', onSpot)?.messages).toMatchObject([
+      { action: 'sell', quantityPercent: '100%' },
+    ]);
   });
 
   test('and with what is not in it', () => {
@@ -109,7 +108,7 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
   ])('%j', (text, missing) => {
     const answer = explainText(text, context);
 
-    expect(answer?.message).toBeNull();
+    expect(answer?.messages).toEqual([]);
     expect(answer?.hint).toMatch(missing);
     expect(answer?.hint).not.toContain('{"ticker"');
   });
@@ -134,7 +133,7 @@ describe('a text that asks for a series of orders is refused, and the refusal na
   ])('%s: %j', (name, text) => {
     const answer = answerTo(text);
 
-    expect(answer.message).toBeNull();
+    expect(answer.messages).toEqual([]);
     expect(answer.hint).toContain(`"${name}" asks for several orders: one signal is one order`);
     expect(answer.hint).not.toContain('{"ticker"');
   });
@@ -156,23 +155,25 @@ describe('a number in a unit of others is not taken for one of the relay:', () =
   ])('%j', (text) => {
     const answer = answerTo(text);
 
-    expect(answer.message).toBeNull();
+    expect(answer.messages).toEqual([]);
     expect(answer.hint).toContain('a number is in a unit that the relay has not');
   });
 
   test.each(['sl 2 %', 'sl 2 percent', 'sl 2pct', 'sl=2 per cent'])(
     '%s is a distance in per cent',
     (exit) => {
-      expect(explainText(`buy BTCUSDT 1 ${exit}`, context)?.message).toMatchObject({ stopLoss: '2%' });
+      expect(explainText(`buy BTCUSDT 1 ${exit}`, context)?.messages).toMatchObject([{ stopLoss: '2%' }]);
     },
   );
 
   test('the base currency as a word of its own changes nothing', () => {
-    expect(explainText('BTC: buy BTC now, BTCUSDT 0.5', context)?.message).toMatchObject({ quantity: '0.5' });
+    expect(explainText('BTC: buy BTC now, BTCUSDT 0.5', context)?.messages).toMatchObject([
+      { quantity: '0.5' },
+    ]);
   });
 
   test('a blank before the sign of per cent makes no other size', () => {
-    expect(explainText('buy BTCUSDT 5 %', context)?.message).toMatchObject({ quantityPercent: '5%' });
+    expect(explainText('buy BTCUSDT 5 %', context)?.messages).toMatchObject([{ quantityPercent: '5%' }]);
   });
 });
 
@@ -195,14 +196,14 @@ describe('a text that asks for an exit which cannot be told is never answered wi
   ])('%j', (text) => {
     const answer = answerTo(text);
 
-    expect(answer).toMatchObject({ message: null });
+    expect(answer).toMatchObject({ messages: [] });
     expect(answer.hint).toContain(
       'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one',
     );
   });
 
   test.each(['buy SLPUSDT 1', 'buy BTCUSDT qty=1 trail=false'])('%j asks for none', (text) => {
-    expect(explainText(text, context)?.message).toMatchObject({ action: 'buy', quantity: '1' });
+    expect(explainText(text, context)?.messages).toMatchObject([{ action: 'buy', quantity: '1' }]);
   });
 });
 
@@ -223,10 +224,90 @@ describe('a text that is known by its form is named:', () => {
     ['BTCUSDT, 60 Crossing Up 64,000.00', "TradingView's default text of an alert"],
     ['60123456789,buy,EURUSD,risk=1,sl=50', 'a command for PineConnector'],
     ['e=binance s=BTCUSDT b=buy q=0.01', 'a command for Autoview'],
-    ['MyKeys(BTCUSDT) { market(side=buy, amount=1); }', 'a command for Alertatron'],
-    ['key=abc; command=FLATTEN; instrument=BTCUSDT;', 'a command for CrossTrade'],
+    ['MyKeys(BTCUSDT) { limit(side=buy, amount=1, offset=1%); }', 'a command for Alertatron'],
+    ['key=abc; command=FLATTENEVERYTHING;', 'a command for CrossTrade'],
   ])('%j is %s', (text, form) => {
-    expect(explainText(text, context)).toMatchObject({ form, message: null });
+    expect(explainText(text, context)).toMatchObject({ form, messages: [] });
+  });
+});
+
+describe('a command of another relay is answered with the message of the same meaning:', () => {
+  const time = '"time": "{{timenow}}"';
+  const inTheirUnit = '; "quantity" is in the unit of the exchange there, in the base currency here';
+
+  test.each([
+    [
+      'Alertatron',
+      'MyKeys(BTCUSDT) { market(side=buy, amount=0.01); } #bot',
+      `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.01", ${time}}${inTheirUnit}`,
+    ],
+    [
+      'Alertatron',
+      'MyKeys(BTCUSDT) { cancel(which=all); market(position=0); }',
+      `[{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}, {"ticker": "BTCUSDT", "action": "close", ${time}}]`,
+    ],
+    [
+      'Autoview',
+      'e=binance s=BTCUSDT b=long q=0.01 t=market',
+      `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.01", ${time}}${inTheirUnit}`,
+    ],
+    [
+      'Autoview',
+      's=BTCUSDT c=position b=short',
+      `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", ${time}}`,
+    ],
+    [
+      'CrossTrade',
+      'key=hunter2; command=CLOSEPOSITION; account=sim101; instrument=BTCUSDT;',
+      `{"ticker": "BTCUSDT", "action": "close", ${time}}`,
+    ],
+    [
+      'CrossTrade',
+      'key=hunter2; command=FLATTEN; account=sim101; instrument=BTCUSDT;',
+      `[{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}, {"ticker": "BTCUSDT", "action": "close", ${time}}]`,
+    ],
+    [
+      'CrossTrade',
+      'key=hunter2; command=CANCELORDERS; account=sim101; instrument=DOGEUSDT;',
+      `{"ticker": "DOGEUSDT", "action": "cancel_all", "scope": "market", ${time}}; add this line to the tickers in relay.config.ts: 'DOGEUSDT': 'DOGE_USDT', and DOGE_USDT to the markets of account main; then start or deploy the relay again`,
+    ],
+  ])('%s, %s', (product, text, message) => {
+    expect(answerTo(text)).toMatchObject({
+      form: `a command for ${product}`,
+      hint: `${start}${message}`,
+    });
+  });
+});
+
+describe('a command that would be another order here is answered with what differs:', () => {
+  test.each([
+    [
+      'MyKeys(BTCUSDT) { market(side=buy, amount=50%%); }',
+      'another thing here: what the order is worth there, its margin here; with leverage it is that many times larger; ',
+    ],
+    ['s=BTCUSDT b=buy q=0.01', 'another thing here: a limit order at the current price there; '],
+    [
+      's=BTCUSDT b=buy q=0.01 t=market l=5',
+      'another thing here: leverage is a setting of the account at the exchange; ',
+    ],
+    [
+      'MyKeys(BTCUSDT) { hunter(side=buy, amount=1); }',
+      'missing: what one of its commands does: orders here are market, limit and stop orders; ',
+    ],
+    [
+      'key=x; command=CLOSEPOSITION; instrument=BTCUSDT; hunter=1;',
+      'missing: a message without a value that could change the order and has no counterpart here; another thing here: the relay has nothing of that name; ',
+    ],
+    ['s=BTCUSDT b=buy q=0.01 fp=hunter2', 'missing: the relay has no such "limitPrice"; '],
+    ['s=hunter2 b=buy q=0.01 t=market', 'missing: a "ticker": a symbol of a market; '],
+    ['MyKeys(BTCUSDT) { }', 'missing: a command: there is none; '],
+  ])('%s', (text, reasons) => {
+    const { messages, hint } = answerTo(text);
+
+    expect(messages).toEqual([]);
+    expect(hint.slice(0, reasons.length)).toBe(reasons);
+    expect(hint).toContain('relay translate');
+    expect(hint).not.toContain('{"ticker"');
   });
 });
 
@@ -239,9 +320,9 @@ describe('a command for PineConnector', () => {
 
     expect(answer).toEqual({
       form: 'a command for PineConnector',
-      message: expect.objectContaining({ action }),
+      messages: [expect.objectContaining({ action })],
       notes: [],
-      hint: `${start}{"ticker": "BTCUSDT", "action": "${action}", "orderType": "market", "quantityPercent": "100%", "of": "position", "time": "{{timenow}}"}`,
+      hint: `${start}{"ticker": "BTCUSDT", "action": "${action}", "orderType": "market", "time": "{{timenow}}"}`,
     });
   });
 
@@ -260,9 +341,9 @@ describe('a command for PineConnector', () => {
     ['newsltpshort,BTCUSDT,sl=25', 'an order: the exits of an open position are not moved here'],
     ['eaoff,eaoff', 'an order: no alert pauses the relay; `npx relay pause`'],
   ])('%s is answered with what is missing', (command, reason) => {
-    const { message, hint } = answerTo(`60123456789,${command}`);
+    const { messages, hint } = answerTo(`60123456789,${command}`);
 
-    expect(message).toBeNull();
+    expect(messages).toEqual([]);
     expect(hint.startsWith(`missing: ${reason}`)).toBe(true);
     expect(hint).toContain('relay translate');
     expect(hint).not.toMatch(/60123456789|hunter2/);
@@ -307,6 +388,11 @@ describe('the refusal', () => {
       `passphrase: ${secret}\nticker: BTCUSDT\naction: buy`,
       `buy BTCUSDT reduceOnly=${secret} timeInForce=hunter-secret comment=${secret}`,
       `6012345678901,buy,BTCUSDT,risk=1,secret=${secret}`,
+      `${secret}(BTCUSDT) { market(side=buy, amount=1); ${secret}(side=${secret}); }`,
+      `MyKeys(${secret}) { market(side=buy, amount=1, hunter=${secret}); }`,
+      `key=${secret}; command=CLOSEPOSITION; instrument=BTCUSDT; comment=hunter; strategy=hunter; ${secret}=1;`,
+      `key=x; command=REVERSE; instrument=BTCUSDT; comment=hunter;`,
+      `s=BTCUSDT b=buy q=1 t=market a=${secret} fp=${secret} comment=hunter`,
     ];
 
     expect(texts.map((text) => JSON.stringify(refusalOf(text))).join()).not.toMatch(/hunter|6012345678901/);

@@ -73,9 +73,7 @@ describe('a message is translated:', () => {
     [
       'WunderTrading',
       '{"code": "EXIT-SHORT_BINANCE_BTCUSDT_bot", "reduceOnly": true}',
-      [
-        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "quantityPercent": "100%", "of": "position", "reduceOnly": "true", ${time}}`,
-      ],
+      [`{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "reduceOnly": "true", ${time}}`],
     ],
     [
       'OpenAlgo',
@@ -129,9 +127,7 @@ describe('a message is translated:', () => {
     [
       'PineConnector',
       '60123456789,closelong,EURUSD',
-      [
-        `{"ticker": "EURUSD", "action": "exit_long", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
-      ],
+      [`{"ticker": "EURUSD", "action": "exit_long", "orderType": "market", ${time}}`],
     ],
     [
       'Autoview',
@@ -145,7 +141,7 @@ describe('a message is translated:', () => {
       's=BTCUSDT c=order | s=BTCUSDT c=position b=short | s=BTCUSDT b=long q=0.01 fp=60000',
       [
         `{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}`,
-        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "exit_short", "orderType": "market", ${time}}`,
         `{"ticker": "BTCUSDT", "action": "buy", "orderType": "limit", "quantity": "0.01", "limitPrice": "60000", ${time}}`,
       ],
     ],
@@ -162,6 +158,41 @@ describe('a message is translated:', () => {
       [`{"ticker": "BTCUSDT", "action": "close", ${time}}`],
     ],
     [
+      'a message in the usual names',
+      '{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "prev_position": "{{strategy.prev_market_position}}", "quantity": "{{strategy.order.contracts}}", "pointer": "h1dd3n", "cancel": false, "delay": 0}',
+      [
+        `{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", ${time}}`,
+      ],
+    ],
+    [
+      'a message in the usual names',
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfit": [{"price": 62000}]}',
+      [
+        `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "1", "takeProfit": "62000", ${time}}`,
+      ],
+    ],
+    [
+      'WunderTrading',
+      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 1}]}',
+      [
+        `{"ticker": "BTCUSDT", "action": "enter_long", "orderType": "market", "quoteQuantity": "100", "takeProfit": "1%", ${time}}`,
+      ],
+    ],
+    [
+      'OKX',
+      '{"id": "{{strategy.order.id}}", "action": "{{strategy.order.action}}", "marketPosition": "{{strategy.market_position}}", "prevMarketPosition": "{{strategy.prev_market_position}}", "marketPositionSize": "{{strategy.market_position_size}}", "instrument": "{{ticker}}", "signalToken": "h1dd3n", "timestamp": "{{timenow}}", "maxLag": "60", "investmentType": "base", "amount": "{{strategy.order.contracts}}"}',
+      [
+        `{"ticker": "{{ticker}}", "action": "{{strategy.order.action}}", "orderType": "market", "quantity": "{{strategy.order.contracts}}", "sentiment": "{{strategy.market_position}}", "maxLag": "60", ${time}, "comment": "{{strategy.order.id}}"}`,
+      ],
+    ],
+    [
+      'OKX',
+      '{"action": "EXIT_LONG", "instrument": "BTC-USDT-SWAP", "signalToken": "h1dd3n", "orderType": "market", "orderPriceOffset": "", "investmentType": "percentage_position", "amount": "100"}',
+      [
+        `{"ticker": "BTCUSDT.P", "action": "exit_long", "orderType": "market", "quantityPercent": "100%", "of": "position", ${time}}`,
+      ],
+    ],
+    [
       'words',
       'buy BTCUSDT 0.001',
       [`{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", ${time}}`],
@@ -176,6 +207,9 @@ describe('a message is translated:', () => {
     });
   });
 });
+
+const severalTargets =
+  'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled';
 
 describe('what cannot be told is missing, and nothing is to be pasted:', () => {
   test.each([
@@ -234,6 +268,18 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
       'one "action": the message gives two',
     ],
     ['hello world', 'an action and a ticker: the text names neither'],
+    [
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "stopLoss": 59000, "takeProfit": [{"price": 62000, "percent": 50}, {"price": 64000, "percent": 50}]}',
+      severalTargets,
+    ],
+    [
+      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 0.5}, {"priceDeviation": 0.02, "portfolio": 0.5}]}',
+      severalTargets,
+    ],
+    [
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfits": [{"share": 100}]}',
+      '"takeProfit" as a price, or as a distance such as "2%"',
+    ],
   ])('%s', (theirs, missing) => {
     const translation = translate(theirs);
 

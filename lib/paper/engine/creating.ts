@@ -69,7 +69,7 @@ function mayWait({ price, activationPrice, ioc }: NewOrder): boolean {
 export function draftFor(
   state: ExchangeState,
   { order: asked, account, atMs }: Omit<CreateCommand, 'kind'>,
-  trigger: Trigger,
+  trigger: OrderTrigger,
 ): PaperOrder {
   const { type, market, side, amount, stp, clientOrderId, positionSide: statedSide = 'BOTH' } = asked;
   const { price = null, postOnly = false, ioc = false, reduceOnly = false } = asked;
@@ -97,13 +97,13 @@ export function draftFor(
   });
 }
 
-export type Trigger = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
+export type OrderTrigger = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
 
 /**
  * The trigger of the order, if it has one; null if the trigger price equals the last price and has no
  * direction.
  */
-export function triggerOf(state: ExchangeState, asked: NewOrder): Trigger | null {
+export function triggerOf(state: ExchangeState, asked: NewOrder): OrderTrigger | null {
   const { activationPrice, market } = asked;
   if (activationPrice === undefined) return { activationPrice: null, activationCondition: null };
   const lastPrice = lastPriceOf(state, market);

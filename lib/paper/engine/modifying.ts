@@ -1,5 +1,5 @@
 import { type CommandResult, refused } from './command-result.ts';
-import { addChecked, checkDraft, draftFor, type NewOrder, type Trigger, triggerOf } from './creating.ts';
+import { addChecked, checkDraft, draftFor, type NewOrder, type OrderTrigger, triggerOf } from './creating.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from './exchange-state.ts';
 import { checkPositionSide } from './hedge-mode.ts';
 import { moveOrder } from './order-life.ts';
@@ -49,7 +49,7 @@ function checkSide(state: ExchangeState, account: string, asked: NewOrder): Refu
 }
 
 /** A trigger price that stays keeps its direction. */
-function triggerAfter(state: ExchangeState, old: PaperOrder, asked: NewOrder): Trigger | null {
+function triggerAfter(state: ExchangeState, old: PaperOrder, asked: NewOrder): OrderTrigger | null {
   const { activationPrice, activationCondition } = old;
   const stays = activationPrice === null || asked.activationPrice?.eq(activationPrice);
   return stays ? { activationPrice, activationCondition } : triggerOf(state, asked);

@@ -1,6 +1,7 @@
 import { ceilToStep, type Decimal, floorToStep, minimum, parseDecimal, zero } from '../../base/decimal.ts';
 import { oppositeOf } from '../../model/order.ts';
 import { type ExchangeState, type OcoPair, type PaperOrder, takeId } from './exchange-state.ts';
+import type { ExitSettings } from './exit-settings.ts';
 import { amountToHold, canHold, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
 import { addOrder, draftOrder, moveOrder } from './order-life.ts';
@@ -50,17 +51,26 @@ function areExitsDue({ exitSettings }: ExchangeState, { status }: PaperOrder): b
 type SharedByPair = ReturnType<typeof sharedByPair> & Pick<PaperOrder, 'amount' | 'reduceOnly'>;
 
 function draftStopLoss({ exitSettings }: ExchangeState, shared: SharedByPair, stopLoss: Decimal): PaperOrder {
-  const isLimit = exitSettings.stopKind === 'limit';
   return draftOrder({
     ...shared,
-    type: isLimit ? 'stop_limit' : 'stop_market',
-    price: isLimit ? stopLossLimit(shared, stopLoss) : null,
+    ...stopOfKind[exitSettings.stopKind](shared, stopLoss),
     activationPrice: stopLoss,
     // From its role, not from the last price: a stop-loss that the price has already passed is triggered at
     // once.
     activationCondition: shared.side === 'sell' ? 'lte' : 'gte',
   });
 }
+
+/** What a stop-loss becomes when it triggers. */
+const stopOfKind: Readonly<
+  Record<
+    ExitSettings['stopKind'],
+    (shared: SharedByPair, stopLoss: Decimal) => Pick<PaperOrder, 'type' | 'price'>
+  >
+> = {
+  limit: (shared, stopLoss) => ({ type: 'stop_limit', price: stopLossLimit(shared, stopLoss) }),
+  market: () => ({ type: 'stop_market', price: null }),
+};
 
 function stopLossLimit({ side, market }: SharedByPair, stopLoss: Decimal): Decimal {
   const { priceStep } = marketNamed(market);

@@ -163,7 +163,12 @@ function confirmedIds(outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
   return new Set(outcomes.flatMap(({ confirmedIds }) => confirmedIds ?? []));
 }
 
-async function cancelTarget(
+/**
+ * Cancels one order, and closes the entry that placed it once it is no longer open.
+ *
+ * @param goneStatus the status when the exchange has no such open order
+ */
+export async function cancelTarget(
   services: ExecuteServices,
   goneStatus: Status,
   target: CancellableOrder,

@@ -27,6 +27,7 @@ export async function withdrawWaiting(
     case 'reverse':
     case 'target':
     case 'protect':
+    case 'protect_position':
       return [];
     case 'cancel':
       return await withdrawAll(services, await findTarget(services, entry, signal), entry);

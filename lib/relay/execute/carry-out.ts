@@ -4,9 +4,10 @@ import { describeSafely } from '../../base/describe-error.ts';
 import type { Entry, SignalEntry, Step } from '../../ledger/entry.ts';
 import { denyOrderRate } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
-import type { Status } from '../../model/outcome.ts';
-import { placesOrder } from '../../model/signal.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
+import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
+import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, settleEntry } from '../settle/settle-entry.ts';
 import type { Outcome, PreparedAction } from './action.ts';
@@ -15,11 +16,18 @@ import { longestReadingMs } from './read-market.ts';
 import { settleSent } from './settle-sent.ts';
 import { sendingTimeMs } from './signal-time.ts';
 
+/** What one execution of a signal has, from its first plan on. */
+export interface Begun {
+  /** When its first plan was begun. */
+  readonly startedAtMs: number;
+  readonly killSwitch: KillSwitch;
+  readonly cleared: ClearedEntries;
+}
+
 /**
  * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
  * because preparing took time.
  *
- * @param begun `startedAtMs`: when its first plan was begun
  * @returns null, and does nothing, when what the order was sized on is too old by now
  */
 export async function carryOut(
@@ -27,14 +35,16 @@ export async function carryOut(
   account: Account,
   entry: SignalEntry,
   action: PreparedAction,
-  begun: { readonly startedAtMs: number; readonly killSwitch: KillSwitch },
+  begun: Begun,
 ): Promise<Status | null> {
+  const { cleared } = begun;
+  const settleDenied = (denied: Denial) => settleUnsent(services, entry, cleared.tell(denialOutcome(denied)));
   const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
-  if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
+  if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
   if (hasPassed(readAtMs, longestReadingMs, atMs)) return null;
@@ -49,21 +59,12 @@ export async function carryOut(
   const { evidence, facts = {} } = action;
   const told = action.note === undefined ? '' : `; ${action.note}`;
   const note = `on its way to the exchange${told}`;
-  const step: Step = {
-    status: 'sending',
-    atMs,
-    note,
-    ...(evidence === undefined ? {} : { evidence }),
-    facts,
-  };
+  const said = { note, ...(evidence === undefined ? {} : { evidence }), facts };
+  const step: Step = { status: 'sending', atMs, ...cleared.tell(said) };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
-    return await settleEntry(
-      services,
-      entry,
-      denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
-    );
+    return await settleDenied(denyOrderRate(started.count + 1, maxPerMinute ?? 0));
   const crowdedOut = await findCrowding(action);
   if (crowdedOut !== null) return await settleSent(services, { ...entry, status: 'sending' }, crowdedOut);
   // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
@@ -109,7 +110,7 @@ export function settleUnsent(
   entry: SignalEntry,
   outcome: Outcome,
 ): Promise<Status> {
-  const isHarmless = placesOrder(entry.signal) || !cancelsNothing.has(outcome.status);
+  const isHarmless = !isCancellation(entry.signal) || !cancelsNothing.has(outcome.status);
   return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
 }
 
@@ -125,7 +126,7 @@ async function findLeftOpen(
   { ledger }: ExecuteServices,
   { account, signal }: SignalEntry,
 ): Promise<{ readonly alarm?: Alarm }> {
-  if (placesOrder(signal)) return {};
+  if (!isCancellation(signal)) return {};
   const open = await ledger.openOrders(account, signal.market, 1);
   return open.length === 0 ? {} : { alarm: notCancelledAlarm };
 }

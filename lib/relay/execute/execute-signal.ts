@@ -6,21 +6,23 @@ import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
-import { placesOrder } from '../../model/signal.ts';
+import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
+import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
-import { askAfterReduction } from '../protect/after-reduction.ts';
 import { planProtect } from '../protect/plan-protect.ts';
+import { planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
-import { carryOut, settleUnsent } from './carry-out.ts';
+import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
 import { explainWait } from './explain-wait.ts';
-import { createKillSwitch, type KillSwitch, type PauseReading } from './kill-switch.ts';
+import { followReduction } from './follow-reduction.ts';
+import { createKillSwitch, type PauseReading } from './kill-switch.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { mayPlanAgain } from './signal-time.ts';
 
@@ -69,7 +71,7 @@ function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
+  if (!isSignal(entry) || !isCancellation(entry.signal) || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -96,20 +98,22 @@ async function executeAlone(
   const startedAtMs = services.clock.nowMs();
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
   const killSwitch = createKillSwitch(services, entry, paused);
+  const cleared = new ClearedEntries(startedAtMs);
+  const begun: Begun = { startedAtMs, killSwitch, cleared };
   let plans = 0;
   do {
     const plan = await planWhenKnown(services, entry, mayRepeat, () =>
-      planSafely(services, account, entry, withdrawn, killSwitch),
+      planSafely(services, account, entry, withdrawn, begun),
     );
     plans += 1;
     if (plan.verdict === 'denied')
-      return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
-    if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
-    const status = await carryOut(services, account, entry, plan.action, { startedAtMs, killSwitch });
-    if (status === 'placed') await askAfterReduction(services, account, entry);
+      return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
+    if (plan.verdict === 'ended') return await settleUnsent(services, entry, cleared.tell(plan.outcome));
+    const status = await carryOut(services, account, entry, plan.action, begun);
+    if (status === 'placed') await followReduction(services, account, entry);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
-  return await settleUnsent(services, entry, outdatedOutcome(plans));
+  return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));
 }
 
 /** Between two readings of a position in a list that may lag. */
@@ -183,10 +187,10 @@ async function planSafely(
   account: Account,
   entry: SignalEntry,
   withdrawn: readonly string[],
-  killSwitch: KillSwitch,
+  begun: Begun,
 ): Promise<Plan> {
   try {
-    return await planSignal(services, account, entry, withdrawn, killSwitch);
+    return await planSignal(services, account, entry, withdrawn, begun);
   } catch (error) {
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
     const note = `nothing was sent: ${error.message}`;
@@ -211,13 +215,13 @@ async function planSignal(
   account: Account,
   entry: SignalEntry,
   withdrawn: readonly string[],
-  killSwitch: KillSwitch,
+  begun: Begun,
 ): Promise<Plan> {
   const { signal, clientOrderId } = entry;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   const denial =
     (stale && (await explainWait(services, entry, stale))) ??
-    (await killSwitch.check()) ??
+    (await begun.killSwitch.check()) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {
@@ -230,7 +234,9 @@ async function planSignal(
     case 'close':
     case 'reverse':
     case 'target':
-      return await planPosition(services, account, { ...entry, signal });
+      return await planPosition(services, account, { ...entry, signal }, begun.cleared);
+    case 'protect_position':
+      return await planWish(services, account, { ...entry, signal });
     case 'protect':
       return await planProtect(services, account, { ...entry, signal });
     case 'cancel':

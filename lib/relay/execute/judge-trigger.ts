@@ -67,7 +67,7 @@ export async function checkTrigger(
 }
 
 /** Null when the exchange reports none, or cannot be asked. A market without a trade yet may report 0. */
-async function readLastPrice(
+export async function readLastPrice(
   client: ExchangeClient,
   market: string,
   options: SendOptions,

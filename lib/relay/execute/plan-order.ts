@@ -4,10 +4,12 @@ import type { Dialect } from '../../exchange/dialect.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
 import type { Account } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
 import type { SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
+import { describeCut } from '../../signals/cut-sale.ts';
 import { sizeOrder } from '../../signals/sizing.ts';
 import type { ExecuteServices } from '../services.ts';
 import { deny, denyUnlisted, type LimitVerdict, type Plan } from './action.ts';
@@ -64,12 +66,24 @@ export async function planOrder(
       get requests() {
         return [describeRequest(request)];
       },
+      ...noteOn(readings, sized, market),
       ...evidenceFor(services, readings, sized, risk),
       ...oldestOf(readings, atRisk),
       limits: risk,
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };
+}
+
+/** What the operator should know of a sale whose size depends on the spot balance. */
+function noteOn(
+  { unread }: DatedReadings,
+  { cutFrom, baseAmount }: SizedOrder,
+  market: Market,
+): { readonly note?: string } {
+  if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, market) };
+  if (unread === undefined) return {};
+  return { note: `the spot balance could not be read, so the amount is as asked: ${unread}` };
 }
 
 /** The written API has no endpoint that shows what an account holds for trading. */
@@ -114,8 +128,9 @@ function evidenceFor(
   return { ...(Object.keys(evidence).length === 0 ? {} : { evidence: toJson(evidence) }), facts };
 }
 
-function describeSized({ order: { amount, price } }: SizedOrder) {
+function describeSized({ order: { amount, price }, cutFrom }: SizedOrder) {
   return {
+    ...(cutFrom === undefined ? {} : { cutFrom: formatDecimal(cutFrom) }),
     amount: formatDecimal(amount),
     ...(price === undefined ? {} : { price: formatDecimal(price) }),
   };

@@ -6,12 +6,14 @@ import { collateralSummary } from '../../exchange/endpoints/collateral-summary.t
 import { futures } from '../../exchange/endpoints/futures.ts';
 import { orderBook } from '../../exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import { listPositionsIn } from '../../exchange/list-positions.ts';
 import type { MarketLimits } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { Side } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { kindNamed } from '../../orders/order-kinds.ts';
+import { mayBeCut } from '../../signals/cut-sale.ts';
 import {
   describeHolding,
   type FreeCollateral,
@@ -24,6 +26,8 @@ import type { Readings } from '../../signals/sizing.ts';
 export interface DatedReadings extends Readings {
   /** When the reading began: nothing in it is older. Null when nothing had to be read. */
   readonly readAtMs: number | null;
+  /** Why the spot balance, which a sale may be cut to, could not be read; absent: it was read, or was not needed. */
+  readonly unread?: string;
 }
 
 /**
@@ -40,8 +44,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads what an order is priced and sized on: the order book for a kind that takes from it, and the holding that its
- * size is a share of. Most orders need neither, and cause no request.
+ * Reads what an order is priced and sized on: the order book for a kind that takes from it, the holding that its size is a
+ * share of, and the spot balance that a sale may be cut to. Most orders need none of them, and cause no request.
  *
  * @throws ExchangeError when the exchange cannot be read
  */
@@ -54,13 +58,34 @@ export async function readForOrder(
   const { tradesOn } = limits;
   const needsBook = kindNamed(signal.orderType).takesFromBook(signal, limits);
   const of = holdingToRead(signal, tradesOn);
-  if (!needsBook && of === null) return { oppositePrice: null, holding: null, readAtMs: null };
+  const isCutTo = tradesOn === 'spot' && mayBeCut(signal);
+  if (!needsBook && of === null && !isCutTo) return { oppositePrice: null, holding: null, readAtMs: null };
   const readAtMs = options.clock.nowMs();
-  const [oppositePrice, holding] = await Promise.all([
+  const [oppositePrice, held] = await Promise.all([
     needsBook ? readOppositePrice(options, market.name, signal.side) : null,
-    of === null ? null : readHolding(options, of, signal.side, market),
+    isCutTo ? readSellable(options, market.base) : readNeeded(options, of, signal.side, market),
   ]);
-  return { oppositePrice, holding, readAtMs };
+  const isDated = needsBook || held.holding !== null;
+  return { oppositePrice, ...held, readAtMs: isDated ? readAtMs : null };
+}
+
+async function readNeeded(options: ReadOptions, of: Holding['of'] | null, side: Side, market: Market) {
+  return { holding: of === null ? null : await readHolding(options, of, side, market) };
+}
+
+/** What a sale is cut to must not hold it up: without it the amount stays as it was asked for. */
+async function readSellable(
+  options: ReadOptions,
+  currency: string,
+): Promise<Pick<DatedReadings, 'holding' | 'unread'>> {
+  const { timeoutMs, ...limits } = options.limits;
+  const shorter = timeoutMs === undefined ? limits : { ...limits, timeoutMs: timeoutMs / 2 };
+  try {
+    return { holding: await readSpot({ ...options, limits: shorter }, currency) };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return { holding: null, unread: error.message };
+  }
 }
 
 /** The readings as the ledger stores them before the order is sent. */
@@ -90,7 +115,7 @@ function readHolding(options: ReadOptions, of: Holding['of'], side: Side, market
     case 'collateral':
       return readCollateral(options, market);
     case 'position':
-      return readPositions(options, market.name);
+      return readPositionsOf(options, market.name);
   }
 }
 
@@ -120,7 +145,7 @@ async function readCollateral({ client, limits }: ReadOptions, market: Market): 
   };
 }
 
-async function readPositions({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
+async function readPositionsOf({ client, clock, limits }: ReadOptions, market: string): Promise<Holding> {
   const open = await listPositionsIn(client, market, clock.nowMs(), limits);
   return {
     of: 'position',

@@ -15,7 +15,7 @@ import type { HiddenMarkets } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
-import { AskedProtection } from '../protect/keep-protection.ts';
+import { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowedDeal } from './booked-deals.ts';
 import type { Unnamed } from './followed-exits.ts';
 import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
@@ -57,7 +57,7 @@ export class AccountMemory {
   /** The deals of the last reading: those of signals, and those that are stored as of none. */
   settledDeals: ReadonlySet<string> = new Set();
   /** Which acts of protection were asked for. */
-  readonly protection = new AskedProtection();
+  readonly protection = new AskedActs();
   #readAtMs: number | null = null;
 
   /** What is known of an order. */

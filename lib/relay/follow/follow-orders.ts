@@ -19,6 +19,7 @@ import { createTeller, type Teller } from '../../ledger/tell-once.ts';
 import { findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
+import { readLastPrice } from '../execute/judge-trigger.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { claimExits } from './claim-exits.ts';
 import {
@@ -183,7 +184,13 @@ async function followAccount(
   const current = followed.map((one) => one.currentAt(nowMs));
   for (const one of followed) await record(services, one, memory, nowMs);
   if (keeps && watched !== null)
-    await keepProtection(services, { ...reading, ...watched, entries: current }, memory.protection);
+    await keepProtection(
+      services,
+      account,
+      { ...reading, ...watched, entries: current },
+      memory.protection,
+      (market) => readLastPrice(client, market, options),
+    );
   await storeUnfollowed(services, account, followed, memory, reading, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }

@@ -2,7 +2,12 @@ import type { ExchangeClient } from '../../exchange/client.ts';
 import { denyMarket, limitsOf } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { OrderSignal, PositionSignal, ProtectSignal } from '../../model/signal.ts';
+import type {
+  OrderSignal,
+  PositionSignal,
+  ProtectPositionSignal,
+  ProtectSignal,
+} from '../../model/signal.ts';
 import { deny, denyUnlisted, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 
@@ -15,7 +20,7 @@ export type Ground =
 export async function checkPositions(
   services: ExecuteServices,
   account: Account,
-  { action, market: name }: OrderSignal | PositionSignal | ProtectSignal,
+  { action, market: name }: OrderSignal | PositionSignal | ProtectPositionSignal | ProtectSignal,
 ): Promise<Ground> {
   const market = await services.markets.find(name);
   if (market === null) return refuse(denyUnlisted(name));

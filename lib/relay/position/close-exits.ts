@@ -1,28 +1,26 @@
 import type { ReducedPosition } from '../../account/exit-claims.ts';
 import { type ExpectedExits, expectExits } from '../../account/expected-exits.ts';
 import type { AccountServices } from '../../account/read-exposure.ts';
-import { type Remains, readRemains, relistPauseMs } from '../../account/read-remains.ts';
-import { describeAmount } from '../../account/seen-position.ts';
-import { type Alarm, joinAlarms } from '../../base/alarms.ts';
-import { toJson } from '../../base/json.ts';
+import { readRemains } from '../../account/read-remains.ts';
+import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
-import { longestLagMs } from '../../exchange/lag.ts';
-import { listEndedOrders } from '../../exchange/list-account.ts';
-import type { StepFacts } from '../../model/step-facts.ts';
-import {
-  type CancelledExits,
-  cancelExits,
-  type Exit,
-  type ExitOutcome,
-  type ExitScope,
-} from '../cancel/cancel-exits.ts';
 import type { Outcome, Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
-import { closesWhole } from './closes-whole.ts';
+import {
+  heldAlarm,
+  incompleteAlarm,
+  perhapsAlarm,
+  perhapsTurnedAlarm,
+  turnedAlarm,
+  withAlarm,
+} from './close-alarms.ts';
+import { type EndedExits, endExits, hasExitFilled, tellExits } from './end-exits.ts';
+import { type Closing, judgeClosing } from './judge-closing.ts';
+import { readLeft, readTurned } from './read-left.ts';
 
 /**
- * Cancels what only protected the position, once the order of the plan has closed all of it.
+ * Cancels what only protected the position, once the order of the plan has closed all of it, and tells what it has not
+ * closed, or what has turned it.
  *
  * @see DECISIONS 154
  */
@@ -50,7 +48,8 @@ export function withExitsCancelled(
 export type CloseServices = AccountServices & Pick<ExecuteServices, 'exchangeTimeoutMs'>;
 
 /**
- * Cancels what only protected the position, if the outcome of an order shows that it has closed all of it.
+ * Looks after a position that an order was to reduce, by the outcome of that order. What only protected a position that is
+ * gone is cancelled. What is left of one that was to be closed, and what has turned it, is told.
  *
  * @returns the outcome, with what became of the exits
  * @throws RelayError `store_unavailable`
@@ -62,18 +61,34 @@ export async function cancelExitsAfter(
   outcome: Outcome,
   options: SendOptions,
 ): Promise<Outcome> {
-  const isWhole = closesWhole(outcome, closed);
-  if (isWhole === 'no') return outcome;
-  const exits = await expectExits(services, closed, outcome);
-  if (!exits.mayExist) return describe(outcome, { exits: [], left: [] }, null, []);
+  const closing = judgeClosing(outcome, closed);
   const limits = limitsFor(services, options);
-  const remains = await readRemains(services, client, closed, outcome, limits);
-  if (remains.kind === 'held') return isWhole === 'yes' ? withAlarm(outcome, heldAlarm(remains)) : outcome;
-  // Only the list of positions proves that nothing is left when no order closed it.
-  const isProven = isWhole === 'yes' && outcome.status === 'placed';
-  if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
-  const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains)) : outcome;
-  return await cancelLeft(services, client, { market: closed.market, exits }, told, limits);
+  switch (closing.kind) {
+    case 'other':
+      return outcome;
+    case 'rest':
+      return await tellRest(services, client, closed, { closing, outcome }, limits);
+    default:
+      return await endClosed(services, client, closed, { closing, outcome }, limits);
+  }
+}
+
+/**
+ * Cancels the exits of entries, and the orders that only reduce, of a position that is gone although no order of this signal
+ * closed it.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function cancelExitsOfNothing(
+  services: CloseServices,
+  client: ExchangeClient,
+  closed: ReducedPosition,
+  outcome: Outcome,
+  options: SendOptions,
+): Promise<Outcome> {
+  const exits = await expectExits(services, closed, outcome);
+  if (!exits.mayExist) return outcome;
+  return await endAndWatch(services, client, { closed, exits }, outcome, limitsFor(services, options));
 }
 
 /** The close leaves half a timeout for the cancellations, but keeps the one timeout that sending an order always has. */
@@ -92,144 +107,92 @@ function limitsFor({ exchangeTimeoutMs }: CloseServices, { endByMs, notAfterMs }
   return { timeoutMs: exchangeTimeoutMs / 2, ...(endBy === undefined ? {} : { endByMs: endBy }) };
 }
 
-async function cancelLeft(
+interface Judged<Kind extends Closing['kind']> {
+  readonly closing: Extract<Closing, { readonly kind: Kind }>;
+  readonly outcome: Outcome;
+}
+
+async function endClosed(
   services: CloseServices,
   client: ExchangeClient,
-  { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
-  outcome: Outcome,
+  closed: ReducedPosition,
+  { closing, outcome }: Judged<'whole' | 'perhaps'>,
   limits: SendOptions,
 ): Promise<Outcome> {
-  try {
-    const scope: ExitScope = {
-      market,
-      isExit: (order) => exits.isExit(order),
-      see: (order) => exits.see(order),
-    };
-    const done: ExitOutcome[] = [];
-    // What one reading has shown, and none has cancelled: a later reading may lag.
-    const before = new Map<string, Exit>();
-    for (;;) {
-      const { exits: ended, left } = await cancelExits(client, scope, limits);
-      done.push(...ended);
-      for (const { name, result } of ended)
-        if (result === 'cancelled' || result === 'gone') before.delete(name);
-      for (const exit of left ?? []) before.set(exit.name, exit);
-      if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
-      const nowMs = services.clock.nowMs();
-      const isAwaited = exits.isAwaited(nowMs);
-      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (limits.endByMs ?? nowMs);
-      if (!isAwaited || !mayRepeat)
-        return describe(
-          outcome,
-          { exits: done, left: left === null ? null : [...before.values()] },
-          exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
-          exits.endedFor(),
-        );
-      await services.clock.sleep(relistPauseMs);
-    }
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return unread(outcome, error.message);
+  const exits = await expectExits(services, closed, outcome);
+  // Nothing of the relay can have filled beside an order that filled for all that was read: one reading will do.
+  const isPlain = !exits.mayExist && closing.kind === 'whole' && !closing.isCut;
+  const patience = isPlain ? { timeoutMs: services.exchangeTimeoutMs / 2 } : limits;
+  const remains = await readRemains(services, client, closed, outcome, patience);
+  if (remains.kind === 'held') {
+    const { amount } = remains;
+    if (closing.kind === 'perhaps') return withAlarm(outcome, incompleteAlarm(null, amount));
+    return withAlarm(outcome, heldAlarm(amount));
   }
+  // Only the list of positions proves that nothing is left when no order closed it.
+  const isProven = closing.kind === 'whole' && outcome.status === 'placed';
+  if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
+  const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains.amount)) : outcome;
+  if (!exits.mayExist) return tellExits(told, nothingEnded);
+  return await endAndWatch(services, client, { closed, exits }, told, limits, remains.kind === 'turned');
 }
 
-/** Reads the history: exits that have ended are awaited no more, nor are those of entries that ended without a fill. */
-async function seeEnded(
-  { clock }: Pick<CloseServices, 'clock'>,
+const nothingEnded: EndedExits = { kind: 'ended', exits: [], left: [], doubt: null, endedFor: [] };
+
+/** What is left keeps its exits. */
+async function tellRest(
+  services: CloseServices,
   client: ExchangeClient,
-  exits: ExpectedExits,
+  closed: ReducedPosition,
+  { closing: { rest, filled }, outcome }: Judged<'rest'>,
   limits: SendOptions,
-): Promise<void> {
-  try {
-    // One that cannot be read is awaited longer.
-    const ended = await listEndedOrders(client, clock.nowMs() - longestLagMs, limits);
-    for (const order of ended) exits.seeEnded(order);
-  } catch (error) {
-    // Without the history, the close only waits longer.
-    if (!(error instanceof ExchangeError)) throw error;
+): Promise<Outcome> {
+  const left = await readLeft(services, client, closed, { filled, facts: outcome.facts }, limits);
+  if (left?.eq(zero) === true) {
+    const note = `${outcome.note}; another order has closed the rest of ${formatDecimal(rest)}`;
+    const exits = await expectExits(services, closed, outcome);
+    // Whatever closed the rest has filled before now.
+    const watched = { closed, exits, sinceMs: services.clock.nowMs() + 1 };
+    return await endAndWatch(services, client, watched, { ...outcome, note }, limits);
   }
+  if (left?.times(closed.position.amount).lt(zero) === true) {
+    const told = withAlarm(outcome, turnedAlarm(left));
+    const exits = await expectExits(services, closed, outcome);
+    return await endAndWatch(services, client, { closed, exits }, told, limits, true);
+  }
+  const facts = { ...outcome.facts, rest: formatDecimal(rest) };
+  return withAlarm({ ...outcome, facts }, incompleteAlarm(rest, left));
 }
 
-const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
-const awaitedNote =
-  'an entry that may have filled within the last minute may have a stop-loss or take-profit that no list shows yet';
+interface Watched {
+  readonly closed: ReducedPosition;
+  readonly exits: ExpectedExits;
+  /** On the exchange's clock: fills of exits before it have closed the position. Absent: when the order was created. */
+  readonly sinceMs?: number;
+}
 
 /**
- * @param doubt why an exit may be unknown; null: none may be
- * @param endedFor the signals whose exits have ended, if nothing is left or may still come
+ * Cancels the exits, and reads the position once more: one of them may have filled before it could be cancelled. Where the
+ * history shows such a fill, the list of positions is read until it must show it.
+ *
+ * @param isTold whether it is known, and told, that the position is turned
  */
-function describe(
+async function endAndWatch(
+  services: CloseServices,
+  client: ExchangeClient,
+  { closed, exits, sinceMs }: Watched,
   outcome: Outcome,
-  { exits, left }: CancelledExits,
-  doubt: string | null,
-  endedFor: readonly string[],
-): Outcome {
-  const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
-  const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
-  const isClean = leftIds?.length === 0 && doubt === null;
-  const evidence = toJson({
-    ...Object(outcome.evidence),
-    cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
-    leftExits: leftIds,
-  });
-  const facts: StepFacts = {
-    ...outcome.facts,
-    ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
-  };
-  const contradicted = exits.map(({ alarm }) => alarm);
-  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
-  const names = ended.map(({ name }) => name).join(', ');
-  const which = [
-    ...(leftIds ?? ['the open orders could not be read back']),
-    ...(doubt === null ? [] : [doubt]),
-  ].join(', ');
-  const notes = [
-    outcome.note,
-    ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
-    ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
-  ];
-  return { ...outcome, evidence, facts, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
-}
-
-const leftAlarm: Alarm = {
-  name: 'orders_left_open',
-  message:
-    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
-};
-
-/** Nobody knows which of them belong to what was closed, and a position without a stop-loss is worse than one with two. */
-function heldAlarm({ amount }: Extract<Remains, { readonly kind: 'held' }>): Alarm {
-  return {
-    name: 'orders_left_open',
-    message: `a position was closed, and another order has filled meanwhile: the position is ${describeAmount(amount)} now; all stop-losses and take-profits are left open: check that they fit it`,
-  };
-}
-
-function turnedAlarm({ amount }: Extract<Remains, { readonly kind: 'turned' }>): Alarm {
-  return {
-    name: 'orders_left_open',
-    message: `a position was closed, and another order, perhaps its stop-loss, has opened one of the other side meanwhile: ${describeAmount(amount)}; check whether you want it`,
-  };
-}
-
-const perhapsAlarm: Alarm = {
-  name: 'orders_left_open',
-  message:
-    'it is not known whether a position was closed, and its stop-losses and take-profits are left open: check the position, and cancel them if it is closed',
-};
-
-function withAlarm(outcome: Outcome, added: Alarm): Outcome {
-  const alarm = joinAlarms([outcome.alarm, added]);
-  const note = `${outcome.note}; ${added.message}`;
-  return { ...outcome, note, ...(alarm === undefined ? {} : { alarm }) };
-}
-
-function unread(outcome: Outcome, reason: string): Outcome {
-  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
-  return {
-    ...outcome,
-    note: `${outcome.note}; orders that protected it could not be read (${reason})`,
-    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
-    ...(alarm === undefined ? {} : { alarm }),
-  };
+  limits: SendOptions,
+  isTold = false,
+): Promise<Outcome> {
+  // Without an order, the position was gone before the exits were read.
+  const closedAtMs = sinceMs ?? outcome.facts?.report?.createdAtMs ?? services.clock.nowMs() + 1;
+  const ended = await endExits(services, client, { market: closed.market, exits }, limits);
+  const told = tellExits(outcome, ended);
+  if (isTold || ended.kind === 'unread') return told;
+  const hasFilled = await hasExitFilled(client, exits, closedAtMs, limits);
+  const isGone = ended.exits.some(({ result }) => result !== 'cancelled');
+  const turned = await readTurned(services, client, closed, hasFilled || isGone, limits);
+  if (turned !== null) return withAlarm(told, turnedAlarm(turned));
+  return hasFilled ? withAlarm(told, perhapsTurnedAlarm) : told;
 }

@@ -61,5 +61,6 @@ export function withNote(
   if (note === null || plan.verdict !== 'ready') return plan;
   log.warn('the position is not surely what the alert says', { ...names, note });
   const { action } = plan;
-  return { verdict: 'ready', action: { ...action, note } };
+  const notes = action.note === undefined ? note : `${action.note}; ${note}`;
+  return { verdict: 'ready', action: { ...action, note: notes } };
 }

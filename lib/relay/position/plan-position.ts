@@ -5,7 +5,7 @@ import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '..
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { orderSignalFor } from '../../ledger/sent-order.ts';
 import { checkMarket } from '../../limits/check-order.ts';
-import type { Account } from '../../model/account.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { PositionSignal } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
@@ -15,7 +15,9 @@ import { longestReadingMs } from '../execute/read-market.ts';
 import type { ExecuteServices } from '../services.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket } from './claim-market.ts';
-import { withExitsCancelled } from './close-exits.ts';
+import { clearEntries } from './clear-entries.ts';
+import type { ClearedEntries } from './cleared-entries.ts';
+import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -39,14 +41,17 @@ const firstLeg: DoneLeg = { kind: 'done', hasReduced: false, isRehearsed: false,
 
 /**
  * Decides what a position signal sends, from the position as it is now: one order at most, none when the position already
- * is as wanted. While the position cannot be known the signal waits.
+ * is as wanted. While the position cannot be known the signal waits. Before all of a position is closed, the resting entries of
+ * its market are cancelled.
  *
+ * @param cleared the entries that this execution has cancelled
  * @throws ExchangeError when the exchange cannot be read
  */
 export async function planPosition(
   services: ExecuteServices,
   account: Account,
   entry: PositionEntry,
+  cleared: ClearedEntries,
 ): Promise<Plan> {
   const { signal, signalId } = entry;
   const ground = await checkPositions(services, account, signal);
@@ -58,7 +63,7 @@ export async function planPosition(
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
   const query = { account: account.name, market: market.name, signalId, positionSide };
-  const reading = await readPosition(services, client, query, limits);
+  const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, readAtMs, modifiedAtMs, attached } = reading;
@@ -68,8 +73,24 @@ export async function planPosition(
   if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
   const leg = planLeg(signal, position, wanted.amount, before, market);
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
+  const isRehearsal = findRehearsalReason(account.mode, services.isPaperExchange) !== null;
+  const closesAll = !isRehearsal && leavesNothing(signal, leg, position);
+  if (closesAll && signal.keepEntries !== true) {
+    const closing = { account: account.name, market: market.name, signalId, position };
+    // What a cancellation finds filled is closed, too.
+    if (await clearEntries(services, client, closing, cleared))
+      return await planPosition(services, account, entry, cleared);
+  }
   const satisfied = (note: string): Plan => satisfiedPlan(services, note, position, readAtMs);
-  if (leg.kind === 'satisfied') return satisfied(leg.note);
+  const closing = { account: account.name, market: market.name, position, modifiedAtMs, attached };
+  if (leg.kind === 'satisfied') {
+    const plan = satisfied(leg.note);
+    if (!closesAll || plan.verdict !== 'ended') return plan;
+    const endByMs = cleared.startedAtMs + 1.5 * services.exchangeTimeoutMs;
+    const closed = { ...closing, amount: zero };
+    const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
+    return { verdict: 'ended', outcome };
+  }
   const plan = await planLegOrder(services, account, entry, leg.order);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
@@ -78,8 +99,18 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  const closed = { account: account.name, market: market.name, position, modifiedAtMs, attached, amount };
-  return withExitsCancelled(services, client, closed, ready);
+  return withExitsCancelled(services, client, { ...closing, amount }, ready);
+}
+
+/** Whether the signal wants no position, and what it does about the one that was read leaves none. */
+function leavesNothing(signal: PositionSignal, leg: LegPlan, { amount }: SeenPosition): boolean {
+  if (leg.kind === 'order') {
+    const { reduceOnly, size } = leg.order;
+    return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).gte(amount.abs());
+  }
+  if (leg.kind !== 'satisfied' || !amount.eq(zero)) return false;
+  if (signal.action === 'close') return signal.part === undefined || signal.part === '100%';
+  return signal.action === 'target' && signal.target.unit === 'flat';
 }
 
 /** Rules of the market about the smallest order. */

@@ -1,59 +1,35 @@
 import { parseDecimal, zero } from '../../base/decimal.ts';
-import { describeSafely } from '../../base/describe-error.ts';
-import { RelayError } from '../../base/errors.ts';
-import type { SignalEntry } from '../../ledger/entry.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
-import { listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
-import { type Account, findRehearsalReason, tradingGroundOf } from '../../model/account.ts';
-import { isMarkedReducing } from '../../model/order.ts';
-import type { Signal } from '../../model/signal.ts';
-import { filledBy, leftOf, shareOut } from '../../protection/shares.ts';
+import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
+import type { Account } from '../../model/account.ts';
+import { leftOf, shareOut } from '../../protection/shares.ts';
+import { namesOf, namesOfWish } from '../../protection/wanted.ts';
+import { parseWish, wishFactOf } from '../../protection/wishes.ts';
 import type { ExecuteServices } from '../services.ts';
-import { askProtection } from './ask-protection.ts';
+import { askProtection, needOf, needOfWish } from './ask-protection.ts';
 
 /**
- * Asks at once for what protects the rest of a position that a signal has reduced: a stop-loss that is larger than the rest
- * would turn it. What fails here, following asks for later.
+ * Asks at once for what protects the rest of a position that an entry has reduced: a stop-loss that is larger than the rest
+ * would turn it.
+ *
+ * @throws RelayError `store_unavailable`
  */
 export async function askAfterReduction(
   services: ExecuteServices,
   account: Account,
-  { signal, signalId }: SignalEntry,
+  entry: Entry,
 ): Promise<void> {
-  if (account.protection !== 'keep' || !reduces(signal)) return;
-  if ((tradingGroundOf(account, signal.market) ?? 'spot') === 'spot') return;
-  if (findRehearsalReason(account.mode, services.isPaperExchange) !== null) return;
-  try {
-    const entry = await services.ledger.read({ account: account.name, signalId });
-    const reduced = entry === null ? null : orderRecordOf(entry);
-    if (reduced === null) return;
-    const followed = listRecords(await services.executions.followed(account.name, mostBelieved));
-    const needs = findReduced(reduced, followed).flatMap((source) =>
-      source.exits.map(({ role }) => ({ source, role })),
-    );
-    await askProtection(services, needs);
-  } catch (error) {
-    if (!(error instanceof RelayError) || !error.row.retryMayHelp) throw error;
-    services.log.warn('the protection of a reduced position is looked at later', {
-      account: account.name,
-      signalId,
-      reason: describeSafely(error),
-    });
-  }
-}
-
-function reduces(signal: Signal): boolean {
-  switch (signal.action) {
-    case 'order':
-      return isMarkedReducing(signal);
-    case 'close':
-      return true;
-    case 'reverse':
-    case 'target':
-      return signal.leg === 'reduce';
-    default:
-      return false;
-  }
+  const reduced = orderRecordOf(entry);
+  if (account.protection !== 'keep' || reduced === null) return;
+  const followed = listRecords(await services.executions.followed(account.name, mostBelieved));
+  const needs = findReduced(reduced, followed).flatMap((record) =>
+    namesOf(record).map((name) => needOf(record, name)),
+  );
+  const place = { market: reduced.market, side: reduced.plannedOn?.side ?? null };
+  const wish = parseWish(await services.facts.read(account.name, wishFactOf(place)));
+  const ofWish = wish === null ? [] : namesOfWish(wish).map((name) => needOfWish(account.name, wish, name));
+  await askProtection(services, [...needs, ...ofWish]);
 }
 
 /** The orders of which less is left than their exits are for. A whole close has cancelled the exits itself. */

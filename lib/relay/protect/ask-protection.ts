@@ -2,14 +2,36 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { LedgerEntrance, NewEntry } from '../../ledger/ledger.ts';
 import type { OrderRecord } from '../../ledger/order-record.ts';
+import type { PositionSide } from '../../model/order.ts';
 import type { ExitRole, ProtectSignal } from '../../model/signal.ts';
+import type { PositionWish } from '../../model/step-facts.ts';
+import type { GuardName } from '../../protection/wanted.ts';
 import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
 
-/** What must be looked at: the stop-loss or take-profit of a signal. */
-export interface ProtectionNeed {
-  /** The order that opened what is protected. */
-  readonly source: Pick<OrderRecord, 'account' | 'signalId' | 'market' | 'strategy' | 'asked'>;
-  readonly role: ExitRole;
+/** What must be looked at: one stop-loss or take-profit of a position. */
+export interface ProtectionNeed extends GuardName {
+  readonly account: string;
+  readonly market: string;
+  readonly ticker: string;
+  readonly strategy: string | undefined;
+  readonly positionSide: PositionSide | undefined;
+}
+
+/** The need of what an order asked for. */
+export function needOf(record: OrderRecord, { of, role, part }: GuardName): ProtectionNeed {
+  const { account, market, strategy, asked, positionSide } = record;
+  const name = { of, role, ...(part === undefined ? {} : { part }) };
+  return { ...name, account, market, ticker: asked?.ticker ?? market, strategy, positionSide };
+}
+
+/** The need of what an alert asked for the whole position. */
+export function needOfWish(
+  account: string,
+  { market, strategy, side }: PositionWish,
+  { of, role, part }: GuardName,
+): ProtectionNeed {
+  const name = { of, role, ...(part === undefined ? {} : { part }) };
+  return { ...name, account, market, ticker: market, strategy, positionSide: side };
 }
 
 const suffixes: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop', take_profit: 'target' };
@@ -25,26 +47,27 @@ export async function askProtection(
   needs: readonly ProtectionNeed[],
 ): Promise<void> {
   const nowMs = clock.nowMs();
-  // Take-profits first: what takes the place of a pair cancels both of its orders.
   for (const need of needs) {
     // An id that is taken is the same need, asked for before.
     await entrance.accept([protectEntryOf(need, nowMs)], null);
   }
 }
 
-function protectEntryOf({ source, role }: ProtectionNeed, nowMs: number): NewEntry {
-  const { account, signalId: of, market, strategy, asked } = source;
-  const signalId = protectIdOf(of, role, nowMs);
+function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
+  const { account, market, ticker, strategy, positionSide, of, role, part } = need;
+  const signalId = protectIdOf(need, nowMs);
   const signal: ProtectSignal = {
-    ticker: asked?.ticker ?? market,
+    ticker,
     market,
     timeMs: null,
     maxLagMs: null,
     // What it sells is a result of the same strategy.
     ...(strategy === undefined ? {} : { strategy }),
+    ...(positionSide === undefined ? {} : { positionSide }),
     action: 'protect',
     role,
     of,
+    ...(part === undefined ? {} : { part }),
   };
   return {
     account,
@@ -56,9 +79,9 @@ function protectEntryOf({ source, role }: ProtectionNeed, nowMs: number): NewEnt
   };
 }
 
-/** `entry-1:stop-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf(of: string, role: ExitRole, nowMs: number): string {
-  const suffix = `:${suffixes[role]}-${Math.floor(nowMs / 1000).toString(36)}`;
+/** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
+function protectIdOf({ of, role, part }: GuardName, nowMs: number): string {
+  const suffix = `:${suffixes[role]}${part ?? ''}-${Math.floor(nowMs / 1000).toString(36)}`;
   const plain = `${of}${suffix}`;
   return isSignalId(plain) ? plain : `protect-${hash('sha256', of, 'hex').slice(0, 24)}${suffix}`;
 }

@@ -1,16 +1,29 @@
 import { type DatedPosition, findLastMoves, isTrusted } from '../../account/trust-reading.ts';
 import { type Clock, hasPassed } from '../../base/clock.ts';
-import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { LedgerEntrance } from '../../ledger/ledger.ts';
-import { orderSignalOf } from '../../ledger/sent-order.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import type { Order } from '../../model/order.ts';
+import type { PositionWish } from '../../model/step-facts.ts';
 import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
-import { askProtection, type ProtectionNeed } from './ask-protection.ts';
+import { trailPrices } from '../../protection/trailing.ts';
+import { describeName } from '../../protection/wanted.ts';
+import {
+  describeSight,
+  type PositionPlace,
+  type ProtectionSight,
+  parseSight,
+  parseWish,
+  sightFactOf,
+  wishFactOf,
+} from '../../protection/wishes.ts';
+import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 
 /** The lists of an account as following has read them, the positions last. */
 export interface KeptReading {
@@ -24,7 +37,7 @@ export interface KeptReading {
 }
 
 /** What was asked for, and how often; of one account, in one process. */
-export class AskedProtection {
+export class AskedActs {
   readonly #asked = new Map<
     string,
     { readonly sign: string; readonly atMs: number; readonly times: number }
@@ -54,16 +67,26 @@ function pauseAfter(times: number): number {
 /** Nothing is rounded here: the rules of the market are known where the order is planned. */
 const anySteps = { amountStep: parseDecimal('0.00000001'), minAmount: zero };
 
+/** What keeping the protection of an account needs. */
+export interface KeepServices {
+  readonly entrance: Pick<LedgerEntrance, 'accept'>;
+  readonly facts: AccountFacts;
+  readonly clock: Clock;
+}
+
 /**
  * Compares what protects each position with what should, and asks for an act where it does not fit. The act itself looks at
  * everything once more: it is carried out in the line of its market.
  *
+ * @param readPrice the last price of a market, read only where a stop-loss follows it; null when it cannot be read
  * @throws RelayError `store_unavailable`
  */
 export async function keepProtection(
-  services: { readonly entrance: Pick<LedgerEntrance, 'accept'>; readonly clock: Clock },
+  services: KeepServices,
+  account: string,
   reading: KeptReading,
-  asked: AskedProtection,
+  asked: AskedActs,
+  readPrice: (market: string) => Promise<Decimal | null>,
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
   const names = new Set<string>();
@@ -72,33 +95,52 @@ export async function keepProtection(
     if (!isKnown(position, reading)) continue;
     const entries = reading.entries.filter(({ signal }) => signal?.market === position.market);
     const open = reading.open.filter(({ market }) => market === position.market);
-    const { guards, byHand } = guardPosition(position, { entries, open, nowMs });
+    const wish = parseWish(await services.facts.read(account, wishFactOf(position)));
+    const before = parseSight(await services.facts.read(account, sightFactOf(position)));
+    const seen = await trailPrices({ position, wish, records: listRecords(entries) }, before, readPrice);
+    const { guards, byHand } = guardPosition(position, { entries, open, nowMs, wish, sight: seen });
+    const sight = withReleased(seen, wish, guards);
+    if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
+      await services.facts.write(account, sightFactOf(position), describeSight(sight));
     for (const guard of guards) {
       const verdict = judgeGuard(guard, byHand, anySteps);
-      const name = `${guard.record.signalId} ${guard.role}`;
+      const name = `${guard.of} ${describeName(guard)}`;
       if (verdict.kind === 'fits') continue;
       names.add(name);
-      if (asked.isDue(name, describeVerdict(guard, verdict), nowMs))
-        needs.push({ role: guard.role, source: guard.record });
+      if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
+      if (guard.record !== null) needs.push(needOf(guard.record, guard));
+      else if (wish !== null) needs.push(needOfWish(account, wish, guard));
     }
   }
   asked.keepOnly(names);
   await askProtection(services, needs);
 }
 
-function describeVerdict({ standing, amount }: Guard, { kind }: GuardVerdict): string {
-  return [kind, formatDecimal(amount), ...standing.map(({ orderId }) => orderId)].join(' ');
+/** What a wish placed and the owner has ended by hand; of an entry, its own record tells it. */
+function withReleased(
+  sight: ProtectionSight,
+  wish: PositionWish | null,
+  guards: readonly Guard[],
+): ProtectionSight {
+  if (wish === null) return sight;
+  const before = sight.ofWish === wish.signalId ? [...sight.released] : [];
+  const released = guards
+    .filter(({ of, isReleased, standing }) => of === wish.signalId && isReleased && standing.length === 0)
+    .map(describeName);
+  return { ...sight, ofWish: wish.signalId, released: new Set([...before, ...released]) };
 }
 
-/** The positions that followed entries opened, or may have opened; of one that is gone, its absence. */
+function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerdict): string {
+  return [kind, formatDecimal(amount), price?.toFixed(), ...standing.map(({ orderId }) => orderId)].join(' ');
+}
+
+/** The positions that followed orders opened, or may have opened; of one that is gone, its absence. */
 function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosition[] {
-  const places = new Map<string, Pick<GuardedPosition, 'market' | 'side'>>();
-  for (const entry of entries) {
-    const asked = orderSignalOf(entry);
-    if (asked === null || entry.signal?.action === 'protect') continue;
-    const named = asked.positionSide;
-    const side = named === undefined || named === 'BOTH' ? null : named;
-    places.set(`${asked.market} ${side}`, { market: asked.market, side });
+  const places = new Map<string, PositionPlace>();
+  for (const { market, positionSide, protects } of listRecords(entries)) {
+    if (protects !== null) continue;
+    const side = positionSide === undefined || positionSide === 'BOTH' ? null : positionSide;
+    places.set(`${market} ${side}`, { market, side });
   }
   return [...places.values()].map(({ market, side }) => {
     const held = positions.positions.find(

@@ -5,7 +5,6 @@ import type { ExchangeClient } from '../../exchange/client.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
-import { orderSignalOf } from '../../ledger/sent-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
@@ -14,6 +13,7 @@ import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
+import { parseSight, parseWish, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
@@ -52,8 +52,7 @@ export async function planProtect(
   if (!ground.ok) return ground.plan;
   const { market, client } = ground;
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
-  const source = await services.ledger.read({ account: account.name, signalId: signal.of });
-  const positionSide = source === null ? undefined : orderSignalOf(source)?.positionSide;
+  const { positionSide } = signal;
   const query = { account: account.name, market: market.name, signalId, positionSide };
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
@@ -64,9 +63,15 @@ export async function planProtect(
     return { verdict: 'waiting', reason: 'the open orders cannot be read whole', mayPassSoon: false };
   const { amount, side } = reading.position;
   const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
-  const view = { entries, open: open.orders, nowMs: services.clock.nowMs() };
+  const [wish, sight] = await Promise.all([
+    services.facts.read(account.name, wishFactOf(position)).then(parseWish),
+    services.facts.read(account.name, sightFactOf(position)).then(parseSight),
+  ]);
+  const view = { entries, open: open.orders, nowMs: services.clock.nowMs(), wish, sight };
   const { guards, byHand } = guardPosition(position, view);
-  const guard = guards.find(({ record, role }) => record.signalId === signal.of && role === signal.role);
+  const guard = guards.find(
+    ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
+  );
   if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, byHand, market);
   const { readAtMs } = reading;
@@ -92,7 +97,7 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
     case 'stuck':
       return await planAtMarket(act, verdict);
     case 'place': {
-      const positionSide = guard.record.positionSide;
+      const { positionSide } = signal;
       const { amount, price, cancels } = verdict;
       const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
       const plan = await planProtective(act, protectiveOrder(wanted, account), cancels);
@@ -141,11 +146,11 @@ async function planAtMarket(
         rule: 'stop_passed',
         limit: 'a maxSlippage, or allowUnguardedMarket',
         actual: 'neither',
-        message: `the price has passed the stop-loss of "${guard.record.signalId}", ${formatDecimal(amount)} of the position is left, and account ${account.name} allows no order at market: close it, or give the account a maxSlippage in relay.config.ts`,
+        message: `the price has passed the stop-loss of "${guard.of}", ${formatDecimal(amount)} of the position is left, and account ${account.name} allows no order at market: close it, or give the account a maxSlippage in relay.config.ts`,
       },
     });
-  const { side, record } = guard;
-  const order = marketOrder({ side, amount, positionSide: record.positionSide });
+  const { side } = guard;
+  const order = marketOrder({ side, amount, positionSide: act.entry.signal.positionSide });
   return failedPlan(act, await planProtective(act, order, cancels));
 }
 

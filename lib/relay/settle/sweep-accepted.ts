@@ -66,6 +66,7 @@ export async function sweepAccepted(
 
 /** Whether the signal may have waited for the position; those behind it in its market have waited with it. */
 function mayAwaitPosition({ signal }: Entry): boolean {
+  if (signal?.action === 'protect_position') return true;
   if (signal === null || !placesOrder(signal) || signal.action === 'protect') return false;
   return isPositionSignal(signal) || signal.requirePosition !== undefined || signal.strategy !== undefined;
 }

@@ -1,0 +1,48 @@
+import { describeSafely } from '../../base/describe-error.ts';
+import { RelayError } from '../../base/errors.ts';
+import type { SignalEntry } from '../../ledger/entry.ts';
+import { type Account, tradingGroundOf } from '../../model/account.ts';
+import { isMarkedReducing } from '../../model/order.ts';
+import type { Signal } from '../../model/signal.ts';
+import { closeRest } from '../position/close-rest.ts';
+import { askAfterReduction } from '../protect/after-reduction.ts';
+import type { ExecuteServices } from '../services.ts';
+
+/**
+ * What the order of a signal leads to that has reduced a position: the protection of what is left, and for a close another
+ * try at what it left. What fails here has been told, or is asked for by following.
+ */
+export async function followReduction(
+  services: ExecuteServices,
+  account: Account,
+  { signal, signalId }: SignalEntry,
+): Promise<void> {
+  if (!mayReduce(signal) || (tradingGroundOf(account, signal.market) ?? 'spot') === 'spot') return;
+  try {
+    const entry = await services.ledger.read({ account: account.name, signalId });
+    if (entry === null) return;
+    await askAfterReduction(services, account, entry);
+    await closeRest(services, entry);
+  } catch (error) {
+    if (!(error instanceof RelayError) || !error.row.retryMayHelp) throw error;
+    services.log.warn('what is left of a reduced position is looked at later', {
+      account: account.name,
+      signalId,
+      reason: describeSafely(error),
+    });
+  }
+}
+
+function mayReduce(signal: Signal): boolean {
+  switch (signal.action) {
+    case 'order':
+      return isMarkedReducing(signal);
+    case 'close':
+      return true;
+    case 'reverse':
+    case 'target':
+      return signal.leg === 'reduce';
+    default:
+      return false;
+  }
+}

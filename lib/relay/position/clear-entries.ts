@@ -1,0 +1,73 @@
+import { saysItReduces } from '../../account/own-orders.ts';
+import type { SeenPosition } from '../../account/seen-position.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { mostBelieved } from '../../ledger/ledger.ts';
+import { orderSignalOf } from '../../ledger/sent-order.ts';
+import { cancelTarget, targetOf } from '../cancel/plan-cancel.ts';
+import type { ExecuteServices } from '../services.ts';
+import type { ClearedEntries } from './cleared-entries.ts';
+import { type EntryEnd, readEnd } from './read-end.ts';
+
+/** A position that is about to be closed in full. */
+export interface ClosingPosition {
+  readonly account: string;
+  readonly market: string;
+  /** The signal that closes it. */
+  readonly signalId: string;
+  readonly position: SeenPosition;
+}
+
+/**
+ * Cancels the resting orders of this relay that could still open or enlarge the position, so that none fills after its
+ * close. Each is tried once in an execution. What may still rest is an alarm. Cancelling twice does no harm, so this may be
+ * done before `sending` is written, and again by another delivery.
+ *
+ * @returns whether any was tried: the position may be another one now
+ * @throws RelayError `store_unavailable`
+ * @see DECISIONS 154
+ */
+export async function clearEntries(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  closing: ClosingPosition,
+  cleared: ClearedEntries,
+): Promise<boolean> {
+  const resting = (await findResting(services, closing)).filter(({ signalId }) => !cleared.has(signalId));
+  if (resting.length === 0) return false;
+  const { exchangeTimeoutMs } = services;
+  const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: cleared.startedAtMs + exchangeTimeoutMs / 2 };
+  const ends: EntryEnd[] = [];
+  for (const entry of resting) {
+    const outcome = await cancelTarget(
+      services,
+      'cancelled',
+      targetOf(client, entry, closing.market),
+      limits,
+    );
+    ends.push(await readEnd(client, entry, outcome, limits));
+  }
+  cleared.add(ends, closing.position, services.clock.nowMs());
+  const { account, signalId } = closing;
+  const { alarm, note } = cleared;
+  services.log.info('resting entries are cancelled before a close', { account, signalId, note });
+  if (alarm !== null) services.alarms.raise(alarm, { account, signalId });
+  return true;
+}
+
+async function findResting(
+  { ledger }: ExecuteServices,
+  { account, market, signalId, position }: ClosingPosition,
+): Promise<readonly Entry[]> {
+  const open = await ledger.openOrders(account, market, mostBelieved);
+  return open.filter(
+    (entry) => entry.status === 'placed' && entry.signalId !== signalId && mayOpen(entry, position),
+  );
+}
+
+/** Whether the order of an entry may open or enlarge the position, or turn it once it is closed. */
+function mayOpen(entry: Entry, { side }: SeenPosition): boolean {
+  const asked = orderSignalOf(entry);
+  if (asked === null || saysItReduces(asked, 'margin')) return false;
+  return side === null || asked.positionSide === side;
+}

@@ -1,0 +1,60 @@
+import type { Entry } from '../../ledger/entry.ts';
+import type { NewEntry } from '../../ledger/ledger.ts';
+import type { CloseSignal } from '../../model/signal.ts';
+import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
+import type { ExecuteServices } from '../services.ts';
+
+/** A thin book fills again within seconds; later signals of the market wait no longer than that. */
+const pauseMs = 1000;
+const mostTries = 3;
+const tryPattern = /:rest-(?<number>\d)$/;
+
+/**
+ * Closes what an order left that was to close all of a position: stores a further close, a few times at most. It is as old
+ * as the first alert, and has its bounds.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function closeRest(
+  { entrance, clock }: Pick<ExecuteServices, 'entrance' | 'clock'>,
+  entry: Entry,
+): Promise<void> {
+  const next = nextClose(entry);
+  if (next === null) return;
+  await clock.sleep(pauseMs);
+  await entrance.accept([{ ...next, atMs: clock.nowMs() }], null);
+}
+
+/** @returns null when nothing is left to close, or it was tried often enough */
+function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
+  const { account, signalId, signal, steps, createdAtMs } = entry;
+  const facts = steps.at(-1)?.facts ?? {};
+  const position = steps.findLast(({ status }) => status === 'sending')?.facts?.position;
+  const isClose =
+    signal?.action === 'close' || (signal?.action === 'target' && signal.target.unit === 'flat');
+  if (!isClose || facts.rest === undefined || position === undefined) return null;
+  const tried = Number(tryPattern.exec(signalId)?.groups?.['number'] ?? '0');
+  const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
+  if (tried >= mostTries || !isSignalId(nextId)) return null;
+  const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs } = signal;
+  const close: CloseSignal = {
+    ticker,
+    market,
+    timeMs: timeMs ?? createdAtMs,
+    maxLagMs,
+    action: 'close',
+    // What has turned meanwhile is another position.
+    only: position.amount.startsWith('-') ? 'short' : 'long',
+    ...(position.side === undefined ? {} : { positionSide: position.side }),
+    ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(stp === undefined ? {} : { stp }),
+    ...(strategy === undefined ? {} : { strategy }),
+  };
+  return {
+    account,
+    signalId: nextId,
+    signal: close,
+    clientOrderId: clientOrderIdOf(account, nextId),
+    fingerprint: fingerprintOf(Buffer.from(nextId)),
+  };
+}

@@ -1,0 +1,164 @@
+import type { ExpectedExits } from '../../account/expected-exits.ts';
+import { relistPauseMs } from '../../account/read-remains.ts';
+import { joinAlarms } from '../../base/alarms.ts';
+import type { Clock } from '../../base/clock.ts';
+import { zero } from '../../base/decimal.ts';
+import { toJson } from '../../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { longestLagMs } from '../../exchange/lag.ts';
+import { listEndedOrders } from '../../exchange/list-account.ts';
+import type { StepFacts } from '../../model/step-facts.ts';
+import { cancelExits, type Exit, type ExitOutcome, type ExitScope } from '../cancel/cancel-exits.ts';
+import type { Outcome } from '../execute/action.ts';
+import { leftAlarm } from './close-alarms.ts';
+
+interface EndServices {
+  readonly clock: Clock;
+  readonly exchangeTimeoutMs: number;
+}
+
+/** What became of the exits of a position that is gone. */
+export type EndedExits =
+  | {
+      readonly kind: 'ended';
+      readonly exits: readonly ExitOutcome[];
+      /** What is still open; null when the lists could not be read whole. */
+      readonly left: readonly Exit[] | null;
+      /** Why an exit may be unknown; null: none may be. */
+      readonly doubt: string | null;
+      /** The signals whose exits have ended, if nothing is left or may still come. */
+      readonly endedFor: readonly string[];
+    }
+  | { readonly kind: 'unread'; readonly reason: string };
+
+/**
+ * Cancels the expected exits of a market. The lists are read again until none of them is missing, or the time is up.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function endExits(
+  services: EndServices,
+  client: ExchangeClient,
+  { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
+  limits: SendOptions,
+): Promise<EndedExits> {
+  try {
+    const scope: ExitScope = {
+      market,
+      isExit: (order) => exits.isExit(order),
+      see: (order) => exits.see(order),
+    };
+    const done: ExitOutcome[] = [];
+    // What one reading has shown, and none has cancelled: a later reading may lag.
+    const before = new Map<string, Exit>();
+    for (;;) {
+      const { exits: ended, left } = await cancelExits(client, scope, limits);
+      done.push(...ended);
+      for (const { name, result } of ended)
+        if (result === 'cancelled' || result === 'gone') before.delete(name);
+      for (const exit of left ?? []) before.set(exit.name, exit);
+      if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
+      const nowMs = services.clock.nowMs();
+      const isAwaited = exits.isAwaited(nowMs);
+      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (limits.endByMs ?? nowMs);
+      if (!isAwaited || !mayRepeat)
+        return {
+          kind: 'ended',
+          exits: done,
+          left: left === null ? null : [...before.values()],
+          doubt: exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
+          endedFor: exits.endedFor(),
+        };
+      await services.clock.sleep(relistPauseMs);
+    }
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return { kind: 'unread', reason: error.message };
+  }
+}
+
+/** Reads the history: exits that have ended are awaited no more, nor are those of entries that ended without a fill. */
+async function seeEnded(
+  { clock }: Pick<EndServices, 'clock'>,
+  client: ExchangeClient,
+  exits: ExpectedExits,
+  limits: SendOptions,
+): Promise<void> {
+  try {
+    // One that cannot be read is awaited longer.
+    const ended = await listEndedOrders(client, clock.nowMs() - longestLagMs, limits);
+    for (const order of ended) exits.seeEnded(order);
+  } catch (error) {
+    // Without the history, the close only waits longer.
+    if (!(error instanceof ExchangeError)) throw error;
+  }
+}
+
+/**
+ * Whether the history shows that an exit has filled, wholly or in part, since the position was closed.
+ *
+ * @param sinceMs on the exchange's clock
+ */
+export async function hasExitFilled(
+  client: ExchangeClient,
+  exits: ExpectedExits,
+  sinceMs: number,
+  limits: SendOptions,
+): Promise<boolean> {
+  try {
+    const ended = await listEndedOrders(client, sinceMs, limits);
+    return ended.some(
+      (order) => order.filled.gt(zero) && (order.endedAtMs ?? 0) >= sinceMs && exits.mayHaveBeenExit(order),
+    );
+  } catch (error) {
+    // Then the list of positions alone tells it.
+    if (error instanceof ExchangeError) return false;
+    throw error;
+  }
+}
+
+const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
+const awaitedNote =
+  'an entry that may have filled within the last minute may have a stop-loss or take-profit that no list shows yet';
+
+/** Adds to the outcome of a close what became of the exits. */
+export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
+  if (ended.kind === 'unread') return tellUnread(outcome, ended.reason);
+  const { exits, left, doubt, endedFor } = ended;
+  const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
+  const over = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
+  const isClean = leftIds?.length === 0 && doubt === null;
+  const evidence = toJson({
+    ...Object(outcome.evidence),
+    cancelledExits: over.flatMap(({ orderIds }) => orderIds),
+    leftExits: leftIds,
+  });
+  const facts: StepFacts = {
+    ...outcome.facts,
+    ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
+  };
+  const contradicted = exits.map(({ alarm }) => alarm);
+  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
+  const names = over.map(({ name }) => name).join(', ');
+  const which = [
+    ...(leftIds ?? ['the open orders could not be read back']),
+    ...(doubt === null ? [] : [doubt]),
+  ].join(', ');
+  const notes = [
+    outcome.note,
+    ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
+    ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
+  ];
+  return { ...outcome, evidence, facts, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
+}
+
+function tellUnread(outcome: Outcome, reason: string): Outcome {
+  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
+  return {
+    ...outcome,
+    note: `${outcome.note}; orders that protected it could not be read (${reason})`,
+    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
+    ...(alarm === undefined ? {} : { alarm }),
+  };
+}

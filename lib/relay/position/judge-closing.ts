@@ -1,0 +1,43 @@
+import type { ReducedPosition } from '../../account/exit-claims.ts';
+import { type Decimal, parseDecimal } from '../../base/decimal.ts';
+import { finalReport } from '../../ledger/order-facts.ts';
+import type { Outcome } from '../execute/action.ts';
+import { saysNothingToReduce } from './judge-reduce-leg.ts';
+
+/**
+ * What the response shows of the position that an order was to close.
+ *
+ * - `whole`: none is left. The order filled for all of it, or for all that the exchange cut it to because others had reduced
+ *   the position meanwhile, or there was nothing to reduce any more.
+ * - `perhaps`: the rest of the order had ended before it was cancelled, so it may have filled.
+ * - `rest`: the order was for all of it, and filled only in part.
+ * - `other`: it was for a part, or nothing is known of it.
+ */
+export type Closing =
+  | { readonly kind: 'whole'; readonly isCut: boolean }
+  | { readonly kind: 'perhaps' }
+  | {
+      readonly kind: 'rest';
+      /** In base units. */
+      readonly filled: Decimal;
+      readonly rest: Decimal;
+    }
+  | { readonly kind: 'other' };
+
+/** Judges the outcome of an order that was to reduce a position. */
+export function judgeClosing(
+  { status, facts = {} }: Outcome,
+  { position, amount }: ReducedPosition,
+): Closing {
+  if (status === 'rejected') return saysNothingToReduce(facts) ? { kind: 'whole', isCut: true } : other;
+  const order = status === 'placed' ? finalReport(facts) : null;
+  if (order === null) return other;
+  const [sent, filled] = [parseDecimal(order.amount), parseDecimal(order.filled)];
+  const held = position.amount.abs();
+  const isForAll = sent.lt(amount) || amount.gte(held);
+  if (filled.gte(held) || (filled.gte(sent) && isForAll)) return { kind: 'whole', isCut: sent.lt(amount) };
+  if (!isForAll) return other;
+  return facts.ended === null ? { kind: 'perhaps' } : { kind: 'rest', filled, rest: sent.minus(filled) };
+}
+
+const other: Closing = { kind: 'other' };

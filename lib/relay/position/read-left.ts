@@ -1,0 +1,95 @@
+import type { ReducedPosition } from '../../account/exit-claims.ts';
+import { relistPauseMs } from '../../account/read-remains.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { longestPositionLagMs } from '../../exchange/lag.ts';
+import { listPositionsIn } from '../../exchange/list-positions.ts';
+import type { StepFacts } from '../../model/step-facts.ts';
+
+interface ReadServices {
+  readonly clock: Clock;
+  readonly exchangeTimeoutMs: number;
+}
+
+type Judge = (amount: Decimal, modifiedAtMs: number | null) => boolean;
+
+/**
+ * Reads what an order has left that was to close a position and filled in part.
+ *
+ * @param filled what it closed, in base units
+ * @returns signed, in base units; null while no list shows what the order did
+ */
+export async function readLeft(
+  services: ReadServices,
+  client: ExchangeClient,
+  closed: ReducedPosition,
+  { filled, facts }: { readonly filled: Decimal; readonly facts: StepFacts | undefined },
+  limits: SendOptions,
+): Promise<Decimal | null> {
+  const { amount: before } = closed.position;
+  const expected = before.gt(zero) ? before.minus(filled) : before.plus(filled);
+  const closedAtMs = facts?.report?.createdAtMs ?? Number.POSITIVE_INFINITY;
+  return await readUntil(
+    services,
+    client,
+    closed,
+    (amount, changedAtMs) =>
+      amount.eq(expected) || amount.eq(zero) || (changedAtMs !== null && changedAtMs >= closedAtMs),
+    limits,
+  );
+}
+
+/**
+ * Reads whether a position of the other side stands after a close.
+ *
+ * @param isPatient whether an order may have filled that the list does not show yet: then it is read until it must
+ * @returns signed, in base units; null when there is none, or when it cannot be read
+ */
+export async function readTurned(
+  services: ReadServices,
+  client: ExchangeClient,
+  closed: ReducedPosition,
+  isPatient: boolean,
+  limits: SendOptions,
+): Promise<Decimal | null> {
+  const { amount: before } = closed.position;
+  const isTurned: Judge = (amount) => !amount.eq(zero) && amount.times(before).lte(zero);
+  const found = await readUntil(
+    services,
+    client,
+    closed,
+    (amount, changedAtMs) => !isPatient || isTurned(amount, changedAtMs),
+    limits,
+  );
+  return found !== null && isTurned(found, null) ? found : null;
+}
+
+/** Reads the position until a reading will do: at most until the list must show what was done, and until a timeout is left. */
+async function readUntil(
+  { clock, exchangeTimeoutMs }: ReadServices,
+  client: ExchangeClient,
+  { market, position: { side } }: ReducedPosition,
+  willDo: Judge,
+  limits: SendOptions,
+): Promise<Decimal | null> {
+  const startMs = clock.nowMs();
+  const lastMs = Math.min(
+    startMs + longestPositionLagMs,
+    (limits.endByMs ?? startMs) - exchangeTimeoutMs / 2,
+  );
+  try {
+    for (;;) {
+      const positions = await listPositionsIn(client, market, clock.nowMs(), limits);
+      const held = positions.find(({ positionSide }) => positionSide === (side ?? 'BOTH'));
+      const amount = held?.amount ?? zero;
+      if (willDo(amount, held?.modifiedAtMs ?? null)) return amount;
+      if (clock.nowMs() + relistPauseMs >= lastMs) return null;
+      await clock.sleep(relistPauseMs);
+    }
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+
+beforeEach(async () => {
+  relay = await startRelay('live');
+  relay.world.setPrice('BTC_USDT', '50000');
+});
+
+afterEach(() => relay.world.close());
+
+const closing = (...args: string[]) => relay.here('close', ...args, '--max-slippage', '0.5%');
+const close = (...args: string[]) => runForJson(closing(...args));
+const positions = () => relay.world.paper.control.state().accounts['main']?.positions;
+const openOrders = () =>
+  relay.world.paper.control.state().orders.flatMap(({ status, type }) => (status === 'open' ? [type] : []));
+
+async function enter(side: 'buy' | 'sell', amount: string, ...more: string[]): Promise<void> {
+  await runForJson(relay.here('paper', 'order', 'BTC_USDT', side, amount, ...more));
+}
+
+describe('close', () => {
+  test('closes a long position with an order that only reduces, and says what was sent', async () => {
+    await enter('buy', '0.01');
+
+    const document = await close('BTC_USDT');
+
+    expect(document).toMatchObject({
+      target: relay.target,
+      account: 'main',
+      market: 'BTC_USDT',
+      status: 'placed',
+      note: expect.stringContaining('sell 0.01 BTC_USDT at market'),
+    });
+    expect(positions()).toEqual({});
+    expect(await relay.world.ledger.read(entryOf(document))).toMatchObject({
+      signal: { action: 'close', comment: 'relay close' },
+    });
+  });
+
+  test('cancels the stop-loss and take-profit of an entry of the relay', async () => {
+    const alert = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopLoss: '2%', takeProfit: '4%' };
+    await relay.world.post(JSON.stringify({ ...alert, id: 'entry', maxSlippage: '0.5%' }));
+    await relay.world.settled('entry');
+    expect(openOrders()).toHaveLength(2);
+
+    await close('BTC_USDT');
+
+    expect(openOrders()).toEqual([]);
+    expect(positions()).toEqual({});
+  });
+
+  test('closes a part of a short position of a market that is named by its ticker', async () => {
+    await enter('sell', '0.02');
+
+    expect(await close('btcusdt', '--part', '50%')).toMatchObject({ market: 'BTC_USDT', status: 'placed' });
+    expect(positions()).toMatchObject({ BTC_USDT: { amount: '-0.01' } });
+  });
+
+  test('closes while the account is paused', async () => {
+    await enter('buy', '0.01');
+    await runCli(relay.here('pause'));
+
+    expect(await close('BTC_USDT')).toMatchObject({ status: 'placed' });
+    expect(positions()).toEqual({});
+  });
+
+  test('sends nothing where no position is open', async () => {
+    const { stdout, exitCode } = await runCli(closing('BTC_USDT'));
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^status +satisfied$/m);
+    expect(relay.world.paper.control.state().orders).toEqual([]);
+  });
+
+  test('fails when the close was denied, and says why', async () => {
+    await enter('buy', '0.01');
+    await runCli(relay.here('pause', '--everything'));
+
+    const failure = await runForFailure(closing('BTC_USDT'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+    expect(failure.message).toContain('denied: ');
+    expect(failure.message).toContain('paused');
+    expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
+  });
+
+  test('fails with the words of the relay when the alert is refused', async () => {
+    const failure = await runForFailure(closing('BTC_USDT', '--part', '150%'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
+    expect(failure.issues).toMatchObject([{ path: 'quantityPercent' }]);
+  });
+
+  test('names the markets that can be closed for one without a ticker', async () => {
+    const failure = await runForFailure(relay.here('close', 'DOGE_USDT'));
+
+    expect(failure).toMatchObject({ exitCode: 2 });
+    expect(failure.message).toBe('"DOGE_USDT" is no market of account main with a ticker');
+    expect(failure.action).toBe(
+      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT, DBTC_DUSDT. The tickers stand in relay.config.ts.',
+    );
+  });
+});
+
+function entryOf(document: unknown): { readonly account: string; readonly signalId: string } {
+  return document as { account: string; signalId: string };
+}

@@ -1,0 +1,462 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { isOrderEnd } from '../../lib/model/order.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+
+/** What a close does about the resting entries of its market, about what it cannot close, and about what is closed already. */
+let relay: Aftermath;
+let onRequest = (): void => undefined;
+let count = 0;
+beforeEach(async () => {
+  onRequest = () => undefined;
+  count = 0;
+  relay = await openAftermath('live', () => onRequest());
+});
+afterEach(() => relay.close());
+
+const exits = { stopLoss: '48000', takeProfit: '52000' };
+const perp = { ticker: 'BTCUSDT.P' };
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1' };
+/** Rests below the market. */
+const buyLower = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
+const settledMs = longestPositionLagMs + 1;
+
+async function send(members: object, market = 'BTC_USDT'): Promise<Entry> {
+  count += 1;
+  const signalId = `s${count}`;
+  await relay.receiveAll(
+    JSON.stringify({ ticker: 'BTCUSDT', id: signalId, maxSlippage: '0.5%', ...members }),
+  );
+  const legs = 'action' in members && members.action === 'reverse' ? [`${signalId}:reduce`] : [];
+  for (const id of [...legs, signalId])
+    await executeSignal(relay.services, { account: 'main', signalId: id, market }).catch(() => undefined);
+  return await relay.entry(signalId);
+}
+
+/** An order of the owner, beyond the reach of the relay. */
+async function placeByHand(side: 'buy' | 'sell', price: string, amount = '0.05'): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const order = { market: 'BTC_USDT', amount: parseDecimal(amount), clientOrderId: '' };
+  await client.call(limitEndpoint, { ...order, side, price: parseDecimal(price) });
+}
+
+async function heldAmount(market = 'BTC_USDT'): Promise<string> {
+  const client = await relay.services.exchangeFor('main');
+  const { records } = await client.call(openPositions, { market });
+  return formatDecimal(records.reduce((sum, { amount }) => sum.plus(amount), zero));
+}
+
+function openOrders() {
+  return relay.paper.control.state().orders.filter(({ status }) => !isOrderEnd(status));
+}
+
+const openSides = () => openOrders().map(({ side, type }) => `${side} ${type}`);
+const alarmNames = () => relay.alarms.map(({ name }) => name);
+const isOrder = (path = '') => path.includes('/order/collateral/');
+const cancelPath = '/api/v4/order/cancel';
+
+/** Runs when the exchange is asked for the path next. */
+function whenAsked(path: string | ((path: string) => boolean), run: () => void): void {
+  const isIt = typeof path === 'string' ? (asked: string) => asked === path : path;
+  const from = relay.asked.length;
+  onRequest = () => {
+    if (relay.asked.length <= from || !isIt(relay.asked.at(-1) ?? '')) return;
+    onRequest = () => undefined;
+    run();
+  };
+}
+
+/** The resting entry fills in part, and nothing more of it for now. */
+function fillPart(amount = '0.04'): void {
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal(amount));
+  relay.setPrice('49600');
+}
+
+function factsOf({ steps }: Entry) {
+  return Object.assign({}, ...steps.map(({ facts }) => facts ?? {}));
+}
+
+describe('A whole close cancels the resting entries first', () => {
+  test.each([
+    ['close', {}],
+    ['flat', {}],
+    ['close', { quantity: '100%' }],
+    ['exit_long', { orderType: 'market' }],
+  ])('%s %j: an entry that rests cannot fill later', async (action, members) => {
+    await send(buyLower);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action, ...members });
+
+    expect([closed.status, openSides()]).toEqual(['placed', []]);
+    relay.setPrice('49400');
+    expect([await heldAmount(), alarmNames()]).toEqual(['0', []]);
+    const [first] = relay.asked.filter((path) => path === cancelPath || isOrder(path)).slice(2);
+    expect(first).toBe(cancelPath);
+  });
+
+  test('and says which, in its note and its facts', async () => {
+    const { orderId } = await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close' });
+
+    expect(factsOf(closed)).toMatchObject({
+      placedBy: ['s1'],
+      cancelled: [{ orderId, filled: '0' }],
+    });
+    expect(closed.steps.map(({ note }) => note).join(' ')).toContain(`"s1"`);
+  });
+
+  test('a half-filled entry fills no further, and its part is closed', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(minuteMs);
+    fillPart();
+    await relay.follow();
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+    relay.setPrice('49400');
+    expect([await heldAmount(), alarmNames()]).toEqual(['0', []]);
+  });
+
+  test.each([
+    ['the position is read', '/api/v4/collateral-account/positions/open'],
+    ['it is cancelled', cancelPath],
+  ])('a fill right before %s is closed, too', async (_, path) => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+    whenAsked(path, () => fillPart());
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a fill of all of it right before it is cancelled is closed, too', async () => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+    whenAsked(cancelPath, () => relay.setPrice('49500'));
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+    expect(factsOf(closed)).toMatchObject({ cancelled: [{ filled: '0.1' }], placedBy: ['s1'] });
+  });
+
+  test('a list that lags behind that fill is not believed', async () => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+    whenAsked(cancelPath, () => {
+      fillPart();
+      relay.paper.control.addFault({
+        fault: 'read_lag',
+        endpoint: 'open-positions',
+        delayMs: 2000,
+        probability: 1,
+      });
+    });
+
+    const closed = await send({ action: 'close' });
+
+    relay.paper.control.clearFaults();
+    expect([closed.status, await heldAmount()]).toEqual(['placed', '0']);
+  });
+
+  test('a stop entry on the other side is cancelled, which would open a short position', async () => {
+    await send({ ...buyLower, action: 'sell', limitPrice: '50500' });
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    await send({ action: 'close' });
+    relay.setPrice('51000');
+
+    expect([await heldAmount(), openSides()]).toEqual(['0', []]);
+  });
+
+  test('a reverse does not sell into the limit buy of the relay', async () => {
+    await send({ ...buyLower, limitPrice: '49990', quantity: '0.2' });
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    const opened = await send({ action: 'reverse' });
+
+    expect([opened.status, await heldAmount(), openSides()]).toEqual(['placed', '-0.1', []]);
+  });
+
+  test('in hedge mode those of its side alone', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const sized = { ...perp, quantity: '0.02' };
+    await send({ ...buyLower, ...sized, positionSide: 'LONG' }, 'BTC_PERP');
+    const short = { action: 'sell', positionSide: 'SHORT', limitPrice: '51000' };
+    await send({ ...buyLower, ...sized, ...short }, 'BTC_PERP');
+    await send({ ...buy, ...sized, positionSide: 'LONG' }, 'BTC_PERP');
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ ...perp, action: 'close', positionSide: 'LONG' }, 'BTC_PERP');
+
+    expect([closed.status, openOrders().map(({ side }) => side)]).toEqual(['placed', ['sell']]);
+  });
+});
+
+describe('A close leaves', () => {
+  test('resting entries with keepEntries', async () => {
+    await send(buyLower);
+    await send({ ...buy, ...exits });
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close', keepEntries: true });
+
+    expect([closed.status, openOrders().map(({ side }) => side)]).toEqual(['placed', ['buy']]);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('resting entries when it closes a part', async () => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    await send({ action: 'close', quantity: '50%' });
+
+    expect([await heldAmount(), openSides().length]).toEqual(['0.05', 1]);
+  });
+
+  test('orders by hand', async () => {
+    await placeByHand('buy', '49000');
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    await send({ action: 'close' });
+
+    expect(openOrders().map(({ orderId }) => orderId)).toEqual([10000000001]);
+  });
+
+  test('entries that wait behind it', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    count += 1;
+    await relay.receiveAll(
+      JSON.stringify({ ticker: 'BTCUSDT', id: 's2', action: 'close', maxSlippage: '1%' }),
+    );
+    await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT', id: 's3', ...buyLower }));
+
+    await relay.execute('s2');
+    await relay.execute('s3');
+
+    expect((await relay.entry('s3')).status).toBe('placed');
+    expect(openOrders().map(({ side }) => side)).toEqual(['buy']);
+  });
+
+  test('everything while the account only rehearses', async () => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+    const { settings } = relay.services;
+    const main = settings.accounts['main'];
+    if (main === undefined) throw new Error('no account');
+    const rehearsing = {
+      ...settings,
+      accounts: { ...settings.accounts, main: { ...main, mode: 'dry-run' } },
+    };
+    await relay.receiveAll(
+      JSON.stringify({ ticker: 'BTCUSDT', id: 'c', action: 'close', maxSlippage: '1%' }),
+    );
+
+    await relay.executeWith({ ...relay.services, settings: rehearsing as typeof settings }, 'c');
+
+    expect([(await relay.entry('c')).status, openSides().length]).toEqual(['dry_run', 1]);
+  });
+});
+
+test('An entry that cannot be cancelled is told, and the close goes out', async () => {
+  await send(buyLower);
+  await send(buy);
+  relay.clock.advance(settledMs);
+  relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+
+  const closed = await send({ action: 'close' });
+
+  relay.paper.control.clearFaults();
+  expect([closed.status, await heldAmount()]).toEqual(['placed', '0']);
+  expect(alarmNames()).toEqual(['orders_left_open']);
+});
+
+describe('A position that was closed by hand', () => {
+  async function closeByHand(): Promise<void> {
+    await placeByHand('sell', '49900', '0.1');
+    expect(await heldAmount()).toBe('0');
+  }
+
+  test.each([
+    ['close', true],
+    ['close', false],
+    ['flat', true],
+    ['exit_long', true],
+  ])('%s cancels the exits that are left (followed: %s)', async (action, isFollowed) => {
+    await send({ ...buy, ...exits });
+    if (isFollowed) await relay.follow();
+    relay.clock.advance(settledMs);
+    await closeByHand();
+    relay.clock.advance(minuteMs);
+
+    const closed = await send({ action, ...(action === 'exit_long' ? { orderType: 'market' } : {}) });
+
+    expect([closed.status, openSides(), alarmNames()]).toEqual(['satisfied', [], []]);
+    expect(factsOf(closed)).toMatchObject({ exitsEndedFor: ['s1'] });
+    expect(closed.steps.at(-1)?.note).toContain('are cancelled');
+    relay.setPrice('47000');
+    expect(await heldAmount()).toBe('0');
+  });
+
+  test('a close cancels reducing orders and resting entries', async () => {
+    await send(buyLower);
+    await send(buy);
+    await send({ ...buyLower, action: 'sell', limitPrice: '52000', quantity: '0.05', reduceOnly: true });
+    relay.clock.advance(settledMs);
+    await closeByHand();
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, openSides(), alarmNames()]).toEqual(['satisfied', [], []]);
+    expect(factsOf(closed)).toMatchObject({ placedBy: ['s1'], cancelled: [{ filled: '0' }] });
+  });
+
+  test('a close with keepEntries leaves the entry, and the exits that it would have', async () => {
+    await send({ ...buyLower, ...exits });
+    await send({ ...buy, stopLoss: '47000' });
+    relay.clock.advance(settledMs);
+    await closeByHand();
+
+    const closed = await send({ action: 'close', keepEntries: true });
+
+    expect([closed.status, openOrders().map(({ side }) => side)]).toEqual(['satisfied', ['buy']]);
+    relay.setPrice('49500');
+    expect(openOrders().map(({ side }) => side)).toEqual(['sell', 'sell']);
+  });
+
+  test('an entry that fills while it is cancelled is closed', async () => {
+    await send(buyLower);
+    relay.clock.advance(settledMs);
+    whenAsked(cancelPath, () => fillPart());
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+  });
+
+  test('a close by half leaves the exits of nobody, and entries that rest', async () => {
+    await send(buyLower);
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close', quantity: '50%' });
+
+    expect([closed.status, openSides().length]).toEqual(['satisfied', 1]);
+  });
+});
+
+/** Carries out the further closes that wait. */
+async function runRests(): Promise<readonly Entry[]> {
+  const tried: Entry[] = [];
+  for (;;) {
+    const waiting = await relay.services.ledger.waiting('main', 'BTC_USDT', 10);
+    const next = waiting.find(({ signalId }) => signalId.includes(':rest-'));
+    if (next === undefined) return tried;
+    await executeSignal(relay.services, { ...next, market: 'BTC_USDT' });
+    tried.push(await relay.entry(next.signalId));
+  }
+}
+
+describe('A close that fills in part', () => {
+  /** More than the first level of the book has within the bound. */
+  const large = { quantity: '2', limitPrice: '50100' };
+
+  test.each([['close'], ['flat']])('%s tells what is left', async (action) => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action, maxSlippage: '0.06%' });
+
+    const held = await heldAmount();
+    expect(held).not.toBe('0');
+    expect([closed.status, alarmNames()]).toEqual(['placed', ['close_incomplete']]);
+    expect(factsOf(closed)).toMatchObject({ rest: held });
+    expect(closed.steps.at(-1)?.note).toContain(`long ${held}`);
+  });
+
+  test('is tried again within the bounds of the alert, three times at most', async () => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    const first = await heldAmount();
+    relay.setPrice('50000');
+
+    const tried = await runRests();
+
+    expect(tried[0]).toMatchObject({ signalId: 's2:rest-1', status: 'placed' });
+    expect(parseDecimal(await heldAmount()).lt(parseDecimal(first))).toBe(true);
+    expect(tried.length).toBeLessThanOrEqual(3);
+  });
+
+  test('is not tried again when the alert is too old', async () => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    relay.clock.advance(10 * minuteMs);
+
+    expect(await runRests()).toMatchObject([{ status: 'denied' }]);
+  });
+
+  test('the first leg of a reverse tells it, and nothing is opened', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+
+    const opened = await send({ action: 'reverse', maxSlippage: '0.06%' });
+
+    expect([opened.status, alarmNames()]).toEqual(['denied', ['close_incomplete']]);
+    expect(factsOf(await relay.entry('s2:reduce'))).toHaveProperty('rest');
+  });
+
+  test('a close by half that fills in part is no incomplete close', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close', quantity: '90%', maxSlippage: '0.06%' });
+
+    expect([factsOf(closed).rest, alarmNames()]).toEqual([undefined, []]);
+  });
+
+  test('and whose rest the stop-loss closes is complete, and its other exit is cancelled', async () => {
+    await send({ ...buy, quantity: '1' });
+    relay.setPrice('50000');
+    await send({ ...buy, quantity: '1', stopLoss: '49980', takeProfit: '52000' });
+    relay.setPrice('50000');
+    relay.clock.advance(settledMs);
+    let isSent = false;
+    onRequest = () => {
+      if (isOrder(relay.asked.at(-1))) isSent = true;
+      else if (isSent) {
+        onRequest = () => undefined;
+        relay.setPrice('49970');
+      }
+    };
+
+    const closed = await send({ action: 'close', maxSlippage: '0.06%' });
+
+    expect([closed.status, openSides()]).toEqual(['placed', []]);
+    expect([await heldAmount(), alarmNames()]).toEqual(['0', []]);
+  });
+});

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { settingsWith } from '../support/limited-relay.ts';
+
+/** What the relay keeps when the exchange makes other exits than expected, or none. */
+let relay: Aftermath;
+let count = 0;
+beforeEach(async () => {
+  count = 0;
+  relay = await openAftermath('live');
+});
+afterEach(() => relay.close());
+
+async function send(members: object): Promise<string> {
+  count += 1;
+  const signalId = `s${count}`;
+  await relay.receiveAll(
+    JSON.stringify({ ticker: 'BTCUSDT', id: signalId, maxSlippage: '0.5%', ...members }),
+  );
+  await executeSignal(relay.services, { account: 'main', signalId, market: 'BTC_USDT' });
+  await runLine();
+  return (await relay.entry(signalId)).status;
+}
+
+async function runLine(): Promise<void> {
+  for (;;) {
+    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
+    if (first === undefined) return;
+    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
+  }
+}
+
+async function goOn(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 3) {
+    relay.clock.advance(3000);
+    await relay.follow();
+    await runLine();
+  }
+}
+
+async function held(): Promise<string> {
+  const client = await relay.services.exchangeFor('main');
+  const { records } = await client.call(openPositions, { market: 'BTC_USDT' });
+  return formatDecimal(records[0]?.amount ?? zero);
+}
+
+/** The open orders: `sell 0.1 stop 48000`, and whether they only reduce. */
+async function open(): Promise<readonly string[]> {
+  const { orders } = await listOpenOrders(await relay.services.exchangeFor('main'), 'BTC_USDT', {});
+  return orders
+    .map(({ side, remaining, price, activationPrice, reduceOnly }) => {
+      const at =
+        activationPrice === undefined
+          ? `at ${formatDecimal(price)}`
+          : `stop ${formatDecimal(activationPrice)}`;
+      return `${side} ${formatDecimal(remaining)} ${at}${reduceOnly === true ? ' reduces' : ''}`;
+    })
+    .sort();
+}
+
+const exits = { stopLoss: '48000', takeProfit: '52000' };
+const resting = {
+  action: 'buy',
+  orderType: 'limit',
+  limitPrice: '49500',
+  quantity: '0.1',
+  maxSlippage: undefined,
+  ...exits,
+};
+
+/** Fills this much of the resting entry. */
+function fill(amount: string): void {
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal(amount));
+  relay.setPrice('49600');
+}
+
+describe('An entry that was filled in part and cancelled, of which the exchange makes no exits,', () => {
+  test('gets a stop-loss and a take-profit that only reduce', async () => {
+    relay.paper.control.setExits({ afterPartial: false });
+    await send(resting);
+    fill('0.04');
+    await goOn(3);
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+    expect([await held(), await open()]).toEqual(['0.04', []]);
+    await goOn(30);
+
+    expect(await open()).toEqual(['sell 0.04 at 52000 reduces', 'sell 0.04 stop 48000 reduces']);
+    relay.setPrice('47900');
+    await goOn(30);
+    expect([await held(), await open()]).toEqual(['0', []]);
+  });
+
+  test('is told when the exchange refuses those, too', async () => {
+    relay.paper.control.setExits({ afterPartial: false, refusesReduceOnlyStops: true });
+    await send(resting);
+    fill('0.04');
+    await send({ action: 'cancel_all', maxSlippage: undefined });
+    await goOn(30);
+
+    expect(await open()).toEqual([]);
+    expect(relay.alarms.map(({ name }) => name)).toContain('protection_failed');
+  });
+});
+
+test('an entry that still rests has its filled part protected, and all of it once it is filled', async () => {
+  await send(resting);
+  fill('0.04');
+  await goOn(30);
+  expect(await open()).toEqual([
+    'buy 0.06 at 49500',
+    'sell 0.04 at 52000 reduces',
+    'sell 0.04 stop 48000 reduces',
+  ]);
+  fill('0.06');
+  await goOn(60);
+
+  expect(await held()).toBe('0.1');
+  const stops = (await open()).filter((text) => text.includes('stop'));
+  const targets = (await open()).filter((text) => text.includes(' at '));
+  expect([stops, targets].map((texts) => texts.map((text) => text.split(' ')[1]))).toEqual([
+    ['0.1'],
+    ['0.1'],
+  ]);
+});
+
+describe('A stop-loss that a gap has triggered and left unfilled', () => {
+  beforeEach(async () => {
+    await send({ action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '48000' });
+    await goOn(30);
+    // Below its limit price.
+    relay.setPrice('46000');
+    expect([await held(), (await open()).length]).toEqual(['0.1', 1]);
+  });
+
+  test('is replaced by an order at market where the account has a bound for one', async () => {
+    Object.assign(relay.services, { settings: settingsWith({ maxSlippage: '1%' }) });
+    await goOn(30);
+
+    expect([await held(), await open()]).toEqual(['0', []]);
+  });
+
+  test('is told where the account allows no order at market', async () => {
+    await goOn(30);
+
+    expect(await held()).toBe('0.1');
+    expect(relay.alarms.map(({ name }) => name)).toContain('protection_failed');
+  });
+});

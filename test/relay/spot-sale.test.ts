@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { createTemplate } from '../../lib/signals/message-template.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { testConfig } from '../support/world.ts';
+
+/** The fee of a spot buy is taken from what it buys, so a sale of as much as was bought needs a little less. */
+const { settings } = parseConfig({
+  ...testConfig,
+  accounts: {
+    main: {
+      mode: 'live',
+      maxSlippage: '0.5%',
+      allowUnguardedMarket: true,
+      markets: { BTC_USDT: { tradesOn: 'spot' } },
+    },
+  },
+});
+const [account] = Object.values(settings.accounts);
+
+let relay: Aftermath;
+beforeEach(async () => {
+  relay = await openAftermath('live', undefined, undefined, settings);
+  hold('0');
+});
+afterEach(() => relay.close());
+
+function hold(btc: string): void {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal(btc));
+}
+
+async function available(): Promise<string> {
+  const balances = await (await relay.services.exchangeFor('main')).call(tradeBalance, {});
+  return formatDecimal(balances['BTC']?.available ?? parseDecimal('0'));
+}
+
+async function send(id: string, members: object): Promise<Entry> {
+  return await relay.send(JSON.stringify({ ticker: 'BTCUSDT', id, ...members }));
+}
+
+const buy = { action: 'buy', orderType: 'market', quantity: '0.01' };
+const sell = { ...buy, action: 'sell' };
+
+const sendingOf = (entry: Entry) => entry.steps.find(({ status }) => status === 'sending');
+
+describe('A spot sale of as much as was bought', () => {
+  test.each([
+    ['at market', { orderType: 'market' }],
+    ['at a limit', { orderType: 'limit', limitPrice: '60000' }],
+    ['at a stop-limit', { orderType: 'stop_limit', stopPrice: '45000', limitPrice: '44900' }],
+    ['at a stop-market', { orderType: 'stop_market', stopPrice: '45000' }],
+  ])('%s is cut to what the fee of the buy has left, and says so', async (_, kind) => {
+    await send('buy', buy);
+    const sold = await send('sell', { ...sell, ...kind });
+
+    expect(sold.status).toBe('placed');
+    expect(relay.paper.control.state().orders.at(-1)?.amount).toBe('0.00999');
+    expect(await available()).toBe('0');
+    const sending = sendingOf(sold);
+    expect(sending?.note).toContain(
+      'cut from 0.01 to 0.00999 BTC, which is all that is available: the rest is no more than the fee of a buy',
+    );
+    expect(sending?.evidence).toMatchObject({
+      sizedOn: { holding: { of: 'spot', currency: 'BTC', available: '0.00999' } },
+      cutFrom: '0.01',
+      amount: '0.00999',
+    });
+    expect(sending?.facts).toMatchObject({ amount: '0.00999' });
+  });
+
+  test('fills with the message that the command prints for the orders of a strategy', async () => {
+    if (account === undefined) throw new Error('there is no account');
+    const { message } = createTemplate('orders', account, 'live');
+    const fill = (action: string, time: string) =>
+      message
+        .replace('{{ticker}}', 'BTCUSDT')
+        .replace('{{strategy.order.action}}', action)
+        .replace('{{strategy.order.contracts}}', '0.01')
+        .replace('{{timenow}}', time);
+    const bought = await relay.send(fill('buy', new Date(relay.clock.nowMs()).toISOString()));
+    relay.clock.advance(1000);
+    const sold = await relay.send(fill('sell', new Date(relay.clock.nowMs()).toISOString()));
+
+    expect([bought.status, sold.status]).toEqual(['placed', 'placed']);
+    expect(relay.paper.control.state().orders.map(({ status, filled }) => [status, filled])).toEqual([
+      ['filled', '0.01'],
+      ['filled', '0.00999'],
+    ]);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('in the quote currency is cut in the same way', async () => {
+    await send('buy', buy);
+    const limit = { orderType: 'limit', limitPrice: '50000', quantity: undefined, quoteQuantity: '500' };
+    relay.setPrice('49990');
+    const sold = await send('sell', { ...sell, ...limit });
+
+    expect(sold.status).toBe('placed');
+    expect(relay.paper.control.state().orders.at(-1)?.amount).toBe('0.00999');
+  });
+
+  test('is not cut where more is held', async () => {
+    hold('0.00001');
+    await send('buy', buy);
+    const sold = await send('sell', sell);
+
+    expect(sold.status).toBe('placed');
+    expect(sendingOf(sold)?.note).toBe('on its way to the exchange');
+    expect(await available()).toBe('0');
+  });
+});
+
+describe('A spot sale of more than is there', () => {
+  test('by more than the fee is sent as asked, and the exchange refuses it', async () => {
+    hold('0.009989');
+    const sold = await send('sell', sell);
+
+    expect(sold.status).toBe('rejected');
+    expect(sendingOf(sold)?.evidence).toMatchObject({ amount: '0.01' });
+    expect(await available()).toBe('0.009989');
+  });
+
+  test('is cut to whole steps of the amount', async () => {
+    hold('0.0099909');
+    const sold = await send('sell', sell);
+
+    expect(sold.status).toBe('placed');
+    expect(relay.paper.control.state().orders.at(-1)?.amount).toBe('0.00999');
+  });
+
+  test('is denied where what is there is below the minimum', async () => {
+    hold('0.00000999');
+    const sold = await send('sell', { ...sell, quantity: '0.00001' });
+
+    expect(sold).toMatchObject({ status: 'denied', steps: [{}, { evidence: { rule: 'min_amount' } }] });
+  });
+
+  test('is sent as asked when the balance cannot be read, and says so', async () => {
+    hold('0.01');
+    relay.paper.control.addFault({ endpoint: 'trade-balance', fault: 'error_before', probability: 1 });
+    const sold = await send('sell', sell);
+
+    expect(sold.status).toBe('placed');
+    expect(sendingOf(sold)?.note).toContain('the spot balance could not be read, so the amount is as asked');
+    relay.paper.control.clearFaults();
+    expect(await available()).toBe('0');
+  });
+});
+
+test('A spot buy reads no balance', async () => {
+  await send('buy', buy);
+
+  expect(relay.asked).not.toContain('/api/v4/trade-account/balance');
+});
