@@ -2,7 +2,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { stepFacts } from '../../lib/ledger/order-facts.ts';
 import { oddWord } from '../../lib/paper/faults/odd-lists.ts';
 import { listPlaces, type TrueExit } from './guarded-positions.ts';
-import { isCancel, isCreate, keyText, type WireSend } from './history.ts';
+import { isCancel, isCreate, isTrade, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 
 /** A signal with which the relay keeps the protection of a position, and what it sent for it. */
@@ -17,7 +17,7 @@ export function findUnlawfulProtection(facts: Facts): readonly Violation[] {
   const acts = listActs(facts);
   return [
     ...acts.flatMap((act) => findForeignCancels(facts, exits, act)),
-    ...acts.flatMap(findGaps),
+    ...acts.flatMap((act) => findGaps(facts, act)),
     ...findAgainstOwner(facts, exits),
     ...findHaste(acts),
   ];
@@ -51,20 +51,16 @@ function findForeignCancels(
     });
 }
 
-/** A stop-loss is replaced only after the exchange has taken the new one. */
-function findGaps({ entry, sends }: Act): readonly Violation[] {
+/** A stop-loss is cancelled for another one only when that stands at the exchange. */
+function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violation[] {
   const { protective } = stepFacts(entry, 'sending');
-  const isStop = protective !== undefined && 'stopPrice' in protective;
-  const stands = sends.find(
-    ({ path, outcome }) => isCreate(path) && outcome?.kind === 'answered' && outcome.status === 200,
+  if (protective === undefined || !('stopPrice' in protective)) return [];
+  const placed = [...exchange.orders.values()].find(
+    ({ account, clientOrderId }) => account === entry.account && clientOrderId === entry.clientOrderId,
   );
-  const early = sends.filter(
-    ({ path, atMs }) =>
-      (isCancel(path) || path.includes('cancel')) && atMs < (stands?.atMs ?? Number.POSITIVE_INFINITY),
-  );
-  return isStop && early.length > 0
-    ? [broken('I36', entry, 'cancelled a stop-loss before the new one stood')]
-    : [];
+  const standsAtMs = placed?.createdAtMs ?? Number.POSITIVE_INFINITY;
+  const isEarly = sends.some(({ path, atMs }) => isTrade(path) && !isCreate(path) && atMs < standsAtMs);
+  return isEarly ? [broken('I36', entry, 'cancelled a stop-loss before the new one stood')] : [];
 }
 
 /** Lists have shown it by then, and a signal that was planned before it has ended. */
