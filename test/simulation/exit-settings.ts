@@ -4,7 +4,7 @@ import { type ExitSettings, usualExitSettings } from '../../lib/paper/engine/exi
 import { pickOne, rollChance } from './dice.ts';
 
 /** Spreads the seeds, in another way than that of the run itself. */
-const seedStride = 0x27d4eb2f;
+const seedStride = 0x846ca68b;
 
 /**
  * How the exchange of a run makes the stop-losses and take-profits of entries, which nobody has written down. Half of the
@@ -14,7 +14,7 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
   const random = createRandom(Math.imul(seed, seedStride));
   if (dialect !== 'live' || rollChance(random, 0.5)) return usualExitSettings;
   return {
-    madeAt: rollChance(random, 0.25) ? 'first_fill' : 'end',
+    madeAt: 'end',
     afterPartial: !rollChance(random, 0.4),
     reduceOnly: rollChance(random, 0.4),
     stopKind: pickOne(random, ['limit', 'market']),

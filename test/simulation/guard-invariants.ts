@@ -73,7 +73,7 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
     ({ orderId, side, remaining }) => `${orderId} (${side} ${formatDecimal(remaining)})`,
   );
   return [
-    broken('I33', place, `the position is ${formatDecimal(amount)}, and open are ${orders.join(', ')}`),
+    broken('I34', place, `the position is ${formatDecimal(amount)}, and open are ${orders.join(', ')}`),
   ];
 }
 
@@ -105,7 +105,7 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   if (missing.lt(leastTrade(market)) || isTold(facts, place, place.changedAtMs)) return [];
   const sources = wanting.map(({ entry, share }) => `${keyText(entry)} ${formatDecimal(share)}`).join(', ');
   return [
-    broken('I34', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),
+    broken('I35', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),
   ];
 }
 

@@ -47,7 +47,7 @@ function findForeignCancels(
     .filter((orderId) => !own.has(orderId))
     .map((orderId) => {
       const name = exchange.orders.get(orderId)?.clientOrderId ?? 'unknown';
-      return broken('I35', entry, `cancelled order ${orderId} (${name}), which is no exit of an entry`);
+      return broken('I36', entry, `cancelled order ${orderId} (${name}), which is no exit of an entry`);
     });
 }
 
@@ -60,7 +60,7 @@ function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violatio
   );
   const standsAtMs = placed?.createdAtMs ?? Number.POSITIVE_INFINITY;
   const isEarly = sends.some(({ path, atMs }) => isTrade(path) && !isCreate(path) && atMs < standsAtMs);
-  return isEarly ? [broken('I36', entry, 'cancelled a stop-loss before the new one stood')] : [];
+  return isEarly ? [broken('I37', entry, 'cancelled a stop-loss before the new one stood')] : [];
 }
 
 /** Lists have shown it by then, and a signal that was planned before it has ended. */
@@ -76,7 +76,7 @@ function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): reado
     );
     return again.map(({ placedBy, of, order }) =>
       broken(
-        'I35',
+        'I36',
         placedBy ?? of,
         `placed order ${order.orderId} again, which the owner had cancelled as ${orderId}`,
       ),
@@ -107,6 +107,6 @@ function findHaste(acts: readonly Act[]): readonly Violation[] {
       (atMs, place) => atMs - (times[place - mostInMinute] ?? Number.NEGATIVE_INFINITY) < minuteMs,
     );
     const text = `${market}: more than ${mostInMinute} orders were sent within a minute to protect positions`;
-    return isHasty ? [{ invariant: 'I37', harm: 'other', text }] : [];
+    return isHasty ? [{ invariant: 'I38', harm: 'other', text }] : [];
   });
 }
