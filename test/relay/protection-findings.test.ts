@@ -28,3 +28,15 @@ test('the newest of two entries keeps its share although the older one is on a l
     'sell 0.1 stop 47000',
   ]);
 });
+
+test('a pause of entries leaves no stop-loss of a position that the owner has closed by hand', async () => {
+  await guarded.send(buy);
+  await guarded.goOn(30);
+  const pause = { sinceMs: guarded.relay.clock.nowMs(), reason: 'a test', kind: 'entries' } as const;
+  await guarded.relay.services.ledger.writePause('main', pause);
+
+  await guarded.byHand('sell', '0.1');
+  await guarded.goOn(30);
+
+  expect(await guarded.open()).toEqual([]);
+});

@@ -117,6 +117,8 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     requests: cancels.map((orderId) => ({ cancel: orderId })),
     facts: { position: { amount: formatDecimal(position.amount) } },
     readAtMs,
+    // A pause of entries must not keep an order open that could open a position.
+    limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
     async send(options) {
       const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
       const left = `the position is ${describeAmount(position.amount)}`;
