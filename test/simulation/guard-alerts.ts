@@ -49,7 +49,7 @@ export class GuardDraw {
    */
   drawLast(firesAfterMs: number): readonly Alert[] {
     this.#firesAfterMs = firesAfterMs;
-    return Array.from({ length: rollWhole(this.#run.random, 1, 3) }, () => this.#next());
+    return Array.from({ length: rollWhole(this.#run.random, 3, 8) }, () => this.#next());
   }
 
   #next(): Alert {
@@ -65,7 +65,7 @@ export class GuardDraw {
     const { random } = this.#run;
     this.#count += 1;
     const firedAtMs = this.#startMs + this.#firesAfterMs;
-    const lag = pickOne<Fields>(random, [{}, {}, { maxLag: 20 }, { maxLag: 300 }]);
+    const lag = pickOne<Fields>(random, [{}, { maxLag: 20 }, { maxLag: 300 }, { maxLag: 600 }]);
     const messages = signals.map((fields, place) => ({
       id: `g${this.#count}-${place + 1}`,
       time: new Date(firedAtMs).toISOString().replace(/\.\d{3}Z$/, 'Z'),

@@ -41,7 +41,7 @@ export function drawGuardRun(
     held,
     others: othersThan(held),
     settings: drawSettings(random),
-    faultScale: pickOne(random, [0.1, 0.2, 0.3, 0.5, 1]),
+    faultScale: pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]),
   };
 }
 

@@ -66,21 +66,23 @@ function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violatio
 /** Lists have shown it by then, and a signal that was planned before it has ended. */
 const noticedAfterMs = 3 * 60_000;
 
-/** Finds stop-losses that were placed again after the owner had cancelled them. */
+/** Finds stop-losses and take-profits that were placed again after the owner had cancelled them. */
 function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended)) return [];
-    const again = exits.filter(
-      (exit) => isOfSame(exit, ended) && exit.order.createdAtMs > atMs + noticedAfterMs,
-    );
-    return again.map(({ placedBy, of, order }) =>
+    const later = exits.filter((exit) => isOfSame(exit, ended) && exit.order.createdAtMs > atMs);
+    const [first] = later;
+    // What was placed before it could be noticed stands in its place, and is kept as it was.
+    if (first === undefined || first.order.createdAtMs <= atMs + noticedAfterMs) return [];
+    const { placedBy, of, order } = first;
+    return [
       broken(
         'I36',
         placedBy ?? of,
         `placed order ${order.orderId} again, which the owner had cancelled as ${orderId}`,
       ),
-    );
+    ];
   });
 }
 

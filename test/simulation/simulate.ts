@@ -70,7 +70,7 @@ const seedStride = 0x9e3779b1;
 const lastAfterCalmMs = 5 * minuteMs;
 
 /** So long after the faults the owner and the price still move guarded positions. */
-const actsAfterCalmMs = 8 * minuteMs;
+const actsAfterCalmMs = 10 * minuteMs;
 /** While they do, a relay on one machine follows its orders more often. */
 const guardedPauseMs = 12_000;
 
