@@ -40,3 +40,15 @@ test('a pause of entries leaves no stop-loss of a position that the owner has cl
 
   expect(await guarded.open()).toEqual([]);
 });
+
+test('a close that cancels a resting entry tells a response about another order', async () => {
+  const resting = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
+  await guarded.send(resting);
+  await guarded.send(buy);
+  await guarded.goOn(30);
+  guarded.relay.paper.control.addFault({ fault: 'contradict', endpoint: 'cancel-order', count: 1 });
+
+  await guarded.send({ action: 'close' });
+
+  expect(guarded.alarmNames()).toContain('order_contradicted');
+});

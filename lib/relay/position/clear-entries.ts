@@ -37,6 +37,7 @@ export async function clearEntries(
   if (resting.length === 0) return false;
   const { exchangeTimeoutMs } = services;
   const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: cleared.startedAtMs + exchangeTimeoutMs / 2 };
+  const { account, signalId } = closing;
   const ends: EntryEnd[] = [];
   for (const entry of resting) {
     const outcome = await cancelTarget(
@@ -45,10 +46,11 @@ export async function clearEntries(
       targetOf(client, entry, closing.market),
       limits,
     );
+    // A response that names another order may have ended that one.
+    if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, { account, signalId });
     ends.push(await readEnd(client, entry, outcome, limits));
   }
   cleared.add(ends, closing.position, services.clock.nowMs());
-  const { account, signalId } = closing;
   const { alarm, note } = cleared;
   services.log.info('resting entries are cancelled before a close', { account, signalId, note });
   if (alarm !== null) services.alarms.raise(alarm, { account, signalId });
