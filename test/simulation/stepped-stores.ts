@@ -68,7 +68,13 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
     readDue: (key, mostEarlier) =>
       process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
-    read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
+    read: (key) =>
+      process.step('ledger.read', keyText(key), async () => {
+        const entry = await ledger.read(key);
+        // An earlier signal of the market is read before it is executed.
+        if (entry?.status === 'accepted' && currentInvocation()?.handlerName === 'execute') noteSender(key);
+        return entry;
+      }),
     findByPrefix: (account, prefix, limit) =>
       process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
         ledger.findByPrefix(account, prefix, limit),
