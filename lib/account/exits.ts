@@ -19,12 +19,13 @@ export interface EntryExits extends Pick<OrderRecord, 'signalId' | 'market' | 'f
 }
 
 /**
- * The exits that an order may still have.
+ * The exits that the exchange may still have made of an order.
  *
- * @returns null when it asked for none, or when nothing more can become of them
+ * @returns null when it asked for none, or when nothing more can become of them; also for an order on spot, of which the
+ *   exchange makes none
  */
 export function exitsOf({ signalId, market, side, filled, ...record }: OrderRecord): EntryExits | null {
-  if (side === null) return null;
+  if (side === null || record.spot !== null) return null;
   const ids = record.exits.flatMap(({ order }) => order?.orderId ?? []);
   const awaited = record.isFollowed === false ? [] : record.exits.filter(({ order }) => order === null);
   if (ids.length + awaited.length === 0) return null;

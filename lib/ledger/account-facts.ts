@@ -3,7 +3,7 @@ import type { Json } from '../base/json.ts';
 /**
  * The names of what is kept: the positions as they were last read, what older fills left behind, since and until when the
  * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
- * it has come, which
+ * it has come, the stop-losses on spot that the relay has cancelled itself, which
  * alarms were told that come once, and what recognises the exchange key in an alert.
  */
 export type FactName =
@@ -14,6 +14,7 @@ export type FactName =
   | `strategy of ${string}`
   | `protection asked in ${string}`
   | `protection seen in ${string}`
+  | `stops taken in ${string}`
   | 'key fingerprints';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */

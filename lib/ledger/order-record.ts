@@ -9,7 +9,7 @@ import {
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
-import type { OrderReport, PositionFact } from '../model/step-facts.ts';
+import type { OrderReport, PositionFact, SpotFact } from '../model/step-facts.ts';
 import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
 import { finalReport, stepFacts } from './order-facts.ts';
@@ -29,6 +29,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly asked: OrderSignal | null;
   /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
   readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
+  /** What such an order was to protect before that was rounded, in base units; null for every other one. */
+  readonly exact: Decimal | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
@@ -41,6 +43,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly wasReducing: boolean;
   /** The position that it was planned on; null when none was read. */
   readonly plannedOn: PositionFact | null;
+  /** Of an order on spot: what the rest of it is counted by; null for every other one. */
+  readonly spot: SpotFact | null;
   /** When it was about to be sent; null: it was not. */
   readonly sentAtMs: number | null;
   /** When its response, or what a lookup found, was stored. */
@@ -121,12 +125,14 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     strategy: signal.strategy,
     asked,
     protects: signal.action === 'protect' ? signal : null,
+    exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
     amount: decimalIn(counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount),
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,
+    spot: sent.spot ?? null,
     sentAtMs: steps.findLast(({ status }) => status === 'sending')?.atMs ?? null,
     answeredAtMs: steps.at(-1)?.atMs ?? entry.updatedAtMs,
     state: newest?.status ?? null,
@@ -201,7 +207,9 @@ function listExits(entry: Entry): readonly ExitRecord[] {
 }
 
 /** What an order filled, as far as anything has told it, in base units. */
-export function filledBy({ followed, reported, proved }: OrderRecord): Decimal {
-  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(reported?.filled ?? '0'), proved ?? zero];
+export function filledBy({ followed, reported, proved, spot }: OrderRecord): Decimal {
+  // Such a report says what the order has spent, in the quote currency.
+  const ofReport = spot?.isQuoteSized === true ? '0' : (reported?.filled ?? '0');
+  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(ofReport), proved ?? zero];
   return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

@@ -105,6 +105,8 @@ export interface SizedOrder {
   readonly baseAmount: Decimal;
   /** What it is worth at most, in the quote currency. */
   readonly notional: Decimal;
+  /** Of a spot buy: the trigger price of the stop-loss that the relay places when it has filled; absent without one. */
+  readonly keptStop?: Decimal;
   /** The amount that was asked for, of a sale that was cut to what is available; absent: it was not cut. */
   readonly cutFrom?: Decimal;
 }

@@ -19,8 +19,10 @@ export interface StepFacts {
   readonly wish?: PositionWish;
   /** The amount that was sent, in base units. */
   readonly amount?: DecimalText;
-  /** The prices of the exits that were sent with the order. */
+  /** The prices of the exits that were sent with the order; of an order on spot, of those that the relay will place. */
   readonly exits?: ExitPrices;
+  /** Of an order on spot. */
+  readonly spot?: SpotFact;
   /** How the limits of the account counted the order; absent when it has none. */
   readonly counted?: CountedFact;
   /** The order as the exchange reported it when it was placed or found. */
@@ -48,7 +50,7 @@ export interface StepFacts {
   readonly rest?: DecimalText;
 }
 
-/** What an alert asked to protect a position with, in prices. */
+/** What an alert asked to protect a position with, in prices. What it does not name stays as it was. */
 export interface PositionWish {
   readonly signalId: string;
   readonly market: string;
@@ -61,6 +63,18 @@ export interface PositionWish {
   readonly stopLoss?: DecimalText;
   readonly takeProfits?: readonly { readonly price: DecimalText; readonly share: PercentText }[];
   readonly trailing?: PercentText;
+  /** The last price at that time, from which on a trailing stop-loss follows; absent without one. */
+  readonly from?: DecimalText;
+}
+
+/** What the rest of an order on spot is counted by. */
+export interface SpotFact {
+  /** The smallest difference between two amounts, in base units. */
+  readonly amountStep: DecimalText;
+  /** Less than this cannot be sold at its stop-loss, in base units. */
+  readonly least: DecimalText;
+  /** Present if the exchange takes and reports its amount in the quote currency. */
+  readonly isQuoteSized?: true;
 }
 
 export interface PositionFact {
@@ -86,6 +100,8 @@ export type ProtectiveOrder = ProtectivePrices & {
   readonly side: Side;
   /** In base units. */
   readonly amount: DecimalText;
+  /** What it is to protect, where the amount is that rounded, in base units. */
+  readonly exact?: DecimalText;
   /** Of an account in hedge mode. */
   readonly positionSide?: PositionSide;
 };

@@ -1,7 +1,9 @@
-import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
-import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
+import { leftOf } from './left-of.ts';
+import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
 
 /** A position as it was read. */
 export interface GuardedPosition {
@@ -12,6 +14,8 @@ export interface GuardedPosition {
   readonly amount: Decimal;
   /** On the exchange's clock; null when it does not say. */
   readonly openedAtMs: number | null;
+  /** Present if it is what of a spot balance can be protected, which is not opened by any order alone. */
+  readonly isSpot?: true;
 }
 
 /** The part of a position that an order opened and that is left of it. */
@@ -25,12 +29,14 @@ export interface Share {
 
 /**
  * Shares a position among the orders of this relay that opened it. What reduced it is counted against the oldest orders
- * first, unless a stop-loss or take-profit did: that belongs to its own order. What others opened belongs to none.
+ * first, unless a stop-loss or take-profit did: that belongs to its own order. What others opened belongs to none. On spot
+ * the balance does not tell what an order opened from what the owner holds besides: there the sales of this relay count.
  *
  * @param records of the account, oldest first, with the orders that protect them
  * @returns newest first; also orders of which nothing is left
  */
 export function shareOut(records: readonly OrderRecord[], position: GuardedPosition): readonly Share[] {
+  if (position.isSpot === true) return shareOutSpot(records, position);
   let rest = position.amount.abs();
   return records.toReversed().flatMap((record) => {
     const side = openingSide(record, position);
@@ -42,6 +48,21 @@ export function shareOut(records: readonly OrderRecord[], position: GuardedPosit
   });
 }
 
+function shareOutSpot(
+  records: readonly OrderRecord[],
+  { market, amount }: GuardedPosition,
+): readonly Share[] {
+  const lots = spotLots(records, market);
+  let rest = amount;
+  return records.toReversed().flatMap((record) => {
+    const left = lots.get(record.signalId);
+    if (left === undefined || !isGuardedBuy(record)) return [];
+    const part = sellable(minimum(left, rest), record.spot);
+    rest = rest.minus(part);
+    return [{ record, side: 'buy', amount: part }];
+  });
+}
+
 function isLongOrShort(amount: Decimal, side: Side): boolean {
   return side === 'buy' ? amount.gt(zero) : amount.lt(zero);
 }
@@ -50,6 +71,7 @@ function isLongOrShort(amount: Decimal, side: Side): boolean {
 function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Side | null {
   const { asked, protects, status } = record;
   if (status !== 'placed' || record.market !== market || protects !== null) return null;
+  if (record.spot !== null) return null;
   if (asked === null || isMarkedReducing(asked)) return null;
   return side !== null && asked.positionSide !== side ? null : asked.side;
 }
@@ -58,12 +80,4 @@ function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Si
 function mayBeOf({ endedAtMs, updatedAtMs }: OrderRecord, { openedAtMs }: GuardedPosition): boolean {
   if (openedAtMs === null || endedAtMs === null) return true;
   return openedAtMs <= Math.max(endedAtMs, updatedAtMs) + longestPositionLagMs;
-}
-
-/** What an order filled, without what its own stop-losses and take-profits have sold, in base units. */
-export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): Decimal {
-  const made = record.exits.flatMap(({ order }) => (order === null ? [] : [parseDecimal(order.filled)]));
-  const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
-  const left = [...made, ...kept].reduce((rest, filled) => rest.minus(filled), filledBy(record));
-  return left.gt(zero) ? left : zero;
 }

@@ -3,6 +3,7 @@ import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { findStopObstacle } from './spot-stop.ts';
 
 /**
  * Denies an order in a market that is closed, or that does not trade where the account's configuration says.
@@ -53,24 +54,15 @@ export function checkCollateralShare({ size }: OrderSignal, { name, quote }: Mar
 }
 
 /** Denies what spot trading does not have: dropped in silence, it would leave a holding without its protection. */
-export function checkSpotFields(
-  signal: OrderSignal,
-  market: string,
-  { region }: Pick<Account, 'region'>,
-): Denial | null {
+export function checkSpotFields(signal: OrderSignal, market: string, account: Account): Denial | null {
   const deny = (field: string, reason: string): Denial => ({
     rule: 'not_on_spot',
     limit: 'spot trading',
     actual: field,
     message: `${market} trades on spot, ${reason}`,
   });
-  if (signal.stopLoss !== undefined || signal.takeProfit !== undefined)
-    return deny(
-      signal.stopLoss === undefined ? 'takeProfit' : 'stopLoss',
-      region === null
-        ? 'where the exchange has no stop-loss and take-profit of an order; send a stop_limit or limit order of the other side after the entry, or trade the market on margin (tradesOn in relay.config.ts)'
-        : 'where the exchange has no stop-loss and take-profit of an order; send a stop_market order of the other side after the entry',
-    );
+  const obstacle = findStopObstacle(signal, account);
+  if (obstacle !== null) return deny(obstacle.field, obstacle.reason);
   if (signal.positionSide !== undefined && signal.positionSide !== 'BOTH')
     return deny('positionSide', 'where there are no positions; remove "positionSide"');
   if (signal.size.unit === 'percent' && signal.size.of === 'position')
@@ -110,12 +102,13 @@ const half = parseDecimal('0.5');
  * @param entryPrice of a stop-limit order the trigger price, if that is lower than the limit price
  */
 export function checkExitPrices(
-  { stopLoss, takeProfit }: OrderSignal,
+  { stopLoss, takeProfit, takeProfits = [] }: Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits'>,
   entryPrice: Decimal,
-  { quote }: Market,
+  { quote }: Pick<Market, 'quote'>,
 ): Denial | null {
   const least = entryPrice.times(half);
-  for (const [field, text] of Object.entries({ stopLoss, takeProfit })) {
+  const parts = takeProfits.map(({ price }): [field: string, text: string] => ['takeProfits', price]);
+  for (const [field, text] of [...Object.entries({ stopLoss, takeProfit }), ...parts]) {
     if (text === undefined || text.endsWith('%') || parseDecimal(text).gte(least)) continue;
     const entry = formatDecimal(entryPrice);
     return {
@@ -126,6 +119,32 @@ export function checkExitPrices(
     };
   }
   return null;
+}
+
+/**
+ * Denies a take-profit of a list that would not wait: the relay places them as limit orders once the entry has filled. Of a
+ * single one the exchange itself says so.
+ *
+ * @param fillsAt the price at which the entry is expected to fill
+ */
+export function checkPartSides(
+  { takeProfits = [] }: Pick<OrderSignal, 'takeProfits'>,
+  isLong: boolean,
+  fillsAt: Decimal,
+): Denial | null {
+  const wrong = takeProfits.find(
+    ({ price }) =>
+      !price.endsWith('%') && (isLong ? parseDecimal(price).lte(fillsAt) : parseDecimal(price).gte(fillsAt)),
+  );
+  if (wrong === undefined) return null;
+  const side = isLong ? 'above' : 'below';
+  const entry = formatDecimal(fillsAt);
+  return {
+    rule: 'take_profit_wrong_side',
+    limit: `${side} ${entry}`,
+    actual: wrong.price,
+    message: `a take-profit of "takeProfits" is ${wrong.price}, and must lie ${side} the entry price of ${entry}: it would fill at once; correct it, or write a distance such as "2%"`,
+  };
 }
 
 /** Denies an amount that is below one step, or below the market's minimum. */

@@ -21,7 +21,13 @@ import type { OrderSignal, OrderSize } from '../model/signal.ts';
  */
 export type Holding =
   /** Of a spot account: the quote currency for a buy, the base currency for a sell. */
-  | { readonly of: 'spot'; readonly currency: string; readonly available: Decimal }
+  | {
+      readonly of: 'spot';
+      readonly currency: string;
+      readonly available: Decimal;
+      /** What of it the relay's own stop-losses hold; absent: nothing. */
+      readonly ofStops?: Decimal;
+    }
   | FreeCollateral
   /** Empty without an open position. */
   | { readonly of: 'position'; readonly positions: readonly HeldPosition[] };
@@ -137,7 +143,12 @@ function isReducedBy(side: Side, amount: Decimal): boolean {
 export function describeHolding(holding: Holding): Json {
   switch (holding.of) {
     case 'spot':
-      return { of: 'spot', currency: holding.currency, available: formatDecimal(holding.available) };
+      return {
+        of: 'spot',
+        currency: holding.currency,
+        available: formatDecimal(holding.available),
+        ...(holding.ofStops === undefined ? {} : { heldByStops: formatDecimal(holding.ofStops) }),
+      };
     case 'collateral':
       return {
         of: 'collateral',

@@ -25,12 +25,14 @@ import {
   checkAmount,
   checkCollateralShare,
   checkExitPrices,
+  checkPartSides,
   checkPrices,
   checkSpotFields,
   checkTotal,
   checkTradable,
 } from './size-checks.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
+import { checkSpotStop } from './spot-stop.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
 export interface Readings {
@@ -119,11 +121,15 @@ function completeOrder(
   { market, tradesOn, readings, clientOrderId }: SizeContext,
 ): Sized {
   const { side, stp } = signal;
-  const stopLossAndTakeProfit = roundStopLossAndTakeProfit(signal, entryPrice, market.priceStep);
+  const exits = roundStopLossAndTakeProfit(signal, entryPrice, market.priceStep);
+  // On spot the exchange takes none with an order: the relay places the stop-loss when it has filled.
+  const [stopLossAndTakeProfit, keptStop] = tradesOn === 'spot' ? [{}, exits.stopLoss] : [exits];
   const { price, activationPrice } = draft;
+  const lowestEntry = minimum(entryPrice, activationPrice ?? entryPrice);
   const badPrice =
-    checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market) ??
-    checkExitPrices(signal, minimum(entryPrice, activationPrice ?? entryPrice), market);
+    checkPrices({ price, activationPrice, ...exits }, market) ??
+    checkExitPrices(signal, lowestEntry, market) ??
+    checkPartSides(signal, protectsLong(signal), entryPrice);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;
@@ -133,7 +139,12 @@ function completeOrder(
   const amount = side === 'sell' ? cutSale(whole, readings.holding, market) : whole;
   const baseAmount = isSizedInQuote ? amount.div(unitPrice) : amount;
   const total = isSizedInQuote ? amount : amount.times(unitPrice);
-  const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(total, market);
+  const badSize =
+    checkAmount(askedBase, baseAmount, market) ??
+    checkTotal(total, market) ??
+    (keptStop === undefined
+      ? null
+      : checkSpotStop(keptStop, { entryPrice: lowestEntry, amount: baseAmount }, market));
   if (badSize !== null) return denied(badSize);
   const positionSide = positionSideOf(signal, reduces?.positionSide);
   const order: OrderRequest = {
@@ -152,7 +163,14 @@ function completeOrder(
   };
   const fillsAt = bestFillOf(order);
   const notional = fillsAt?.gt(unitPrice) === true ? amount.times(fillsAt) : total;
-  return { ok: true, order, baseAmount, notional, ...(amount.eq(whole) ? {} : { cutFrom: whole }) };
+  return {
+    ok: true,
+    order,
+    baseAmount,
+    notional,
+    ...(keptStop === undefined ? {} : { keptStop }),
+    ...(amount.eq(whole) ? {} : { cutFrom: whole }),
+  };
 }
 
 /** A sell that waits for a trigger price can fill at it, above its limit price. */

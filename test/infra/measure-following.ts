@@ -111,7 +111,8 @@ export async function countRun(orders: number, order: object = alert): Promise<R
     });
   const { services, paper } = functions;
   const { executions, facts, entrance } = services;
-  const written = <Parts extends unknown[], Result>(write: (...parts: Parts) => Promise<Result>) =>
+  const written =
+    <Parts extends unknown[], Result>(write: (...parts: Parts) => Promise<Result>) =>
     (...parts: Parts) => {
       writes += 1;
       return write(...parts);

@@ -73,14 +73,14 @@ function findLaterFills(facts: Facts, own: OwnOrders, entry: CloseEntry): readon
     );
 }
 
-/** An alert that closes unless the position is as presumed leaves it alone when it is. */
+/** An alert that closes another position than the one that it presumes, or the one that it names, leaves the rest alone. */
 function isOfOtherWish(entry: CloseEntry, facts: Facts): boolean {
   const { signal } = entry;
   if (signal.action !== 'close') return false;
   if (entry.status !== 'satisfied') return false;
+  if (signal.unless !== undefined) return true;
   const positionOf = truePositions(facts.exchange);
   const atMs = closedAtMs(facts, entry) ?? 0;
-  // Not flat: it was another position than the one that it names, or the one that it presumes.
   return !positionOf(entry.account, signal.market).at(atMs).eq(zero);
 }
 

@@ -110,7 +110,7 @@ async function executeAlone(
       return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, cleared.tell(plan.outcome));
     const status = await carryOut(services, account, entry, plan.action, begun);
-    if (status === 'placed') await followReduction(services, account, entry);
+    if (status !== null) await followReduction(services, account, entry, status);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));

@@ -3,24 +3,30 @@ import { RelayError } from '../../base/errors.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { type Account, tradingGroundOf } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
+import type { Status } from '../../model/outcome.ts';
 import type { Signal } from '../../model/signal.ts';
 import { closeRest } from '../position/close-rest.ts';
 import { askAfterReduction } from '../protect/after-reduction.ts';
+import { askAfterSpotOrder } from '../protect/after-spot-order.ts';
 import type { ExecuteServices } from '../services.ts';
 
 /**
  * What the order of a signal leads to that has reduced a position: the protection of what is left, and for a close another
- * try at what it left. What fails here has been told, or is asked for by following.
+ * try at what it left. On spot, where a sale may have cancelled a stop-loss and not been placed: the protection of what was
+ * bought. What fails here has been told, or is asked for by following.
  */
 export async function followReduction(
   services: ExecuteServices,
   account: Account,
   { signal, signalId }: SignalEntry,
+  status: Status,
 ): Promise<void> {
-  if (!mayReduce(signal) || (tradingGroundOf(account, signal.market) ?? 'spot') === 'spot') return;
+  const isSpot = (tradingGroundOf(account, signal.market) ?? 'spot') === 'spot';
+  if (isSpot ? signal.action !== 'order' : status !== 'placed' || !mayReduce(signal)) return;
   try {
     const entry = await services.ledger.read({ account: account.name, signalId });
     if (entry === null) return;
+    if (isSpot) return await askAfterSpotOrder(services, account, entry);
     await askAfterReduction(services, account, entry);
     await closeRest(services, entry);
   } catch (error) {

@@ -1,18 +1,21 @@
-import { formatDecimal } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
+import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { SizedOrder } from '../../model/order.ts';
+import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
+import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
 import { sizeOrder } from '../../signals/sizing.ts';
+import { leastAt } from '../../signals/spot-stop.ts';
+import { heldBy, readHoldingStops, stopsToFree, withStopsFreed } from '../protect/free-balance.ts';
 import type { ExecuteServices } from '../services.ts';
-import { deny, denyUnlisted, type LimitVerdict, type Plan } from './action.ts';
+import { deny, denyUnlisted, type LimitVerdict, type Plan, type PreparedAction } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
@@ -40,14 +43,19 @@ export async function planOrder(
   const { tradesOn } = traded;
   const client = await services.exchangeFor(account.name);
   const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
-  if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
+  const denied = unsupported ?? checkKept(signal, account, client.dialect);
+  if (denied !== null) return { verdict: 'denied', denial: denied };
   if (signal.size.unit === 'percent' && client.dialect !== 'live') return denyShare(client.dialect);
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
-  const [readings, atRisk] = await Promise.all([
-    readForOrder(reader, signal, market, traded),
+  // What protects a position cancels itself what it takes the place of.
+  const isOwn = effect === 'reduces';
+  const [plain, stops, atRisk] = await Promise.all([
+    readForOrder(reader, signal, market, { ...traded, isCut: !isOwn }),
+    isOwn ? [] : readHoldingStops(services, account, client, signal, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
+  const readings = withHeld(plain, heldBy(stops));
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized);
@@ -58,32 +66,65 @@ export async function planOrder(
     (await checkTrigger(client, signal, limits));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
-  return {
-    verdict: 'ready',
-    action: {
-      isOrder: true,
-      // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
-      get requests() {
-        return [describeRequest(request)];
-      },
-      ...noteOn(readings, sized, market),
-      ...evidenceFor(services, readings, sized, risk),
-      ...oldestOf(readings, atRisk),
-      limits: risk,
-      send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
+  const action: PreparedAction = {
+    isOrder: true,
+    // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
+    get requests() {
+      return [describeRequest(request)];
     },
+    ...noteOn(readings, sized, market),
+    ...withSpotFact(evidenceFor(services, readings, sized, risk), sized, market),
+    ...oldestOf(readings, atRisk),
+    limits: risk,
+    send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
   };
+  const holding = readings.holding?.of === 'spot' ? readings.holding : null;
+  const free = holding === null ? zero : holding.available.minus(holding.ofStops ?? zero);
+  const freed = stopsToFree(sized.baseAmount, free, stops);
+  const names = { account: account.name, market: market.name };
+  return { verdict: 'ready', action: withStopsFreed(services, client, names, freed, action) };
+}
+
+/** What the relay's own stop-losses hold can be sold, too. */
+function withHeld(readings: DatedReadings, ofStops: Decimal): DatedReadings {
+  const { holding } = readings;
+  if (holding?.of !== 'spot' || ofStops.eq(zero)) return readings;
+  return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
 }
 
 /** What the operator should know of a sale whose size depends on the spot balance. */
 function noteOn(
   { unread }: DatedReadings,
-  { cutFrom, baseAmount }: SizedOrder,
+  { cutFrom, baseAmount, keptStop }: SizedOrder,
   market: Market,
 ): { readonly note?: string } {
+  if (keptStop !== undefined)
+    return {
+      note: `the relay places its stop-loss at ${formatDecimal(keptStop)} for what it has bought, once it has filled`,
+    };
   if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, market) };
   if (unread === undefined) return {};
   return { note: `the spot balance could not be read, so the amount is as asked: ${unread}` };
+}
+
+/** What the rest of an order on spot is counted by. */
+function withSpotFact<Told extends { readonly facts: StepFacts }>(
+  told: Told,
+  { order, keptStop }: SizedOrder,
+  market: Market,
+): Told {
+  if (!isSpotType(order.type)) return told;
+  const spot = {
+    amountStep: formatDecimal(market.amountStep),
+    least: formatDecimal(leastAt(keptStop ?? null, market)),
+    ...(isQuoteSized(order) ? { isQuoteSized: true as const } : {}),
+  };
+  return { ...told, facts: { ...told.facts, spot } };
+}
+
+/** The prices of the exits that are sent with an order, or that the relay places when it has filled. */
+function plannedExits({ order, keptStop }: SizedOrder): ExitPrices {
+  return exitPricesOf(keptStop === undefined ? order : { stopLoss: keptStop });
 }
 
 /** The written API has no endpoint that shows what an account holds for trading. */
@@ -118,11 +159,11 @@ function evidenceFor(
           sizedOn: describeReadings(readings, clock.nowMs()),
           ...(sized === null ? {} : describeSized(sized)),
         }),
-    ...(sized === null || !hasExits(sized) ? {} : { exits: exitPricesOf(sized.order) }),
+    ...(sized === null || !hasExits(sized) ? {} : { exits: plannedExits(sized) }),
     ...(counted === null ? {} : { counted }),
   };
   const facts: StepFacts = {
-    ...(sized === null ? {} : { amount: formatDecimal(sized.baseAmount), exits: exitPricesOf(sized.order) }),
+    ...(sized === null ? {} : { amount: formatDecimal(sized.baseAmount), exits: plannedExits(sized) }),
     ...(counted === null ? {} : { counted }),
   };
   return { ...(Object.keys(evidence).length === 0 ? {} : { evidence: toJson(evidence) }), facts };
@@ -136,6 +177,6 @@ function describeSized({ order: { amount, price }, cutFrom }: SizedOrder) {
   };
 }
 
-function hasExits({ order: { stopLoss, takeProfit } }: SizedOrder): boolean {
-  return stopLoss !== undefined || takeProfit !== undefined;
+function hasExits(sized: SizedOrder): boolean {
+  return Object.keys(plannedExits(sized)).length > 0;
 }

@@ -45,7 +45,7 @@ export interface ReadOptions {
 
 /**
  * Reads what an order is priced and sized on: the order book for a kind that takes from it, the holding that its size is a
- * share of, and the spot balance that a sale may be cut to. Most orders need none of them, and cause no request.
+ * share of, and the spot balance that a sale may be cut to (`isCut`). Most orders need none of them, and cause no request.
  *
  * @throws ExchangeError when the exchange cannot be read
  */
@@ -53,12 +53,12 @@ export async function readForOrder(
   options: ReadOptions,
   signal: OrderSignal,
   market: Market,
-  limits: MarketLimits,
+  limits: MarketLimits & { readonly isCut: boolean },
 ): Promise<DatedReadings> {
   const { tradesOn } = limits;
   const needsBook = kindNamed(signal.orderType).takesFromBook(signal, limits);
   const of = holdingToRead(signal, tradesOn);
-  const isCutTo = tradesOn === 'spot' && mayBeCut(signal);
+  const isCutTo = limits.isCut && tradesOn === 'spot' && mayBeCut(signal);
   if (!needsBook && of === null && !isCutTo) return { oppositePrice: null, holding: null, readAtMs: null };
   const readAtMs = options.clock.nowMs();
   const [oppositePrice, held] = await Promise.all([

@@ -29,7 +29,7 @@ import {
   indexReading,
   listUnnamed,
 } from './follow-memory.ts';
-import { watchProtection } from './follow-protection.ts';
+import { guards, watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
@@ -181,6 +181,12 @@ async function followAccount(
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
+  // So does what was sold of it on spot, where no position tells it.
+  const held = new Set(
+    followed.flatMap((one) => (guards(one) && one.isSpot && !one.isDone ? one.market : [])),
+  );
+  for (const one of followed)
+    if (one.isSpot && one.signal.side === 'sell' && held.has(one.market)) one.isDone = false;
   const current = followed.map((one) => one.currentAt(nowMs));
   for (const one of followed) await record(services, one, memory, nowMs);
   if (keeps && watched !== null)

@@ -10,6 +10,7 @@ import {
 } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
@@ -20,6 +21,7 @@ import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
 import { createUncovered, type Naked } from './uncovered.ts';
+import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
 interface Watch {
   readonly services: FollowServices;
@@ -33,6 +35,8 @@ interface Watch {
 /** The positions as they were read for the watch. */
 export interface WatchedPositions {
   readonly positions: Positions;
+  /** The balances for spot trading; null when none was needed, or when they could not be read. */
+  readonly balances: SpotBalances | null;
   /** When the reading began. */
   readonly readAtMs: number;
 }
@@ -55,24 +59,35 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const read = doubtful.size === 0 ? noPositions : await readPositions(watch);
+  const [onSpot, elsewhere] = [[...doubtful].some(isSpot), [...doubtful].some((one) => !one.isSpot)];
+  const read = elsewhere ? await readPositions(watch) : noPositions;
+  const balances = onSpot ? await readBalances(watch) : null;
   const uncovered = read === null ? null : createUncovered(read.positions, open);
+  const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
+  const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed) {
-    const isHidden = mayHide(read?.hidden ?? [], one.market);
+    const isHidden = !one.isSpot && mayHide(read?.hidden ?? [], one.market);
+    const source = one.isSpot ? uncoveredSpot : uncovered;
     const held = !doubtful.has(one)
       ? undefined
       : isHidden
         ? null
-        : (uncovered?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
+        : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
+    // Nothing but the lists tells that it stands again: no exit of the exchange's own does.
+    if (one.isSpot && held?.uncovered.gt(zero) === false) one.watched = calm(one);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
-  return doubtful.size === 0 || read === null ? null : { positions: read, readAtMs };
+  return doubtful.size === 0 || read === null ? null : { positions: read, balances, readAtMs };
+}
+
+function isSpot(one: FollowedEntry): boolean {
+  return one.isSpot;
 }
 
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
-function guards(one: FollowedEntry): boolean {
+export function guards(one: FollowedEntry): boolean {
   return one.wanted.length > 0 && one.held.gt(zero) && one.watched.exitsEnded !== true;
 }
 
@@ -125,6 +140,20 @@ async function readPositions({ services, account, client, options }: Watch) {
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     services.log.warn('the positions could not be read; the relay tries again', {
+      account,
+      reason: describeSafely(error),
+    });
+    return null;
+  }
+}
+
+/** @returns null when they cannot be read */
+async function readBalances({ services, account, client, options }: Watch): Promise<SpotBalances | null> {
+  try {
+    return await client.call(tradeBalance, {}, options);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('the spot balances could not be read; the relay tries again', {
       account,
       reason: describeSafely(error),
     });

@@ -1,5 +1,6 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { stepFacts } from '../../ledger/order-facts.ts';
 import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
@@ -48,6 +49,11 @@ export class FollowedEntry {
             ...exits.map((before) => ({ ...nameOf(before), before, judgement: null })),
           ];
     this.watched = watchedOf(entry.execution);
+  }
+
+  /** Whether it is an order on spot, whose stop-loss the relay places itself. */
+  get isSpot(): boolean {
+    return stepFacts(this.entry, 'sending').spot !== undefined;
   }
 
   get market(): string {
@@ -123,6 +129,8 @@ export class FollowedEntry {
   claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
     const { own } = this;
     if (own === null || parseDecimal(own.filled).eq(zero)) return [];
+    // The exchange makes none of an order on spot: whatever looks like one is the owner's.
+    if (this.isSpot) return [];
     const missing = this.wanted.filter(
       ({ role }) => !this.#subjects.some((subject) => subject.role === role),
     );

@@ -27,7 +27,8 @@ export async function checkPositions(
   const traded = limitsOf(account, name);
   if (traded === null) return refuse({ verdict: 'denied', denial: denyMarket(name, account) });
   const what = action === 'order' ? '"requirePosition"' : `"${action}"`;
-  if (traded.tradesOn === 'spot')
+  // There the relay keeps the stop-loss of what was bought.
+  if (traded.tradesOn === 'spot' && action !== 'protect')
     return refuse(
       deny(
         'not_on_spot',

@@ -1,8 +1,6 @@
-import { listRecent, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
-import { formatDecimal } from '../../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
@@ -13,13 +11,15 @@ import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
-import { parseSight, parseWish, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
+import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
+import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
+import { noteTaken } from './taken-stops.ts';
 
 /** A stored signal that keeps the protection of a position. */
 export type ProtectEntry = SignalEntry & { readonly signal: ProtectSignal };
@@ -53,29 +53,34 @@ export async function planProtect(
   const { market, client } = ground;
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const { positionSide } = signal;
-  const query = { account: account.name, market: market.name, signalId, positionSide };
-  const reading = await readPosition(services, client, query, limits);
+  const isSpot = account.markets[market.name]?.tradesOn === 'spot';
+  const query = { account: account.name, market: market.name, signalId, positionSide, isSpot };
+  const reading = await readGround(services, client, market, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { entries } = await listRecent(services, account.name, market.name);
-  const open = await listOpenOrders(client, market.name, limits);
-  if (!open.isWhole)
-    return { verdict: 'waiting', reason: 'the open orders cannot be read whole', mayPassSoon: false };
-  const { amount, side } = reading.position;
-  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
-  const [wish, sight] = await Promise.all([
-    services.facts.read(account.name, wishFactOf(position)).then(parseWish),
+  const { position, entries, open, taken } = reading;
+  const [wishes, sight] = await Promise.all([
+    services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const view = { entries, open: open.orders, nowMs: services.clock.nowMs(), wish, sight };
+  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
   const { guards, byHand } = guardPosition(position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
   if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, byHand, market);
+  if (!isFree(reading.free, guard, verdict))
+    return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   const { readAtMs } = reading;
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
+}
+
+/** Whether the balance that no other order holds is enough for an order on spot. */
+function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {
+  if (free === null || verdict.kind !== 'place') return true;
+  const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
+  return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
 }
 
 function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
@@ -100,13 +105,21 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const { positionSide } = signal;
       const { amount, price, cancels } = verdict;
       const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
-      const plan = await planProtective(act, protectiveOrder(wanted, account), cancels);
+      const isWhole = amount.eq(floorToStep(guard.amount, act.market.amountStep));
+      const exact = isWhole ? { exact: formatDecimal(guard.amount) } : {};
+      const plan = await planProtective(act, { ...protectiveOrder(wanted, account), ...exact }, cancels);
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
       return plan.verdict === 'denied' && plan.denial.rule === 'expect_trigger'
         ? await planAtMarket(act, verdict)
         : failedPlan(act, plan);
     }
   }
+}
+
+/** The exchange cancels both exits of a pair. The other one is not what the owner has ended by hand. */
+async function noteGoing({ services, entry, market, guard }: Act, cancels: readonly number[]): Promise<void> {
+  const pairs = guard.standing.flatMap(({ orderId, pair = [] }) => (cancels.includes(orderId) ? pair : []));
+  await noteTaken(services.facts, entry.account, market.name, [...cancels, ...pairs]);
 }
 
 /** Orders that are too much are cancelled; nothing is placed. */
@@ -120,6 +133,7 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     // A pause of entries must not keep an order open that could open a position.
     limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
     async send(options) {
+      await noteGoing(act, cancels);
       const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
       const left = `the position is ${describeAmount(position.amount)}`;
       const outcome: Outcome = {
@@ -169,8 +183,9 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
     protective: order,
   };
   const scope = { market: market.name, cancels };
-  // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes.
-  const isStop = 'stopPrice' in order;
+  // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes. On spot the one
+  // that stands holds the balance, so it must go first.
+  const isStop = 'stopPrice' in order && position.isSpot !== true;
   return {
     verdict: 'ready',
     action: {
@@ -184,8 +199,10 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         if (isStop) {
           const outcome = await action.send(options);
           if (outcome.status !== 'placed') return told(entry, outcome);
+          await noteGoing(act, cancels);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
+        await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
         return withReplaced(told(entry, await action.send(options)), done);

@@ -1,0 +1,78 @@
+import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import type { SpotBalance } from '../../model/holdings.ts';
+import { currenciesInName } from '../../model/market.ts';
+import type { Order } from '../../model/order.ts';
+import { type Share, shareOut } from '../../protection/shares.ts';
+import { spotLots } from '../../protection/spot-lots.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+import type { Naked } from './uncovered.ts';
+
+export type SpotBalances = Readonly<Record<string, SpotBalance>>;
+
+/**
+ * What of the spot buys nothing stops out. A stop-loss of this relay covers its own buy; stops by hand and those of
+ * alerts cover whichever comes first.
+ *
+ * @param balances null when they could not be read: what the relay knows to be left counts then
+ * @param entries the followed ones, with what this reading has told of them, oldest first
+ */
+export function createUncoveredSpot(
+  balances: SpotBalances | null,
+  open: readonly Order[],
+  entries: readonly Entry[],
+) {
+  const records = listRecords(entries);
+  const shares = new Map<string, readonly Share[]>();
+  const byHand = new Map<string, Decimal>();
+  return {
+    /**
+     * @param isHidden whether an order of its market may be open that could not be read
+     * @returns null when it is not known whether what nothing stops out is still held
+     */
+    take({ market, entry }: FollowedEntry, isHidden: boolean): Naked | null {
+      const inMarket = shares.get(market) ?? sharesIn(market, balances, records);
+      shares.set(market, inMarket);
+      const position = inMarket.find(({ record }) => record.signalId === entry.signalId)?.amount ?? zero;
+      const stops = open.filter((order) => order.market === market && isStop(order));
+      const own = stops.filter(({ orderId }) => isOf(records, orderId, entry.signalId));
+      const others = stops.filter(
+        ({ orderId }) => !records.some((record) => record.orderId === orderId && record.protects !== null),
+      );
+      const left = byHand.get(market) ?? sumOf(others);
+      const bare = position.minus(sumOf(own));
+      const covered = bare.gt(zero) ? minimum(bare, left) : zero;
+      byHand.set(market, left.minus(covered));
+      const uncovered = bare.minus(covered);
+      if (balances === null && uncovered.gt(zero)) return null;
+      return { position, uncovered: uncovered.gt(zero) ? uncovered : zero, isSure: !isHidden };
+    },
+  };
+}
+
+function sharesIn(
+  market: string,
+  balances: SpotBalances | null,
+  records: readonly OrderRecord[],
+): readonly Share[] {
+  const { available = zero, freeze = zero } = balances?.[currenciesInName(market).base] ?? {};
+  const known = [...spotLots(records, market).values()].reduce((sum, left) => sum.plus(left), zero);
+  const amount = balances === null ? known : available.plus(freeze);
+  return shareOut(records, { market, side: null, amount, openedAtMs: null, isSpot: true });
+}
+
+function isOf(records: readonly OrderRecord[], orderId: number, signalId: string): boolean {
+  return records.some((record) => record.orderId === orderId && record.protects?.of === signalId);
+}
+
+/** One that has triggered and rests in the book protects nothing any more. */
+function isStop({ side, activationPrice, activated, activationCondition = 'lte' }: Order): boolean {
+  return (
+    side === 'sell' && activationPrice !== undefined && activated !== true && activationCondition === 'lte'
+  );
+}
+
+function sumOf(orders: readonly Order[]): Decimal {
+  return orders.reduce((sum, { remaining }) => sum.plus(remaining), zero);
+}

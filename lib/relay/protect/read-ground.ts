@@ -1,0 +1,96 @@
+import { findUnsettled, listRecent, type PositionQuery, readPosition } from '../../account/read-position.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
+import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import type { Market } from '../../model/market.ts';
+import type { Order } from '../../model/order.ts';
+import type { Denial } from '../../model/outcome.ts';
+import { holdingStops } from '../../protection/guards.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
+import type { ExecuteServices } from '../services.ts';
+import { readTaken } from './taken-stops.ts';
+import { isBalanceTrusted } from './trust-balance.ts';
+
+/** What protection stands on: a position, or on spot what of the balance can be protected. */
+export type GroundReading =
+  | {
+      readonly kind: 'seen';
+      readonly position: GuardedPosition;
+      readonly readAtMs: number;
+      readonly entries: readonly Entry[];
+      readonly open: readonly Order[];
+      readonly taken: ReadonlySet<number>;
+      /** On spot: what no order holds, in base units; null elsewhere, where an order that only reduces holds nothing. */
+      readonly free: Decimal | null;
+    }
+  | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
+  | { readonly kind: 'denied'; readonly denial: Denial };
+
+/**
+ * Reads what the protection of a market is planned on.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readGround(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  market: Market,
+  query: PositionQuery & { readonly isSpot: boolean },
+  limits: SendOptions,
+): Promise<GroundReading> {
+  if (query.isSpot) return await readSpotGround(services, client, market, query, limits);
+  const reading = await readPosition(services, client, query, limits);
+  if (reading.kind !== 'seen') return reading;
+  const { entries } = await listRecent(services, query.account, market.name);
+  const taken = await readTaken(services.facts, query.account, market.name);
+  const open = await listOpenOrders(client, market.name, limits);
+  if (!open.isWhole) return openUnread;
+  const { amount, side } = reading.position;
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  return { ...reading, position, entries, open: open.orders, taken, free: null };
+}
+
+const openUnread = {
+  kind: 'waits',
+  reason: 'the open orders cannot be read whole',
+  mayPassSoon: false,
+} as const;
+
+/** What other orders hold of the balance counts as sold: no stop-loss can hold it beside them. */
+async function readSpotGround(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  { name, base }: Market,
+  query: PositionQuery,
+  limits: SendOptions,
+): Promise<GroundReading> {
+  const unsettled = await findUnsettled(services, query);
+  if (unsettled !== undefined) {
+    const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the balance`;
+    return { kind: 'waits', reason, mayPassSoon: false };
+  }
+  const { entries } = await listRecent(services, query.account, name);
+  const taken = await readTaken(services.facts, query.account, name);
+  const readAtMs = services.clock.nowMs();
+  const open = await listOpenOrders(client, name, limits);
+  if (!open.isWhole) return openUnread;
+  const balances = await client.call(tradeBalance, {}, limits);
+  const free = balances[base]?.available ?? zero;
+  const ofMarket = entries.filter(({ signal }) => signal?.market === name);
+  const position = spotPosition(name, free, { entries: ofMarket, open: open.orders, taken });
+  if (!isBalanceTrusted(position.amount, ofMarket, name, readAtMs))
+    return { kind: 'waits', reason: 'the balance may not show the last orders yet', mayPassSoon: true };
+  return { kind: 'seen', position, readAtMs, entries, open: open.orders, taken, free };
+}
+
+/** What of a spot balance can be protected: what is free, and what the relay's own stop-losses hold. */
+export function spotPosition(
+  market: string,
+  free: Decimal,
+  view: Parameters<typeof holdingStops>[0],
+): GuardedPosition {
+  const amount = holdingStops(view).reduce((sum, stop) => sum.plus(stop.amount), free);
+  return { market, side: null, amount, openedAtMs: null, isSpot: true };
+}

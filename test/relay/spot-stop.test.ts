@@ -1,0 +1,433 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.ts';
+import { spotStopMarket } from '../../lib/exchange/endpoints/spot-stop-market.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
+import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { isBalanceTrusted } from '../../lib/relay/protect/trust-balance.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { testConfig } from '../support/world.ts';
+
+/** On spot the exchange makes no stop-loss of an order: the relay places it for what a buy has bought, and keeps it. */
+function settingsWith(account: object): Settings {
+  const main = {
+    mode: 'live',
+    maxSlippage: '0.5%',
+    allowUnguardedMarket: true,
+    markets: { BTC_USDT: { tradesOn: 'spot' } },
+    ...account,
+  };
+  return parseConfig({ ...testConfig, accounts: { main } }).settings;
+}
+
+let relay: Aftermath;
+let count = 0;
+/** Called before each request, whose path {@link Aftermath.asked} has by then. */
+let kill: () => void = () => undefined;
+async function open(account: object = {}): Promise<void> {
+  count = 0;
+  relay = await openAftermath('live', () => kill(), undefined, settingsWith(account));
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
+}
+beforeEach(() => open());
+afterEach(() => relay.close());
+
+/** Carries out what waits in the line of the market. */
+async function runLine(): Promise<void> {
+  for (;;) {
+    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
+    if (first === undefined) return;
+    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
+  }
+}
+
+/** Sends an alert and carries out what the relay asks for itself after it. */
+async function send(members: object): Promise<Entry> {
+  count += 1;
+  relay.clock.advance(1000);
+  const signalId = `s${count}`;
+  await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT', id: signalId, ...members }));
+  await executeSignal(relay.services, { account: 'main', signalId, market: 'BTC_USDT' });
+  await runLine();
+  return await relay.entry(signalId);
+}
+
+/** Follows the orders for so long, and carries out what that asks for. */
+async function goOn(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 3) {
+    relay.clock.advance(3000);
+    await relay.follow();
+    await runLine();
+  }
+}
+
+async function client() {
+  return await relay.services.exchangeFor('main');
+}
+
+async function sellByHand(amount: string): Promise<void> {
+  const order = {
+    market: 'BTC_USDT',
+    side: 'sell' as const,
+    amount: parseDecimal(amount),
+    clientOrderId: '',
+  };
+  await (await client()).call(spotStockMarket, order);
+}
+
+async function listOpen() {
+  return (await listOpenOrders(await client(), 'BTC_USDT', {})).orders;
+}
+
+/** The open orders of the market: `sell 0.1 stop 48000`. */
+async function standing(): Promise<readonly string[]> {
+  const orders = await listOpen();
+  return orders
+    .map(({ side, remaining, price, activationPrice }) =>
+      activationPrice === undefined
+        ? `${side} ${formatDecimal(remaining)} at ${formatDecimal(price)}`
+        : `${side} ${formatDecimal(remaining)} stop ${formatDecimal(activationPrice)}`,
+    )
+    .sort();
+}
+
+async function held(): Promise<string> {
+  const { BTC } = await (await client()).call(tradeBalance, {});
+  return formatDecimal(BTC?.available.plus(BTC.freeze) ?? parseDecimal('0'));
+}
+
+async function cancelByHand(): Promise<void> {
+  for (const { orderId } of await listOpen())
+    await (await client()).call(cancelOrder, { market: 'BTC_USDT', orderId });
+}
+
+const alarmNames = () => relay.alarms.map(({ name }) => name);
+
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '48000' };
+const sell = { action: 'sell', orderType: 'market', quantity: '0.1' };
+const whole = ['sell 0.0999 stop 48000'];
+
+describe('After a spot buy of 0.1 with a stop-loss', () => {
+  beforeEach(async () => {
+    const bought = await send(buy);
+    expect(bought).toMatchObject({ status: 'placed' });
+    expect(bought.steps.find(({ status }) => status === 'sending')?.note).toContain(
+      'the relay places its stop-loss at 48000 for what it has bought, once it has filled',
+    );
+  });
+
+  test('a stop-loss of what it bought without the fee stands at once, with a limit price beyond it', async () => {
+    expect(await standing()).toEqual(whole);
+    expect(await listOpen()).toMatchObject([{ type: 'stop_limit', price: parseDecimal('47520') }]);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('it stays as it is while the order is followed', async () => {
+    const [before] = await listOpen();
+    await goOn(180);
+
+    expect(await standing()).toEqual(whole);
+    expect((await listOpen())[0]?.orderId).toBe(before?.orderId);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('it sells what was bought, and nothing is left to follow', async () => {
+    relay.setPrice('47900');
+    await goOn(30);
+
+    expect(await held()).toBe('0');
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toEqual([]);
+    await goOn(660);
+    expect(await relay.services.executions.followed('main', 10)).toEqual([]);
+  });
+
+  test.each([
+    ['at market', { orderType: 'market' }],
+    ['at market in per cent of what is held', { quantity: undefined, quantityPercent: '100%' }],
+  ])('a sale of all of it %s cancels the stop-loss first', async (_, size) => {
+    const sold = await send({ ...sell, ...size });
+
+    expect(sold.status).toBe('placed');
+    expect(sold.steps.find(({ status }) => status === 'sending')?.note).toContain('which is cancelled first');
+    expect(await held()).toBe('0');
+    await goOn(60);
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a sale of a part of it leaves a stop-loss for the rest', async () => {
+    const sold = await send({ ...sell, quantity: '0.04' });
+
+    expect(sold.status).toBe('placed');
+    expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
+    await goOn(180);
+    expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a sale that the exchange refuses leaves the stop-loss for all of it', async () => {
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'spot-limit' });
+    const sold = await send({ ...sell, quantity: '0.04' });
+
+    expect(sold.status).toBe('rejected');
+    expect(await standing()).toEqual(whole);
+    await goOn(180);
+    expect(await standing()).toEqual(whole);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a sale that is refused while nothing can be placed has its stop-loss placed later', async () => {
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'spot-limit' });
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'spot-stop-limit' });
+    await send({ ...sell, quantity: '0.04' });
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toEqual(['protection_failed']);
+    await goOn(60);
+
+    expect(await standing()).toEqual(whole);
+  });
+
+  test('a sale of more than there is leaves the stop-loss, and is refused', async () => {
+    const sold = await send({ ...sell, quantity: '0.2' });
+
+    expect(sold.status).toBe('rejected');
+    expect(await standing()).toEqual(whole);
+  });
+
+  test('a sale by hand of what the owner held besides changes nothing', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+    await sellByHand('0.5');
+    await goOn(60);
+
+    expect(await standing()).toEqual(whole);
+  });
+
+  test('a sale by an alert of all of it beside what the owner holds ends its stop-loss', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+    await send(sell);
+    await goOn(60);
+
+    expect(await standing()).toEqual([]);
+    expect(await held()).toBe('0.9999');
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a stop-loss that the owner cancels is not placed again, and told', async () => {
+    await goOn(30);
+    await cancelByHand();
+    await goOn(180);
+
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toContain('position_unprotected');
+  });
+
+  test('a stop-loss that the owner cancels and a sale by hand of one half leave nothing to do', async () => {
+    await goOn(30);
+    await cancelByHand();
+    await sellByHand('0.0999');
+    await goOn(180);
+
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a stop by hand beside it is never touched', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.1999'));
+    const byHand = {
+      market: 'BTC_USDT',
+      side: 'sell' as const,
+      amount: parseDecimal('0.05'),
+      activationPrice: parseDecimal('49000'),
+      clientOrderId: 'mine',
+    };
+    await (await client()).call(spotStopMarket, byHand);
+    await send({ ...sell, quantity: '0.02' });
+    await goOn(60);
+
+    expect(await standing()).toEqual(['sell 0.05 stop 49000', 'sell 0.0799 stop 48000']);
+  });
+
+  test('a second buy has a stop-loss of its own, and a sale reduces the older one', async () => {
+    await send({ ...buy, quantity: '0.05', stopLoss: '47000' });
+    expect(await standing()).toEqual(['sell 0.04995 stop 47000', ...whole]);
+    await send({ ...sell, quantity: '0.09' });
+    await goOn(60);
+
+    expect(await standing()).toEqual(['sell 0.0099 stop 48000', 'sell 0.04995 stop 47000']);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('a limit sale that rests takes its place, and the owner is told that nothing stops it out', async () => {
+    await send({ ...sell, orderType: 'limit', limitPrice: '55000' });
+    await goOn(90);
+
+    expect(await standing()).toEqual(['sell 0.0999 at 55000']);
+    expect(alarmNames()).toContain('position_unprotected');
+    await cancelByHand();
+    await goOn(60);
+    expect(await standing()).toEqual(whole);
+  });
+
+  test('a gap that the limit price of the stop-loss does not survive is sold at market', async () => {
+    await goOn(30);
+    relay.setPrice('46000');
+    await goOn(60);
+
+    expect(await held()).toBe('0');
+    expect(await standing()).toEqual([]);
+  });
+
+  test('a balance that cannot be read raises no alarm while its stop-loss stands', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
+    await goOn(300);
+
+    expect(await standing()).toEqual(whole);
+    expect(alarmNames()).toEqual([]);
+    await cancelByHand();
+    await goOn(180);
+    expect(alarmNames()).toContain('position_unprotected');
+  });
+
+  test('a relay that is killed between the cancellation and the sale places the stop-loss again', async () => {
+    kill = () => {
+      if (relay.asked.at(-1) === '/api/v4/order/new') throw new Error('killed');
+    };
+    await expect(send({ ...sell, quantity: '0.04' })).rejects.toThrow('killed');
+    kill = () => undefined;
+    expect(await standing()).toEqual([]);
+    await executeSignal(relay.services, { account: 'main', signalId: 's2', market: 'BTC_USDT' });
+    for (let minute = 0; minute < 60; minute += 1) {
+      await relay.reconcile();
+      await goOn(60);
+    }
+
+    expect(await relay.entry('s2')).toMatchObject({ status: 'not_placed' });
+    expect(await standing()).toEqual(whole);
+    expect(alarmNames()).toContain('position_unprotected');
+  });
+});
+
+describe('A spot buy with a stop-loss', () => {
+  test('as a distance has it below the price at which it fills', async () => {
+    await send({ ...buy, stopLoss: '4%' });
+    const [stop] = await listOpen();
+
+    expect(stop?.activationPrice?.toFixed(0)).toBe('48000');
+  });
+
+  test('in the quote currency has it once its fill is listed', async () => {
+    await relay.close();
+    await open({ maxSlippage: null });
+    const { quantity: _, ...rest } = buy;
+    await send({ ...rest, quoteQuantity: '5000' });
+    await goOn(15);
+    const [stop] = await listOpen();
+
+    expect(stop?.amount.toFixed(4)).toBe('0.0999');
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('that rests has it for what has filled', async () => {
+    await send({ ...buy, orderType: 'limit', limitPrice: '49500' });
+    await goOn(30);
+    expect(await standing()).toEqual(['buy 0.1 at 49500']);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.04'));
+    await goOn(30);
+    expect(await standing()).toEqual(['buy 0.06 at 49500', 'sell 0.03996 stop 48000']);
+    relay.setPrice('49500');
+    await goOn(30);
+
+    expect(await standing()).toEqual(whole);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('is a stop-market order where the account says so', async () => {
+    await relay.close();
+    await open({ stopKind: 'market' });
+    await send(buy);
+
+    expect(await listOpen()).toMatchObject([{ type: 'stop_market', amount: parseDecimal('0.0999') }]);
+  });
+
+  test('is not judged by a balance that may not show it yet', async () => {
+    await send(buy);
+    const trusts = async (amount: string) => {
+      const followed = await relay.services.executions.followed('main', 10);
+      return isBalanceTrusted(parseDecimal(amount), followed, 'BTC_USDT', relay.clock.nowMs());
+    };
+
+    expect([await trusts('0.0999'), await trusts('0.0998')]).toEqual([true, false]);
+    await goOn(12);
+    expect(await trusts('0.0998')).toBe(true);
+  });
+});
+
+describe('A spot order is denied', () => {
+  const denial = async (members: object) => {
+    const { status, steps } = await send(members);
+    const { note = '', evidence } = steps.at(-1) ?? {};
+    return [status, { note, rule: (evidence as { readonly rule?: string } | undefined)?.rule }] as const;
+  };
+
+  test.each([
+    [
+      'with a take-profit',
+      { ...buy, takeProfit: '60000' },
+      'not_on_spot',
+      'one order alone can hold what was bought',
+    ],
+    [
+      'that sells with a stop-loss',
+      { ...buy, action: 'sell', stopLoss: '52000' },
+      'not_on_spot',
+      'a sale opens nothing',
+    ],
+    [
+      'whose stop-loss would sell at once',
+      { ...buy, stopLoss: '51000' },
+      'stop_loss_side',
+      'is not below the price',
+    ],
+    [
+      'that is too small for a stop-loss',
+      { ...buy, quantity: '0.000102' },
+      'stop_loss_too_small',
+      'raise the size',
+    ],
+  ])('%s', async (_, members, rule, text) => {
+    const [status, told] = await denial(members);
+
+    expect(status).toBe('denied');
+    expect(told).toMatchObject({ rule, note: expect.stringContaining(text) });
+    expect(await standing()).toEqual([]);
+  });
+
+  test("with a stop-loss in an account with protection: 'alarm'", async () => {
+    await relay.close();
+    await open({ protection: 'alarm' });
+    const [status, told] = await denial(buy);
+
+    expect(status).toBe('denied');
+    expect(told).toMatchObject({ rule: 'not_on_spot', note: expect.stringContaining("protection: 'keep'") });
+  });
+
+  test('with a stop-loss in a region without stop-limit orders, unless the stop-loss is a stop-market order', async () => {
+    await relay.close();
+    const region = { region: 'eu', maxSlippage: null };
+    await open(region);
+    const [status, told] = await denial(buy);
+    expect(status).toBe('denied');
+    expect(told).toMatchObject({ rule: 'not_on_spot', note: expect.stringContaining("stopKind: 'market'") });
+    await relay.close();
+    await open({ ...region, stopKind: 'market' });
+    await send(buy);
+
+    expect(await standing()).toEqual(whole);
+  });
+});
