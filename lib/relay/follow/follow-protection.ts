@@ -131,6 +131,10 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
   return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
 }
 
+function hasFilled({ own }: FollowedEntry): boolean {
+  return parseDecimal(own?.filled ?? '0').gt(zero);
+}
+
 function lacksExit(one: FollowedEntry): boolean {
   return one.wanted.some(({ role }) => one.exit(role) === null);
 }
@@ -249,11 +253,15 @@ function isDone(
 ): boolean {
   const { signalId } = one.entry;
   if (!one.areOrdersWhole) return false;
-  if (!one.held.gt(zero)) return true;
-  if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
-  const isGone = one.watched.exitsEnded === true || held?.position.eq(zero) === true;
+  const isClosed = !one.held.gt(zero);
+  // Of the two exits of what filled, the one that has closed it may have been listed first.
+  const isEndMissing = isClosed && hasFilled(one) && lacksExit(one);
+  if (isClosed && !isEndMissing) return true;
+  if (held === undefined && !isClosed) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
+  const isGone = isClosed || one.watched.exitsEnded === true || held?.position.eq(zero) === true;
   const isKept = keeps && guards(one);
-  const isCalm = isGone || (!isKept && held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
+  const isCovered = held !== null && held !== undefined && !held.uncovered.gt(zero);
+  const isCalm = isGone || (!isKept && isCovered && !lacksExit(one));
   if (!isCalm) {
     memory.calmSinceMs.delete(signalId);
     return false;
