@@ -30,7 +30,8 @@ export function createUncovered(positions: readonly OpenPosition[], open: readon
         side,
       );
       const uncovered = minimum(minimum(held, rest), position);
-      left.set(key, rest.minus(uncovered));
+      // Only an entry that lacks its stop-loss takes of what none covers.
+      left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       return { position, uncovered, isSure: !isHidden };
     },
   };
