@@ -30,8 +30,8 @@ import {
   checkTotal,
   checkTradable,
 } from './size-checks.ts';
-import { checkSpotStop } from './spot-stop.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
+import { checkSpotStop } from './spot-stop.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
 export interface Readings {
