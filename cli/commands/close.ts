@@ -14,6 +14,7 @@ interface CloseOptions {
   readonly part?: string;
   readonly side?: 'long' | 'short';
   readonly maxSlippage?: string;
+  readonly keepEntries?: true;
   readonly account?: string;
 }
 
@@ -21,13 +22,14 @@ export function addCloseCommand(program: Command): void {
   program
     .command('close')
     .description(
-      'close the position of one market with its stop-loss and take-profit, as an alert with "action": "close" does; also while paused',
+      'close the position of one market with its stop-loss, its take-profit and the entries that rest, as an alert with "action": "close" does; also while paused',
     )
     .argument('<market>', 'for example BTC_USDT, or a ticker of it')
     .option('--part <per cent>', 'close only this share of the position, for example 50%')
     .addOption(
       new Option('--side <side>', 'which position, for an account in hedge mode').choices(['long', 'short']),
     )
+    .option('--keep-entries', 'leave the orders of this relay that rest for an entry')
     .option('--max-slippage <per cent>', 'less than the account allows, or for an account that names none')
     .option('--account <name>', 'which account (default: the first configured one)')
     .action((market: string, options: CloseOptions, command: Command) =>
@@ -82,8 +84,14 @@ function findTicker({ settings }: Session, account: Account, named: string) {
   );
   const wanted = named.toUpperCase();
   const found = tickers.find(([ticker, market]) => market === wanted || ticker.toUpperCase() === wanted);
+  const isOnSpot = (market: string) => account.markets[market]?.tradesOn === 'spot';
+  if (found !== undefined && isOnSpot(found[1]))
+    throw createUsageFailure(
+      `${found[1]} trades on spot, where there are no positions`,
+      'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+    );
   if (found !== undefined) return { ticker: found[0], market: found[1] };
-  const markets = [...new Set(tickers.map(([, market]) => market))];
+  const markets = [...new Set(tickers.map(([, market]) => market).filter((market) => !isOnSpot(market)))];
   throw createUsageFailure(
     `"${named}" is no market of account ${account.name} with a ticker`,
     `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts.`,
@@ -95,7 +103,7 @@ async function sendClose(
   session: Session,
   account: Account,
   ticker: string,
-  { part, side, maxSlippage }: CloseOptions,
+  { part, side, maxSlippage, keepEntries }: CloseOptions,
 ): Promise<string> {
   const time = new Date(session.clock.nowMs()).toISOString();
   const alert = {
@@ -107,6 +115,7 @@ async function sendClose(
     ...(part === undefined ? {} : { quantityPercent: part }),
     ...(side === undefined ? {} : { positionSide: side.toUpperCase() }),
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(keepEntries === undefined ? {} : { keepEntries }),
   };
   const response = await session.sendAlert(account, Buffer.from(JSON.stringify(alert)));
   const [receipt] = readReceipt(response, session.relayName);

@@ -2,13 +2,13 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { followedAs, orderRecordOf } from '../../lib/ledger/order-record.ts';
 import type { OrderExecution } from '../../lib/model/execution.ts';
-import type { Signal } from '../../lib/model/signal.ts';
+import type { Signal, TakeProfitPart } from '../../lib/model/signal.ts';
 import { type FieldName, fieldNames, rowOf } from '../../lib/signals/field-table.ts';
 import { escapeText } from '../../lib/signals/issues.ts';
 import { type EntryFilter, listEntries } from '../read/read-entries.ts';
 import { averageOf, describeFees } from '../show/describe-execution.ts';
 import { describeReason, refusedTickerOf } from '../show/describe-refusal.ts';
-import { describeSignal } from '../show/describe-signal.ts';
+import { describeSignal, describeTakeProfits } from '../show/describe-signal.ts';
 import { formatMillisecond } from '../show/print.ts';
 import type { CsvCell } from './csv.ts';
 import { amountCell, type ExportRows } from './export-rows.ts';
@@ -103,6 +103,8 @@ function signalCells(signal: Signal): readonly CsvCell[] {
 function cellOf(signal: Signal, name: FieldName): CsvCell {
   const { size = {}, ...fields } = signal as unknown as Readonly<Record<string, unknown>>;
   const value = fields[name] ?? (size as Readonly<Record<string, unknown>>)[name];
+  if (name === 'takeProfits' && value !== undefined)
+    return describeTakeProfits(value as readonly TakeProfitPart[]);
   if (typeof value === 'boolean') return value ? 'yes' : null;
   return typeof value === 'string' ? amountCell(escapeText(value)) : null;
 }

@@ -7,9 +7,9 @@ import type {
   OrderSize,
   PositionSignal,
   PositionTarget,
-  ProtectPositionSignal,
   ProtectSignal,
   Signal,
+  TakeProfitPart,
 } from '../../lib/model/signal.ts';
 import { kindNamed } from '../../lib/orders/order-kinds.ts';
 
@@ -21,12 +21,21 @@ function partOf({ part }: ProtectSignal): string {
   return part === undefined ? '' : ` ${part}`;
 }
 
-function describeWanted({ stopLoss, trailing, takeProfits = [] }: ProtectPositionSignal): readonly string[] {
+type Exits = Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits' | 'trailing'>;
+
+/** What protects a position, one text each. */
+function describeExits({ stopLoss, trailing, takeProfit, takeProfits }: Exits): readonly string[] {
   return [
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(trailing === undefined ? [] : [`trailing ${trailing}`]),
-    ...takeProfits.map(({ price, share }) => `take profit ${price} for ${share}`),
+    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(takeProfits === undefined ? [] : [`take profit ${describeTakeProfits(takeProfits)}`]),
   ];
+}
+
+/** `51000 for 50%, 52000 for 50%` */
+export function describeTakeProfits(parts: readonly TakeProfitPart[]): string {
+  return parts.map(({ price, share }) => `${price} for ${share}`).join(', ');
 }
 
 /** A short description of a signal, for a table. */
@@ -41,7 +50,7 @@ export function summariseSignal(signal: Signal): string {
     case 'protect':
       return `${roleNames[signal.role]}${partOf(signal)} of ${signal.of}`;
     case 'protect_position':
-      return ['protect', ...describeWanted(signal)].join(' ');
+      return `protect: ${describeExits(signal).join(', ')}`;
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -61,7 +70,7 @@ export function describeSignal(signal: Signal): string {
     case 'protect':
       return `the ${roleNames[signal.role]}${partOf(signal)} of "${signal.of}" in ${signal.market}`;
     case 'protect_position':
-      return [`protect the position of ${signal.market}`, ...describeWanted(signal)].join(', ');
+      return [`protect the position of ${signal.market}`, ...describeExits(signal)].join(', ');
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
@@ -76,15 +85,12 @@ function openOrders(scope: CancelScope, market: string): string {
 }
 
 function describeOrder(signal: OrderSignal): string {
-  const { side, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
+  const { side, market, positionSide, reduceOnly, stp } = signal;
   const { size, requirePosition, onMismatch, referencePrice } = signal;
   const parts = [
     `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
-    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
-    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
-    ...(signal.trailing === undefined ? [] : [`trailing ${signal.trailing}`]),
-    ...(signal.takeProfits ?? []).map(({ price, share }) => `take profit ${price} for ${share}`),
+    ...describeExits(signal),
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
     ...(reduceOnly === true ? ['reduce-only'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
@@ -128,13 +134,10 @@ function describeClose({ part, unless, only, positionSide }: CloseSignal): strin
 
 function describePosition(signal: PositionSignal): string {
   const { market, maxSlippage, stp, referencePrice, keepEntries } = signal;
-  const exits = signal.action === 'close' ? {} : signal;
-  const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
   return [
     `${summarisePosition(signal)}, position of ${market}`,
     ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
-    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
-    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(signal.action === 'close' ? [] : describeExits(signal)),
     ...(keepEntries === true ? ['resting entries stay'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),

@@ -29,6 +29,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly asked: OrderSignal | null;
   /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
   readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
+  /** What such an order was to protect before that was rounded, in base units; null for every other one. */
+  readonly exact: Decimal | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
@@ -123,6 +125,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     strategy: signal.strategy,
     asked,
     protects: signal.action === 'protect' ? signal : null,
+    exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
     amount: decimalIn(counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount),

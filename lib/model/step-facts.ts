@@ -50,7 +50,7 @@ export interface StepFacts {
   readonly rest?: DecimalText;
 }
 
-/** What an alert asked to protect a position with, in prices. */
+/** What an alert asked to protect a position with, in prices. What it does not name stays as it was. */
 export interface PositionWish {
   readonly signalId: string;
   readonly market: string;
@@ -63,6 +63,8 @@ export interface PositionWish {
   readonly stopLoss?: DecimalText;
   readonly takeProfits?: readonly { readonly price: DecimalText; readonly share: PercentText }[];
   readonly trailing?: PercentText;
+  /** The last price at that time, from which on a trailing stop-loss follows; absent without one. */
+  readonly from?: DecimalText;
 }
 
 /** What the rest of an order on spot is counted by. */
@@ -98,6 +100,8 @@ export type ProtectiveOrder = ProtectivePrices & {
   readonly side: Side;
   /** In base units. */
   readonly amount: DecimalText;
+  /** What it is to protect, where the amount is that rounded, in base units. */
+  readonly exact?: DecimalText;
   /** Of an account in hedge mode. */
   readonly positionSide?: PositionSide;
 };

@@ -16,6 +16,7 @@ import type {
   PercentText,
   PriceOrDistance,
   SignalOf,
+  TakeProfitPart,
 } from '../model/signal.ts';
 
 /** The fields of an alert that describe an order, besides its side and kind. */
@@ -29,6 +30,8 @@ export const orderFieldNames = [
   'maxSlippage',
   'stopLoss',
   'takeProfit',
+  'takeProfits',
+  'trailing',
   'positionSide',
   'reduceOnly',
   'postOnly',
@@ -46,6 +49,8 @@ const sharedFieldNames = [
   'of',
   'stopLoss',
   'takeProfit',
+  'takeProfits',
+  'trailing',
   'positionSide',
   'reduceOnly',
   'stp',
@@ -80,6 +85,8 @@ export interface OrderValues {
   readonly maxSlippage?: PercentText;
   readonly stopLoss?: PriceOrDistance;
   readonly takeProfit?: PriceOrDistance;
+  readonly takeProfits?: readonly TakeProfitPart[];
+  readonly trailing?: PercentText;
   readonly positionSide?: PositionSide;
   readonly reduceOnly?: boolean;
   readonly postOnly?: boolean;
@@ -90,13 +97,15 @@ export interface OrderValues {
 
 /** The values that every kind of order takes, without those of other kinds. */
 export function sharedValues(values: OrderValues) {
-  const { side, size, stopLoss, takeProfit, positionSide, reduceOnly, stp } = values;
+  const { side, size, stopLoss, takeProfit, takeProfits, trailing, positionSide, reduceOnly, stp } = values;
   return {
     action: 'order' as const,
     side,
     size,
     ...(stopLoss === undefined ? {} : { stopLoss }),
     ...(takeProfit === undefined ? {} : { takeProfit }),
+    ...(takeProfits === undefined ? {} : { takeProfits }),
+    ...(trailing === undefined ? {} : { trailing }),
     ...(positionSide === undefined ? {} : { positionSide }),
     ...(reduceOnly === undefined ? {} : { reduceOnly }),
     ...(stp === undefined ? {} : { stp }),

@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order, type Side } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
+import { exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
@@ -18,9 +18,10 @@ export interface Guard extends WantedGuard {
   readonly standing: readonly StandingExit[];
   /**
    * Why nothing can be said of what stands; null: all is known. `unlisted`: an order counts as open, and no list shows it.
-   * `awaited`: the exchange may have made one that no list shows yet.
+   * `awaited`: the exchange may have made one that no list shows yet. `paired`: what is to go would take a stop-loss with it
+   * that is still needed.
    */
-  readonly doubt: 'unlisted' | 'awaited' | null;
+  readonly doubt: 'unlisted' | 'awaited' | 'paired' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
 }
@@ -38,8 +39,12 @@ export interface StandingExit {
   readonly isTriggered: boolean;
   /** Whether the exchange made it of an order. */
   readonly isMade: boolean;
-  /** Whether it will be cancelled with the take-profit of its pair. */
+  /** Whether it goes: with the take-profit of its pair, or because another one takes its place. */
   readonly isLeaving: boolean;
+  /** What it was to protect before that was rounded, without what it has sold, in base units; absent: not known. */
+  readonly exact?: Decimal;
+  /** The ids of the exits that the exchange cancels with it; absent: none. */
+  readonly pair?: readonly number[];
 }
 
 /** What guards are judged by, in one market. */
@@ -49,9 +54,10 @@ export interface GuardView {
   readonly open: readonly Order[];
   /** When the open orders were read. */
   readonly nowMs: number;
-  readonly wish: PositionWish | null;
+  /** What alerts asked for the whole position, oldest first. */
+  readonly wishes: readonly PositionWish[];
   readonly sight: ProtectionSight;
-  /** The ids of stop-losses that the relay has cancelled itself, or meant to; absent: the entries tell it. */
+  /** The ids of exits that the relay has cancelled itself, or meant to; absent: the entries tell it. */
   readonly taken?: ReadonlySet<number>;
 }
 
@@ -69,7 +75,7 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
-    guards: guards.map((guard) => withPair(guard, guards)),
+    guards: withSuccessors(guards.map((guard) => withPair(guard, guards))),
     byHand: stopsByHand(closingSide, records, view),
   };
 }
@@ -110,9 +116,9 @@ interface Known {
 function besideStanding(wanted: WantedGuard, { records, replaced, view }: Known): Guard {
   const known = knownExits(wanted, records);
   const live = known.filter(({ state, orderId }) => isOpen(state) && !replaced.has(orderId));
-  const standing = live.flatMap(({ orderId, isMade, fresh }) => {
+  const standing = live.flatMap(({ orderId, fresh, ...own }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    return listed === undefined ? (fresh ?? []) : { ...describeStanding(listed), isMade };
+    return listed === undefined ? (fresh ?? []) : describeListed(listed, own);
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
   const isAwaitedFirst = known.length === 0 && isAwaited(wanted, view);
@@ -137,15 +143,70 @@ function withPair(guard: Guard, guards: readonly Guard[]): Guard {
     : guard;
 }
 
+/**
+ * Hands what is too much to the guard that takes its place, where an alert about the whole position has asked for one: so
+ * the new stop-loss stands before the old one goes, and two take-profits never stand for one part.
+ */
+function withSuccessors(guards: readonly Guard[]): readonly Guard[] {
+  const successors = exitRoles.flatMap(
+    (role) => guards.find((guard) => guard.role === role && succeeds(guard)) ?? [],
+  );
+  const givers = guards.filter(
+    ({ role, amount, standing }) =>
+      amount.eq(zero) && standing.length > 0 && successors.some((successor) => successor.role === role),
+  );
+  const replacesStop = successors.some(({ role }) => role === 'stop_loss');
+  return guards.map((guard) => {
+    if (givers.includes(guard)) return { ...guard, standing: [] };
+    if (!successors.includes(guard)) return guard;
+    const given = givers.filter(({ role }) => role === guard.role);
+    const isPaired =
+      guard.role === 'take_profit' && given.some((giver) => holdsStop(giver, guards, replacesStop));
+    return {
+      ...guard,
+      standing: [
+        ...guard.standing,
+        ...given.flatMap(({ standing }) => standing.map((exit) => ({ ...exit, isLeaving: true }))),
+      ],
+      doubt: isPaired ? 'paired' : guard.doubt,
+    };
+  });
+}
+
+/** Whether a guard is of the whole position, and is or will be an order. */
+function succeeds({ record, amount, isReleased, standing }: Guard): boolean {
+  return record === null && amount.gt(zero) && !(isReleased && standing.length === 0);
+}
+
+/** Whether the stop-loss of an order that is still needed goes with its take-profit. */
+function holdsStop({ of }: Guard, guards: readonly Guard[], replacesStop: boolean): boolean {
+  return guards.some(
+    (stop) =>
+      stop.of === of &&
+      stop.role === 'stop_loss' &&
+      stop.standing.some(({ isMade }) => isMade) &&
+      (replacesStop || stop.amount.gt(zero)),
+  );
+}
+
 /** An order that protects, or protected, a part of a position. */
-interface KnownExit {
+interface KnownExit extends OwnExit {
   readonly orderId: number;
-  readonly isMade: boolean;
   readonly state: FollowedStatus | null;
   /** It ended without having been filled, and the exchange gave no reason of its own. */
   readonly isCancelled: boolean;
   /** Of one that no list need show yet: as the response to its creation told it. */
   readonly fresh: StandingExit | null;
+}
+
+/** What the relay itself knows of an exit. */
+interface OwnExit {
+  readonly isMade: boolean;
+  /** The price that the relay asked for; null for one that the exchange made. */
+  readonly askedPrice: Decimal | null;
+  /** What it was to protect before that was rounded, in base units; null when nothing says it. */
+  readonly exact: Decimal | null;
+  readonly pair: readonly number[];
 }
 
 function isOpen(state: FollowedStatus | null): boolean {
@@ -158,11 +219,13 @@ function knownExits(
   records: readonly OrderRecord[],
 ): readonly KnownExit[] {
   const exits = part === undefined ? (record?.exits ?? []) : [];
-  const made = exits.flatMap((exit) => {
+  const pair = exits.flatMap(({ order }) => order?.orderId ?? []);
+  const made = exits.flatMap((exit): readonly KnownExit[] => {
     if (exit.role !== role || exit.order === null) return [];
     const { orderId, status, endReason } = exit.order;
     const isCancelled = wasCancelled(status, endReason);
-    return [{ orderId, isMade: true, state: status, isCancelled, fresh: null }];
+    const own = { isMade: true, askedPrice: null, exact: null, pair };
+    return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
   });
   const kept = records.filter(
     ({ protects, status }) =>
@@ -172,7 +235,7 @@ function knownExits(
 }
 
 function keptExit(record: OrderRecord): KnownExit | null {
-  const { orderId, state, followed, amount, asked } = record;
+  const { orderId, state, followed, amount, asked, exact } = record;
   if (orderId === null) return null;
   // Once it is followed, a list has shown it: one that none shows any more has ended.
   const isFresh = followed === null && amount !== null;
@@ -181,6 +244,9 @@ function keptExit(record: OrderRecord): KnownExit | null {
   return {
     orderId,
     isMade: false,
+    askedPrice: price,
+    exact,
+    pair: [],
     state: record.orderOpen ? state : (state ?? 'cancelled'),
     isCancelled: followed !== null && wasCancelled(followed.status, followed.endReason),
     fresh: isFresh
@@ -192,6 +258,7 @@ function keptExit(record: OrderRecord): KnownExit | null {
           isTriggered: false,
           isMade: false,
           isLeaving: false,
+          ...(exact === null ? {} : { exact: exact.minus(filledBy(record)) }),
         }
       : null,
   };
@@ -206,16 +273,19 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
   return status === 'gone' || (status === 'cancelled' && endReason === undefined);
 }
 
-function describeStanding(order: Order): StandingExit {
+/** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
+function describeListed(order: Order, { isMade, askedPrice, exact, pair }: OwnExit): StandingExit {
   const { orderId, side, amount, remaining, reduceOnly, activationPrice, activated, positionSide } = order;
   return {
     orderId,
     remaining: amount.eq(zero) ? null : remaining,
-    price: exitPriceOf(order),
+    price: askedPrice ?? exitPriceOf(order),
     onlyReduces: isMarkedReducing({ side, positionSide, reduceOnly }),
     isTriggered: activationPrice !== undefined && activated === true,
-    isMade: false,
+    isMade,
     isLeaving: false,
+    ...(exact === null ? {} : { exact: exact.minus(amount.minus(remaining)) }),
+    ...(pair.length === 0 ? {} : { pair }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, zero } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 import type { Guard, StandingExit } from './guards.ts';
 
@@ -40,8 +40,10 @@ export function judgeGuard(
   }
   if (doubt === 'unlisted') return fits('no list shows its order, which may have ended');
   if (doubt === 'awaited') return fits('the exchange may still list what it made of the entry');
+  if (doubt === 'paired') return fits('the stop-loss that goes with it is replaced first');
   if (isReleased && ids.length === 0) return fits('it was ended by hand, and is not placed again');
-  const fitting = standing.find((exit) => isFitting(exit, guard, wanted));
+  const besideHand = role === 'stop_loss' ? floorToStep(wanted.minus(byHand), amountStep) : wanted;
+  const fitting = standing.find((exit) => isFitting(exit, guard, [wanted, besideHand]));
   if (fitting !== undefined && ids.length === 1) return fits('its order fits');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
@@ -55,8 +57,7 @@ export function judgeGuard(
   const triggered = standing.filter(({ isTriggered }) => isTriggered);
   if (triggered.length > 0) return { kind: 'stuck', amount: wanted, cancels: ids };
   if (price === null) return fits('its price is not known');
-  const missing =
-    role === 'stop_loss' && ids.length === 0 ? floorToStep(wanted.minus(byHand), amountStep) : wanted;
+  const missing = ids.length === 0 ? besideHand : wanted;
   if (missing.lt(minAmount) || !missing.gt(zero)) return fits('a stop by hand protects it');
   return { kind: 'place', amount: missing, price, cancels: ids };
 }
@@ -65,18 +66,21 @@ function fits(why: string): GuardVerdict {
   return { kind: 'fits', why };
 }
 
-/** The exchange rounds prices to the steps of the market. */
-const roundingRate = parseDecimal('0.0002');
-
-/** An order of the right size that waits, at its price. An order for the whole position fits any size. */
+/**
+ * An order of the right size that waits, at its price. An order for the whole position fits any size.
+ *
+ * @param sizes what may be left to protect, rounded
+ */
 function isFitting(
-  { remaining, price, isTriggered, isLeaving }: StandingExit,
+  { remaining, price, isTriggered, isLeaving, exact }: StandingExit,
   guard: Guard,
-  wanted: Decimal,
+  sizes: readonly Decimal[],
 ): boolean {
   if (isTriggered || isLeaving) return false;
+  const { leeway, price: wantedPrice } = guard;
   const isElsewhere =
-    guard.isMoving && guard.price !== null && price?.minus(guard.price).abs().gt(price.times(roundingRate));
+    leeway !== null && wantedPrice !== null && price?.minus(wantedPrice).abs().gt(leeway) === true;
   if (isElsewhere) return false;
-  return remaining === null || remaining.eq(guard.amount) || remaining.eq(wanted);
+  if (remaining === null || exact?.eq(guard.amount) === true) return true;
+  return [guard.amount, ...sizes].some((size) => remaining.eq(size));
 }

@@ -1,55 +1,71 @@
-import { type Decimal, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
+import { type Decimal, rateOfPercent, zero } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import type { PercentText } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, shareOut } from './shares.ts';
+import { averagePrice, leastMoveRate } from './wanted.ts';
 import { holdsFor, type ProtectionSight } from './wishes.ts';
 
-/** A stop-loss moves when the best price has gone at least this part of its distance further: a bound on orders. */
-const leastMoveRate = parseDecimal('0.1');
+/** A position, and what asked for its stop-losses. */
+export interface Trailed {
+  readonly position: GuardedPosition;
+  readonly wishes: readonly PositionWish[];
+  /** Of the market, oldest first. */
+  readonly records: readonly OrderRecord[];
+}
 
 /**
- * Notes the best price since each trailing stop-loss was asked for. It begins with the first price that is read; of a
- * position that is gone nothing is kept.
+ * Notes the best price since each trailing stop-loss was asked for. It begins with the price at which its order filled, or at
+ * which the alert about the position was carried out; of a position that is gone nothing is kept.
  *
  * @param readPrice called only where a stop-loss follows the price; null when it cannot be read
  */
 export async function trailPrices(
-  {
-    position,
-    wish,
-    records,
-  }: {
-    readonly position: GuardedPosition;
-    readonly wish: PositionWish | null;
-    readonly records: readonly OrderRecord[];
-  },
+  trailed: Trailed,
   sight: ProtectionSight,
   readPrice: (market: string) => Promise<Decimal | null>,
 ): Promise<ProtectionSight> {
-  const trails = new Map<string, PercentText>();
-  for (const { record, amount } of shareOut(records, position)) {
+  const trails = listTrails(trailed);
+  if (trails.length === 0) return sight.best.size === 0 ? sight : { ...sight, best: new Map() };
+  const { market, amount } = trailed.position;
+  const last = await readPrice(market);
+  const best = trails.flatMap(({ of, trailing, from }) => {
+    const price = bestOf(sight.best.get(of) ?? from, last, trailing, amount.gt(zero));
+    return price === null ? [] : [[of, price] as const];
+  });
+  return { ...sight, best: new Map(best) };
+}
+
+interface Trail {
+  /** The signal that asked for it. */
+  readonly of: string;
+  readonly trailing: PercentText;
+  /** The price from which on it follows; null when it is not known. */
+  readonly from: Decimal | null;
+}
+
+function listTrails({ position, wishes, records }: Trailed): readonly Trail[] {
+  const ofOrders = shareOut(records, position).flatMap(({ record, amount }) => {
     const trailing = record.asked?.trailing;
-    if (trailing !== undefined && amount.gt(zero)) trails.set(record.signalId, trailing);
-  }
-  if (wish?.trailing !== undefined && holdsFor(wish, position)) trails.set(wish.signalId, wish.trailing);
-  if (trails.size === 0) return sight.best.size === 0 ? sight : { ...sight, best: new Map() };
-  const last = await readPrice(position.market);
-  const best = new Map<string, Decimal>();
-  for (const [signalId, trailing] of trails) {
-    const price = bestOf(sight.best.get(signalId), last, trailing, position.amount.gt(zero));
-    if (price !== null) best.set(signalId, price);
-  }
-  return { ...sight, best };
+    if (trailing === undefined || !amount.gt(zero)) return [];
+    return [{ of: record.signalId, trailing, from: averagePrice(record) }];
+  });
+  const ofWishes = wishes.flatMap((wish) => {
+    const { signalId: of, trailing, from } = wish;
+    if (trailing === undefined || !holdsFor(wish, position)) return [];
+    return [{ of, trailing, from: decimalIn(from) }];
+  });
+  return [...ofOrders, ...ofWishes];
 }
 
 function bestOf(
-  before: Decimal | undefined,
+  before: Decimal | null,
   last: Decimal | null,
   trailing: PercentText,
   isLong: boolean,
 ): Decimal | null {
-  if (before === undefined || last === null) return before ?? last;
+  if (before === null || last === null) return before ?? last;
   const moved = isLong ? last.minus(before) : before.minus(last);
   const least = before.times(rateOfPercent(trailing)).times(leastMoveRate);
   return moved.gte(least) ? last : before;

@@ -1,10 +1,13 @@
 import { type Decimal, hundred, minimum, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
-import type { ExitRole, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
+import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, type Share, shareOut } from './shares.ts';
-import { holdsFor, type ProtectionSight } from './wishes.ts';
+import { asksFor, holdsFor, type ProtectionSight } from './wishes.ts';
+
+/** A stop-loss moves when the best price has gone at least this part of its distance further: a bound on orders. */
+export const leastMoveRate = parseDecimal('0.1');
 
 /** Who asked for a stop-loss or take-profit, and which one. */
 export interface GuardName {
@@ -21,8 +24,8 @@ export interface WantedGuard extends GuardName {
   readonly side: Side;
   /** The trigger price of a stop-loss, or the limit price of a take-profit; null when nobody knows it. */
   readonly price: Decimal | null;
-  /** Whether the price moves, so that one that stands at another price does not fit. */
-  readonly isMoving: boolean;
+  /** Of a price that moves: how far from it an order may stand and still fit; null for one that does not. */
+  readonly leeway: Decimal | null;
   /** How much of the position it protects, in base units. */
   readonly amount: Decimal;
   /** The order that opened the part; null for what an alert asked for the whole position. */
@@ -33,8 +36,8 @@ export interface WantedGuard extends GuardName {
 export interface WantedView {
   /** Of the market, oldest first. */
   readonly records: readonly OrderRecord[];
-  /** What an alert asked for the whole position; null: none did. */
-  readonly wish: PositionWish | null;
+  /** What alerts asked for the whole position, oldest first. */
+  readonly wishes: readonly PositionWish[];
   readonly sight: ProtectionSight;
 }
 
@@ -45,22 +48,34 @@ export interface WantedView {
 export function wantedGuards(position: GuardedPosition, view: WantedView): readonly WantedGuard[] {
   const { records, sight } = view;
   const shares = shareOut(records, position);
-  const wish = view.wish !== null && holdsFor(view.wish, position) ? view.wish : null;
+  const wishes = view.wishes.filter((wish) => holdsFor(wish, position));
   const ofOrders = shares.flatMap((share) =>
     guardsOfOrder(share, records, sight).map((guard) =>
-      isReplaced(guard, share, wish) ? { ...guard, amount: zero } : guard,
+      isReplaced(guard, share, wishes) ? { ...guard, amount: zero } : guard,
     ),
   );
-  return wish === null ? ofOrders : [...ofOrders, ...guardsOfWish(wish, position, shares, view)];
+  const guards = [...ofOrders, ...wishes.flatMap((wish) => guardsOfWish(wish, position, shares, view))];
+  return [...guards, ...guardsLeft(guards, view)];
+}
+
+/** Nothing is wanted any more of what an earlier alert placed, or one about a position that is gone. */
+function guardsLeft(guards: readonly WantedGuard[], { records, wishes }: WantedView): readonly WantedGuard[] {
+  const wanted = new Set(guards.map(describeGuard));
+  const left = new Map<string, WantedGuard>();
+  for (const { protects, asked, status } of records) {
+    if (protects === null || asked === null || status !== 'placed') continue;
+    const { of, role, part } = protects;
+    const name = { of, role, ...(part === undefined ? {} : { part }) };
+    if (!wishes.some(({ signalId }) => signalId === of) || wanted.has(describeGuard(name))) continue;
+    const { side } = asked;
+    left.set(describeGuard(name), { ...name, side, price: null, leeway: null, amount: zero, record: null });
+  }
+  return [...left.values()];
 }
 
 /** Whether an alert about the whole position has asked for another one since. */
-function isReplaced({ role }: GuardName, { record }: Share, wish: PositionWish | null): boolean {
-  return wish !== null && record.createdAtMs <= wish.atMs && asksFor(wish, role);
-}
-
-function asksFor({ stopLoss, trailing, takeProfits }: PositionWish, role: ExitRole): boolean {
-  return role === 'stop_loss' ? stopLoss !== undefined || trailing !== undefined : takeProfits !== undefined;
+function isReplaced({ role }: GuardName, { record }: Share, wishes: readonly PositionWish[]): boolean {
+  return wishes.some((wish) => record.createdAtMs <= wish.atMs && asksFor(wish, role));
 }
 
 /** What the exchange makes of an order comes first: its own stop-loss, or its one take-profit. */
@@ -75,10 +90,8 @@ function guardsOfOrder(
   const trailing = record.asked?.trailing;
   const made = record.exits.map(({ role, price }): WantedGuard => {
     const planned = price ?? priceFromDistance(share, role);
-    if (role === 'take_profit' || trailing === undefined)
-      return { ...shared, role, price: planned, isMoving: false, amount };
-    const moved = trailPrice(sight.best.get(of), trailing, side);
-    return { ...shared, role, price: further(planned, moved, side), isMoving: moved !== null, amount };
+    if (role === 'take_profit') return { ...shared, role, price: planned, leeway: null, amount };
+    return { ...shared, role, ...trailed(planned, { trailing, best: sight.best.get(of), side }), amount };
   });
   const average = averagePrice(record);
   const parts = record.asked?.takeProfits ?? [];
@@ -91,7 +104,7 @@ function guardsOfOrder(
         role: 'take_profit',
         part,
         price: pricedFrom(price, average, 'take_profit', side),
-        isMoving: false,
+        leeway: null,
         amount: ofPart,
       }),
     ),
@@ -113,13 +126,12 @@ function guardsOfWish(
   const { signalId: of, trailing } = wish;
   const shared = { of, side: closing(side), record: null };
   const isGone = (name: Pick<GuardName, 'role' | 'part'>) =>
-    sight.ofWish === of && sight.released.has(describeName(name));
+    sight.released.has(describeGuard({ of, ...name }));
   const stop: WantedGuard[] = [];
   if (asksFor(wish, 'stop_loss') && !isGone({ role: 'stop_loss' })) {
     const planned = wish.stopLoss === undefined ? null : parseDecimal(wish.stopLoss);
-    const moved = trailing === undefined ? null : trailPrice(sight.best.get(of), trailing, side);
-    const price = further(planned, moved, side);
-    stop.push({ ...shared, role: 'stop_loss', price, isMoving: moved !== null, amount: left });
+    const moved = trailed(planned, { trailing, best: sight.best.get(of), side });
+    stop.push({ ...shared, role: 'stop_loss', ...moved, amount: left });
   }
   const whole = parseDecimal(wish.amount).abs();
   const parts = partsLeft(wish.takeProfits ?? [], { of, whole, left }, records);
@@ -129,7 +141,7 @@ function guardsOfWish(
       .filter(({ part }) => !isGone({ role: 'take_profit', part }))
       .map(({ part, price, amount }): WantedGuard => {
         const limit = parseDecimal(price);
-        return { ...shared, role: 'take_profit', part, price: limit, isMoving: false, amount };
+        return { ...shared, role: 'take_profit', part, price: limit, leeway: null, amount };
       }),
   ];
 }
@@ -155,9 +167,9 @@ function targetName(of: string, index: number): GuardName {
   return { of, role: 'take_profit', part: index + 1 };
 }
 
-/** `stop_loss`, or `take_profit 2`: which one of its signal. */
-export function describeName({ role, part }: Pick<GuardName, 'role' | 'part'>): string {
-  return part === undefined ? role : `${role} ${part}`;
+/** `ID stop_loss`, or `ID take_profit 2`. */
+export function describeGuard({ of, role, part }: GuardName): string {
+  return part === undefined ? `${of} ${role}` : `${of} ${role} ${part}`;
 }
 
 interface PartLeft {
@@ -203,15 +215,6 @@ function priceFromDistance({ record, side }: Share, role: ExitRole): Decimal | n
   return text === undefined ? null : pricedFrom(text, averagePrice(record), role, side);
 }
 
-function averagePrice({ followed, reported }: OrderRecord): Decimal | null {
-  for (const told of [followed, reported]) {
-    const filled = parseDecimal(told?.filled ?? '0');
-    if (told?.filledNotional !== undefined && filled.gt(zero))
-      return parseDecimal(told.filledNotional).div(filled);
-  }
-  return null;
-}
-
 /**
  * A price, or what a distance from the entry price comes to.
  *
@@ -230,12 +233,38 @@ export function pricedFrom(
   return (role === 'stop_loss') === (side === 'buy') ? entryPrice.minus(distance) : entryPrice.plus(distance);
 }
 
-function trailPrice(best: Decimal | undefined, trailing: string, side: Side): Decimal | null {
-  return best === undefined ? null : pricedFrom(trailing as PriceOrDistance, best, 'stop_loss', side);
+interface Trail {
+  /** Undefined: it does not follow the price. */
+  readonly trailing: PercentText | undefined;
+  /** The best price that was seen; undefined before one was. */
+  readonly best: Decimal | undefined;
+  /** Of the entry. */
+  readonly side: Side;
 }
 
-/** The one that protects more: a stop-loss never moves back. */
-function further(planned: Decimal | null, moved: Decimal | null, side: Side): Decimal | null {
-  if (planned === null || moved === null) return planned ?? moved;
-  return moved.gt(planned) === (side === 'buy') ? moved : planned;
+/** Of the least move of a stop-loss, so that one that has moved with the price is not taken for another. */
+const leewayRate = leastMoveRate.div('2');
+
+/** Where a stop-loss that follows the price stands: it never moves back. */
+function trailed(
+  planned: Decimal | null,
+  { trailing, best, side }: Trail,
+): Pick<WantedGuard, 'price' | 'leeway'> {
+  if (trailing === undefined || best === undefined) return { price: planned, leeway: null };
+  const moved = pricedFrom(trailing, best, 'stop_loss', side) ?? best;
+  const isFurther = planned === null || moved.gt(planned) === (side === 'buy');
+  return {
+    price: isFurther ? moved : planned,
+    leeway: best.times(rateOfPercent(trailing)).times(leewayRate),
+  };
+}
+
+/** The average price at which an order filled; null when nothing says it. */
+export function averagePrice({ followed, reported }: OrderRecord): Decimal | null {
+  for (const told of [followed, reported]) {
+    const filled = parseDecimal(told?.filled ?? '0');
+    if (told?.filledNotional !== undefined && filled.gt(zero))
+      return parseDecimal(told.filledNotional).div(filled);
+  }
+  return null;
 }

@@ -1,13 +1,14 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
 import type { FactName } from '../ledger/account-facts.ts';
+import type { ExitRole } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 
 /** Where a position is: its market and, in hedge mode, its side. */
 export type PositionPlace = Pick<GuardedPosition, 'market' | 'side'>;
 
-/** The fact with what an alert asked for last. It is written by the signals of the market alone, one after the other. */
+/** The fact with what alerts asked for. It is written by the signals of the market alone, one after the other. */
 export function wishFactOf({ market, side }: PositionPlace): FactName {
   return `protection asked in ${market}${side === null ? '' : ` ${side}`}`;
 }
@@ -21,39 +22,71 @@ export function sightFactOf({ market, side }: PositionPlace): FactName {
 export interface ProtectionSight {
   /** By id of the signal that asked for a trailing stop-loss: the best price since. */
   readonly best: ReadonlyMap<string, Decimal>;
-  /** What the owner has ended by hand of what the last wish placed: `stop_loss`, `take_profit 2`. */
+  /** What the owner has ended by hand of what an alert asked for: `ID stop_loss`, `ID take_profit 2`. */
   readonly released: ReadonlySet<string>;
-  /** The wish that these are of. */
-  readonly ofWish: string | null;
 }
 
-export const noSight: ProtectionSight = { best: new Map(), released: new Set(), ofWish: null };
+export const noSight: ProtectionSight = { best: new Map(), released: new Set() };
 
-export function describeSight({ best, released, ofWish }: ProtectionSight): Json {
+export function describeSight({ best, released }: ProtectionSight): Json {
   const prices = [...best].map(([signalId, price]) => [signalId, price.toFixed()]);
-  return { best: Object.fromEntries(prices), released: [...released], ofWish };
+  return { best: Object.fromEntries(prices), released: [...released] };
 }
 
 /** What {@link describeSight} wrote; nothing for anything else. */
 export function parseSight(fact: Json): ProtectionSight {
-  const { best, released, ofWish } = fieldsOf(fact);
+  const { best, released } = fieldsOf(fact);
   const prices = Object.entries(fieldsOf(best)).flatMap(([signalId, price]) => {
     const known = decimalIn(price);
     return known === null ? [] : [[signalId, known] as const];
   });
   const names = Array.isArray(released) ? (released as readonly Json[]).map(String) : [];
-  return { best: new Map(prices), released: new Set(names), ofWish: textIn(ofWish) };
+  return { best: new Map(prices), released: new Set(names) };
 }
 
-/** A stored wish; null for anything else. */
-export function parseWish(fact: Json): PositionWish | null {
+/** The wishes that are stored for a position, oldest first, each without what a later one names; none for anything else. */
+export function parseWishes(fact: Json): readonly PositionWish[] {
+  return Array.isArray(fact) ? (fact as readonly Json[]).filter(isWish) : [];
+}
+
+function isWish(fact: Json): fact is Json & PositionWish {
   const { signalId, market, atMs, amount } = fieldsOf(fact);
-  const isWish =
+  return (
     textIn(signalId) !== null &&
     textIn(market) !== null &&
     numberIn(atMs) !== null &&
-    decimalIn(amount) !== null;
-  return isWish ? (fact as unknown as PositionWish) : null;
+    decimalIn(amount) !== null
+  );
+}
+
+/** Which exits of a position a wish is about: what it does not name stays as it was. */
+export function asksFor({ stopLoss, trailing, takeProfits }: PositionWish, role: ExitRole): boolean {
+  return role === 'stop_loss' ? stopLoss !== undefined || trailing !== undefined : takeProfits !== undefined;
+}
+
+/** Of older ones nothing stands any more. */
+const mostWishes = 20;
+
+/**
+ * The wishes after a new one: what it names takes the place of what the earlier ones say of it. One of which nothing is left
+ * stays for a while: its orders may still stand.
+ */
+export function withWish(wishes: readonly PositionWish[], wish: PositionWish): readonly PositionWish[] {
+  const earlier = wishes.filter(({ signalId }) => signalId !== wish.signalId);
+  return [...earlier.map((one) => withoutAsked(one, wish)), wish].slice(-mostWishes);
+}
+
+function withoutAsked(
+  { stopLoss, trailing, takeProfits, ...rest }: PositionWish,
+  newer: PositionWish,
+): PositionWish {
+  const keepsStop = !asksFor(newer, 'stop_loss');
+  return {
+    ...rest,
+    ...(keepsStop && stopLoss !== undefined ? { stopLoss } : {}),
+    ...(keepsStop && trailing !== undefined ? { trailing } : {}),
+    ...(takeProfits === undefined || asksFor(newer, 'take_profit') ? {} : { takeProfits }),
+  };
 }
 
 /** Whether a wish holds for a position: it is of this side, and was there when the position was. */

@@ -149,9 +149,10 @@ async function findCanceller({ ledger }: EndingSources, entry: Entry): Promise<s
   return isWhole && cancels.length === 0 ? null : undefined;
 }
 
-/** Whether an entry is a cancellation in the same market that may have had an effect. */
-function mayCancel({ signal, status }: Entry, entry: Entry): boolean {
+/** Whether an entry is a cancellation in the same market that may have had an effect, or a close that cancelled the order first. */
+function mayCancel({ signal, status, steps }: Entry, entry: Entry): boolean {
   if (signal === null || signal.market !== entry.signal?.market) return false;
+  if (placedByIn({ steps }).includes(entry.signalId)) return true;
   return (signal.action === 'cancel' || signal.action === 'cancel_all') && mayHaveCancelled.has(status);
 }
 

@@ -13,6 +13,7 @@ import { readWord, type Vocabulary } from './read-text.ts';
 export type Action =
   | OrderAction
   | PositionAction
+  | ProtectAction
   | { readonly name: 'cancel' }
   | { readonly name: 'cancel_all' };
 
@@ -21,6 +22,13 @@ export interface PositionAction {
   readonly name: 'close' | 'reverse' | 'target' | 'flat';
   /** The position that a close names; absent: whichever there is. */
   readonly only?: PositionName;
+}
+
+/** What protects the open position changes. */
+export interface ProtectAction {
+  readonly name: 'protect';
+  /** The stop-loss moves to the entry price, without being named beside the action. */
+  readonly toEntry?: true;
 }
 
 export interface OrderAction {
@@ -39,6 +47,24 @@ const exitLong: OrderAction = { ...sell, exits: 'long' };
 const exitShort: OrderAction = { ...buy, exits: 'short' };
 const reverse: PositionAction = { name: 'reverse' };
 const flat: PositionAction = { name: 'flat' };
+const protect: ProtectAction = { name: 'protect' };
+
+/** `update_sl`, `move_stop_loss`, `set_tp`: what other relays call it. Each names what is set, and none trades. */
+const protectWords: Readonly<Record<string, ProtectAction>> = {
+  ...Object.fromEntries(
+    ['set', 'update', 'modify', 'move', 'change', 'adjust', 'edit'].flatMap((verb) =>
+      ['sl', 'stop', 'stoploss', 'tp', 'takeprofit', 'sltp', 'tpsl'].map((what) => [
+        `${verb}${what}`,
+        protect,
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['breakeven', 'setbreakeven', 'movetobreakeven', 'movesltobreakeven', 'movestoptobreakeven'].map(
+      (word) => [word, { ...protect, toEntry: true } satisfies ProtectAction],
+    ),
+  ),
+};
 
 /** `exit_long` is no plain sell: without a long position, a plain sell would open a short one. */
 const actions: Vocabulary<Action> = {
@@ -62,6 +88,9 @@ const actions: Vocabulary<Action> = {
     reversal: reverse,
     flip: reverse,
     target: { name: 'target' },
+    protect,
+    protectposition: protect,
+    ...protectWords,
     flat,
     flatten: flat,
     cancel: { name: 'cancel' },
@@ -77,6 +106,7 @@ const actions: Vocabulary<Action> = {
     'close',
     'reverse',
     'target',
+    'protect',
     'cancel',
     'cancel_all',
   ],
@@ -87,7 +117,7 @@ export function readAction(field: Field, issues: Issues): Action | undefined {
   return readWord(field, actions, issues);
 }
 
-/** Whether an alert with this action may place an order. */
+/** Whether an alert with this action may lead to an order: in it, `signalId` is another name of `id`. */
 export function isPlacingAction(text: string): boolean {
   const plain = plainWord(text);
   return Object.hasOwn(actions.words, plain) && !isCancel(actions.words[plain]);

@@ -1,8 +1,8 @@
 /**
- * Which actions take a field: every one, those that trade (orders and position actions), or those named. In the alert of
- * another action the field is refused.
+ * Which actions take a field: every one, those that trade (orders and position actions), those and `protect` (`exits`), or
+ * those named. In the alert of another action the field is refused.
  */
-export type TakenBy = 'all' | 'trade' | 'order' | 'position' | 'cancel' | 'cancel_all';
+export type TakenBy = 'all' | 'trade' | 'exits' | 'order' | 'position' | 'cancel' | 'cancel_all';
 
 interface FieldRow {
   readonly others: readonly string[];
@@ -40,9 +40,15 @@ export const fieldTable = {
   stopPrice: { others: ['activationPrice'], takenBy: 'order', hasColumn: true },
   limitPrice: { others: ['price'], takenBy: 'order', hasColumn: true },
   maxSlippage: { others: [], takenBy: 'trade', hasColumn: true },
-  stopLoss: { others: ['sl', 'stopLossPrice'], takenBy: 'trade', hasColumn: true },
-  takeProfit: { others: ['tp', 'takeProfitPrice'], takenBy: 'trade', hasColumn: true },
-  positionSide: { others: [], takenBy: 'trade', hasColumn: true },
+  stopLoss: { others: ['sl', 'stopLossPrice'], takenBy: 'exits', hasColumn: true },
+  takeProfit: { others: ['tp', 'takeProfitPrice'], takenBy: 'exits', hasColumn: true },
+  takeProfits: { others: ['tps'], takenBy: 'exits', hasColumn: true },
+  trailing: {
+    others: ['trailingStop', 'trailingStopLoss', 'trailPercent', 'trailingPercent', 'trailingStopPercent'],
+    takenBy: 'exits',
+    hasColumn: true,
+  },
+  positionSide: { others: [], takenBy: 'exits', hasColumn: true },
   reduceOnly: { others: [], takenBy: 'trade', hasColumn: true },
   postOnly: { others: [], takenBy: 'order', hasColumn: true },
   ioc: { others: [], takenBy: 'order', hasColumn: true },

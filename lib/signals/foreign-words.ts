@@ -17,10 +17,16 @@ const target =
   'the position that you want is "target", or "marketPosition" with "marketPositionSize", or "positionSize": each in an alert without buy or sell';
 const priceOrDistance =
   '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"';
-const noTrailing =
-  'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved';
+/** What changes the protection of a position that is open. */
+export const protectOpen =
+  'for the open position send "action": "protect" with "stopLoss" (a price, "2%" or "entry"), "takeProfit" or "trailing"';
+/** How a stop-loss follows the price. */
+export const noTrailing =
+  'the exchange has no trailing orders; the relay moves the stop-loss itself: write how far behind the best price it stays, as a per cent: "trailing": "1.5%"';
 const noMovedStop =
-  'a stop-loss is not moved: keep a fixed "stopLoss" in the entry; to move it, send a new "stop_limit" order with "reduceOnly": true from the script';
+  'when the stop-loss of the open position is to move, send "action": "protect" with the new "stopLoss": a price, "2%", or "entry" for break-even';
+const severalTargets =
+  'several take-profits are a list: "takeProfits": [{"price": "2%", "share": "50%"}, {"price": "4%", "share": "50%"}]; a single one is "takeProfit": "4%"; there is one "stopLoss"';
 const noSeries =
   'one signal is one order: send one for each entry, with its own "quantity" and "limitPrice", and with a "stopLoss" that protects it';
 const noFillOrKill =
@@ -48,10 +54,7 @@ const fieldMeanings: readonly Meaning[] = [
     /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|unit|mode|ticks|pips|points|offset|distance)/,
     priceOrDistance,
   ],
-  [
-    /(?:tp|sl|takeprofit|stoploss|target)s?\d+|tps|sls|targets?|takeprofits|stoplosses/,
-    'an order has one "stopLoss" and one "takeProfit": write one of each; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled',
-  ],
+  [/(?:tp|sl|takeprofit|stoploss|target)s?\d+|tps|sls|targets?|takeprofits|stoplosses/, severalTargets],
   [/.*trail.*|callbackrate/, noTrailing],
   [/.*breakeven.*|move(?:stop|sl).*/, noMovedStop],
   [/dca.*|safetyorders?|grid.*|martingale|averaging.*|ladder/, noSeries],
@@ -110,7 +113,7 @@ const fieldMeanings: readonly Meaning[] = [
   ],
   [
     /code|command/,
-    'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "close", "reverse", "target", "cancel", "cancel_all") and the market as "ticker"',
+    'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "close", "reverse", "target", "protect", "cancel", "cancel_all") and the market as "ticker"',
   ],
   [/account(?:id|name)?|exchange|broker|user(?:id)?|email/, 'the account is named in the webhook URL'],
   [
@@ -135,8 +138,8 @@ const actionMeanings: readonly Meaning[] = [
   ],
   [/(?:close|exit|flatten).*all|panicsell/, closeEach],
   [/(?:close|exit|flat|flatten)(?:long|short|position)?|reduce/, closing],
-  [/.*trail.*/, noTrailing],
-  [/.*breakeven.*|move(?:stop|sl).*/, noMovedStop],
+  [/.*trail.*/, protectOpen],
+  [/.*breakeven.*|(?:set|new|move|modify|update|change|adjust|edit)(?:stop|sl|tp|takeprofit).*/, protectOpen],
   [/add|increase|dca|grid|place|open/, 'write "buy" or "sell": every order states its own size'],
   [/cancel.*/, 'write "cancel" for one order, "cancel_all" for the open orders of the market'],
 ];
@@ -151,10 +154,7 @@ const orderTypeMeanings: readonly Meaning[] = [
     /oco|oto|bracket/,
     'write the entry with "stopLoss" and "takeProfit": the exchange places them as a pair when it fills',
   ],
-  [
-    /stoploss.*|takeprofit.*/,
-    'write "stopLoss" and "takeProfit" beside the entry; alone, a stop-loss is a "stop_limit" or "stop_market" order and a take-profit a "limit" order, each with "reduceOnly": true',
-  ],
+  [/stoploss.*|takeprofit.*/, `write "stopLoss" and "takeProfit" beside the entry; ${protectOpen}`],
 ];
 
 /** Units of a size that are none of this relay's. */

@@ -10,6 +10,7 @@ import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } fr
 import { type JsonNode, parseJson } from './parse-json.ts';
 import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
 import { parsePosition } from './parse-position.ts';
+import { parseProtect } from './parse-protect.ts';
 import { readId, refuseLongId, refuseSharedIds } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { impliesTarget } from './read-target.ts';
@@ -149,7 +150,7 @@ function readGivenAction({ fields, prefix, issues }: Reading): Action | undefine
   return issues.add(
     `${prefix}action`,
     'the alert has no action',
-    'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
+    'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "protect", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
   );
 }
 
@@ -171,6 +172,10 @@ function readOwn(
       const order = parseOrder({ fields, action, account, market, prefix }, issues);
       return order === undefined ? [] : [...legBefore(order), order];
     }
+    case 'protect':
+      return listOf(
+        parseProtect({ fields, action, account, tradesOn: tradingGroundOf(account, market), prefix }, issues),
+      );
     case 'cancel':
       return listOf(parseCancel(fields, prefix, issues));
     case 'cancel_all':

@@ -6,7 +6,7 @@ import { readOrderId } from './read-number.ts';
 import { readClientOrderId, readSignalId, readWord, type Vocabulary } from './read-text.ts';
 
 /** Fields that only orders and position actions have. */
-const orderFields = namesTakenBy('trade', 'order', 'position');
+const orderFields = namesTakenBy('trade', 'exits', 'order', 'position');
 const targetFields = ['orderId', 'clientOrderId', 'signalId'] as const satisfies readonly FieldName[];
 const scopes: Vocabulary<CancelScope> = {
   what: 'a scope of a cancellation',

@@ -2,10 +2,11 @@ import { type Account, tradingGroundOf } from '../model/account.ts';
 import type { CloseSignal, OrderSignal, OwnPart, PositionState } from '../model/signal.ts';
 import type { KindFieldName, OrderKind, OrderValues } from '../orders/order-kind.ts';
 import type { OrderAction } from './actions.ts';
+import { refuseUnkeptExits } from './check-kept.ts';
 import type { FieldName, Fields } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { createIssues, type Issues } from './issues.ts';
-import { readExit } from './read-exits.ts';
+import { readExits } from './read-exits.ts';
 import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
 import { readKind } from './read-kind.ts';
 import { readPercent, readPositive } from './read-number.ts';
@@ -108,6 +109,12 @@ export function legBefore(order: OwnPart<OrderSignal>): readonly OwnPart<CloseSi
 
 /** Beside `buy` and `sell` a wanted position could contradict the size of the order. */
 function refuseTargets(fields: Fields, issues: Issues): void {
+  if (fields.keepEntries !== undefined)
+    issues.add(
+      fields.keepEntries.path,
+      'an order cancels no other one',
+      'remove it; it belongs to "close", "reverse" and "target"',
+    );
   for (const { path } of targetFields.flatMap((name) => fields[name] ?? []))
     issues.add(
       path,
@@ -120,6 +127,7 @@ function refuseTargets(fields: Fields, issues: Issues): void {
 export function checkOrderFields(fields: Fields, issues: Issues): void {
   readGivenSize(fields, undefined, issues);
   readPrices(fields, noFields, issues);
+  readExits(fields, issues);
   readBookFlags(fields, issues);
   readStp(fields, issues);
   readExpectTrigger(fields, 'buy', issues);
@@ -177,10 +185,14 @@ function readValues(
   const { side } = action;
   const size = readSize({ fields, market: source.market, prefix, isExit: action.exits !== null }, issues);
   const prices = readPrices(fields, refused, issues);
+  const exits = readExits(fields, issues);
   const { reduceOnly, positionSide } = readStance(
     { fields, action, size, tradesOn: tradingGroundOf(source.account, source.market) },
     issues,
   );
+  const ground = { account: source.account, tradesOn: tradingGroundOf(source.account, source.market) };
+  // An order that only reduces has been refused with them already.
+  if (!reduceOnly) refuseUnkeptExits(exits, fields, ground, issues);
   const stp = readStp(fields, issues);
   const expectTrigger = readExpectTrigger(fields, side, issues);
   if (size === undefined) return undefined;
@@ -188,6 +200,7 @@ function readValues(
     side,
     size,
     ...prices,
+    ...exits,
     ...(positionSide === undefined ? {} : { positionSide }),
     ...(reduceOnly ? { reduceOnly } : {}),
     ...(flags.postOnly === undefined ? {} : { postOnly: true }),
@@ -197,7 +210,7 @@ function readValues(
   };
 }
 
-type Prices = Pick<OrderValues, 'stopPrice' | 'limitPrice' | 'maxSlippage' | 'stopLoss' | 'takeProfit'>;
+type Prices = Pick<OrderValues, 'stopPrice' | 'limitPrice' | 'maxSlippage'>;
 
 /** @param refused the fields whose values do not matter any more */
 function readPrices(fields: Fields, refused: ReadonlySet<FieldName>, issues: Issues): Prices {
@@ -206,13 +219,9 @@ function readPrices(fields: Fields, refused: ReadonlySet<FieldName>, issues: Iss
   const stopPrice = stop && readPositive(stop, issues);
   const limitPrice = limit && readPositive(limit, issues);
   const maxSlippage = slippage && readPercent(slippage, 'nothing', issues);
-  const stopLoss = fields.stopLoss && readExit('stopLoss', fields.stopLoss, issues);
-  const takeProfit = fields.takeProfit && readExit('takeProfit', fields.takeProfit, issues);
   return {
     ...(stopPrice === undefined ? {} : { stopPrice }),
     ...(limitPrice === undefined ? {} : { limitPrice }),
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
-    ...(stopLoss === undefined ? {} : { stopLoss }),
-    ...(takeProfit === undefined ? {} : { takeProfit }),
   };
 }

@@ -3,12 +3,13 @@ import type { PositionSide } from '../model/order.ts';
 import type { CloseSignal, OrderSize, OwnPart, PercentText, PositionSignal } from '../model/signal.ts';
 import { marketKind } from '../orders/market.ts';
 import type { PositionAction } from './actions.ts';
+import { refuseUnkeptExits } from './check-kept.ts';
 import { isMarket, saysFlat } from './close-of-order.ts';
 import { type FieldName, namesTakenBy } from './field-table.ts';
 import type { Fields } from './fields.ts';
-import { plainWord } from './foreign-words.ts';
+import { plainWord, protectOpen } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
-import { readExit } from './read-exits.ts';
+import { type ExitsPart, readExits } from './read-exits.ts';
 import { readStp } from './read-flags.ts';
 import { readPercent } from './read-number.ts';
 import { positionSideWords } from './read-reduction.ts';
@@ -100,10 +101,9 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
     fields.maxSlippage === undefined && rule.use === 'required' ? rule.complain(account) : null;
   if (complaint !== null) issues.add(`${prefix}maxSlippage`, complaint.message, complaint.hint);
   const stp = readStp(fields, issues);
-  const keepsEntries = fields.keepEntries !== undefined && readFlag(fields.keepEntries, issues) === true;
   return {
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
-    ...(keepsEntries ? { keepEntries: true } : {}),
+    ...(fields.keepEntries && readFlag(fields.keepEntries, issues) ? { keepEntries: true } : {}),
     ...(stp === undefined ? {} : { stp }),
     ...readReferencePrice(fields, issues),
   };
@@ -116,7 +116,13 @@ function readClose({ fields, action, market }: PositionSource, issues: Issues): 
   refuse(fields, contradicting, 'a close ends the position', hint, issues);
   if (fields.reduceOnly !== undefined && readFlag(fields.reduceOnly, issues) === false)
     issues.add(fields.reduceOnly.path, 'it is false, but a close only reduces', 'remove it');
-  refuse(fields, ['stopLoss', 'takeProfit'], 'a close leaves no position to protect', 'remove it', issues);
+  refuse(
+    fields,
+    ['stopLoss', 'takeProfit', 'takeProfits', 'trailing'],
+    'a close leaves no position to protect',
+    `remove it; ${protectOpen}`,
+    issues,
+  );
   const positionSide = readPositionSide(fields, issues);
   const part = readPart(fields, market, issues);
   if (isFlat && part !== undefined && part !== '100%')
@@ -163,11 +169,8 @@ function readPart(fields: Fields, market: string | undefined, issues: Issues): P
   return size.quantityPercent;
 }
 
-function readReverse(
-  { fields, market }: PositionSource,
-  shared: Shared,
-  issues: Issues,
-): readonly OwnPosition[] {
+function readReverse(source: PositionSource, shared: Shared, issues: Issues): readonly OwnPosition[] {
+  const { fields, market } = source;
   const hint = 'remove it; a "target" says which position is wanted';
   refuse(fields, [...targetFields, 'sentiment'], 'a reverse turns the position that is there', hint, issues);
   refuseHedgeSide(fields, issues);
@@ -185,7 +188,7 @@ function readReverse(
       'the size of a reverse is that of the new position',
       'remove it for the size of the position that is closed, or write an amount',
     );
-  const exits = readExits(fields, issues);
+  const exits = readKeptExits(source, issues);
   const sized: { readonly size?: OrderSize } = size === undefined ? {} : { size };
   return [
     { action: 'reverse', leg: 'reduce', ...sized, ...shared },
@@ -193,11 +196,8 @@ function readReverse(
   ];
 }
 
-function readTargetLegs(
-  { fields, action, prefix }: PositionSource,
-  shared: Shared,
-  issues: Issues,
-): readonly OwnPosition[] {
+function readTargetLegs(source: PositionSource, shared: Shared, issues: Issues): readonly OwnPosition[] {
+  const { fields, action, prefix } = source;
   refuseHedgeSide(fields, issues);
   refuse(
     fields,
@@ -206,25 +206,23 @@ function readTargetLegs(
     'remove it, or write "action": "close"',
     issues,
   );
+  // Beside a flat target they protect nothing, and are as any size ignored.
   const exits = readExits(fields, issues);
   const target = readTarget(fields, action, prefix, issues);
   if (target === undefined) return [];
   const reduce: OwnPosition = { action: 'target', leg: 'reduce', target, ...shared };
   if (target.unit === 'flat') return [reduce];
+  refuseUnkeptExits(exits, fields, source, issues);
   const { quantityType, of } = fields;
   for (const { path } of [quantityType ?? [], of ?? []].flat())
     issues.add(path, 'the field that states the position also says its unit', 'remove it');
   return [reduce, { action: 'target', leg: 'open', target, ...shared, ...exits }];
 }
 
-/** Beside a flat target they protect nothing, and are as any size ignored. */
-function readExits(fields: Fields, issues: Issues) {
-  const stopLoss = fields.stopLoss && readExit('stopLoss', fields.stopLoss, issues);
-  const takeProfit = fields.takeProfit && readExit('takeProfit', fields.takeProfit, issues);
-  return {
-    ...(stopLoss === undefined ? {} : { stopLoss }),
-    ...(takeProfit === undefined ? {} : { takeProfit }),
-  };
+function readKeptExits(source: PositionSource, issues: Issues): ExitsPart {
+  const exits = readExits(source.fields, issues);
+  refuseUnkeptExits(exits, source.fields, source, issues);
+  return exits;
 }
 
 /** `BOTH` is what an account in one-way mode has anyway. */

@@ -3,6 +3,7 @@ import type { PositionSide, Side } from '../model/order.ts';
 import type { OrderSize, PositionName, PositionState } from '../model/signal.ts';
 import type { OrderAction } from './actions.ts';
 import type { Fields } from './fields.ts';
+import { protectOpen } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readFlag, readWord, type Vocabulary } from './read-text.ts';
 
@@ -133,11 +134,12 @@ function findSideConflict(
 
 /** The exchange refuses stop-loss and take-profit beside reduce-only (code 30). */
 function refuseBesideReduction({ fields, size, tradesOn }: StanceSource, issues: Issues): void {
-  for (const { path } of [fields.stopLoss, fields.takeProfit].flatMap((field) => field ?? []))
+  const { stopLoss, takeProfit, takeProfits, trailing } = fields;
+  for (const { path } of [stopLoss, takeProfit, takeProfits, trailing].flatMap((field) => field ?? []))
     issues.add(
       path,
       'the exchange takes no stop-loss or take-profit with an order that only reduces a position',
-      'remove it',
+      `remove it; ${protectOpen}`,
     );
   const isUnnamed = size?.unit === 'percent' && size.of === 'balance' && fields.of === undefined;
   if (isUnnamed && tradesOn !== 'spot')

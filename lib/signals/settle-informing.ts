@@ -21,12 +21,27 @@ export function settleInforming(fields: Fields, action: Action | undefined, issu
   // Judged by the fields that are left, as the close itself is.
   if (sizeNames.every((name) => settled[name] === undefined) && closesWhole(settled, action))
     refuseLoneVolume(settled, issues);
-  return settled;
+  return keepingEntries(settled, action);
+}
+
+/**
+ * Whoever asks not to cancel the open orders means those that rest for an entry: a close cancels them otherwise.
+ *
+ * @see https://github.com/TradersPost/docs/blob/main/core-concepts/webhooks.md `cancel`, read 2026-11-24
+ */
+function keepingEntries(fields: Fields, action: Action): Fields {
+  const field = fields.informing?.find(
+    ({ key, node }) => plainWord(key) === 'cancel' && node.kind !== 'null',
+  );
+  const isPosition = action.name === 'order' ? closeOf(fields, action) !== null : !isCancel(action);
+  if (field === undefined || fields.keepEntries !== undefined || !isPosition) return fields;
+  return { ...fields, keepEntries: { ...field, node: { kind: 'boolean', value: true } } };
 }
 
 function withoutInforming(fields: Fields, action: Action): Fields {
   const { prevMarketPosition } = fields;
-  if (isCancel(action))
+  // A price beside `update_sl` may be that of the stop-loss.
+  if (isCancel(action) || action.name === 'protect')
     return prevMarketPosition === undefined ? fields : withInforming(fields, [prevMarketPosition]);
   const hasSize = sizeNames.some((name) => fields[name] !== undefined);
   const isOrder = action.name === 'order';

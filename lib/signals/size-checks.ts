@@ -102,12 +102,13 @@ const half = parseDecimal('0.5');
  * @param entryPrice of a stop-limit order the trigger price, if that is lower than the limit price
  */
 export function checkExitPrices(
-  { stopLoss, takeProfit }: OrderSignal,
+  { stopLoss, takeProfit, takeProfits = [] }: Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits'>,
   entryPrice: Decimal,
-  { quote }: Market,
+  { quote }: Pick<Market, 'quote'>,
 ): Denial | null {
   const least = entryPrice.times(half);
-  for (const [field, text] of Object.entries({ stopLoss, takeProfit })) {
+  const parts = takeProfits.map(({ price }): [field: string, text: string] => ['takeProfits', price]);
+  for (const [field, text] of [...Object.entries({ stopLoss, takeProfit }), ...parts]) {
     if (text === undefined || text.endsWith('%') || parseDecimal(text).gte(least)) continue;
     const entry = formatDecimal(entryPrice);
     return {
@@ -118,6 +119,32 @@ export function checkExitPrices(
     };
   }
   return null;
+}
+
+/**
+ * Denies a take-profit of a list that would not wait: the relay places them as limit orders once the entry has filled. Of a
+ * single one the exchange itself says so.
+ *
+ * @param fillsAt the price at which the entry is expected to fill
+ */
+export function checkPartSides(
+  { takeProfits = [] }: Pick<OrderSignal, 'takeProfits'>,
+  isLong: boolean,
+  fillsAt: Decimal,
+): Denial | null {
+  const wrong = takeProfits.find(
+    ({ price }) =>
+      !price.endsWith('%') && (isLong ? parseDecimal(price).lte(fillsAt) : parseDecimal(price).gte(fillsAt)),
+  );
+  if (wrong === undefined) return null;
+  const side = isLong ? 'above' : 'below';
+  const entry = formatDecimal(fillsAt);
+  return {
+    rule: 'take_profit_wrong_side',
+    limit: `${side} ${entry}`,
+    actual: wrong.price,
+    message: `a take-profit of "takeProfits" is ${wrong.price}, and must lie ${side} the entry price of ${entry}: it would fill at once; correct it, or write a distance such as "2%"`,
+  };
 }
 
 /** Denies an amount that is below one step, or below the market's minimum. */

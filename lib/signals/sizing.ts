@@ -25,6 +25,7 @@ import {
   checkAmount,
   checkCollateralShare,
   checkExitPrices,
+  checkPartSides,
   checkPrices,
   checkSpotFields,
   checkTotal,
@@ -126,7 +127,9 @@ function completeOrder(
   const { price, activationPrice } = draft;
   const lowestEntry = minimum(entryPrice, activationPrice ?? entryPrice);
   const badPrice =
-    checkPrices({ price, activationPrice, ...exits }, market) ?? checkExitPrices(signal, lowestEntry, market);
+    checkPrices({ price, activationPrice, ...exits }, market) ??
+    checkExitPrices(signal, lowestEntry, market) ??
+    checkPartSides(signal, protectsLong(signal), entryPrice);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;

@@ -52,6 +52,19 @@ describe('close', () => {
     expect(positions()).toEqual({});
   });
 
+  test.each([
+    ['cancels the entries that rest', [], []],
+    ['leaves the entries that rest with --keep-entries', ['--keep-entries'], ['limit']],
+  ])('%s', async (_, options, left) => {
+    const rest = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', limitPrice: '40000', id: 'rest' };
+    await relay.world.post(JSON.stringify(rest));
+    await relay.world.settled('rest');
+    await enter('buy', '0.01');
+
+    expect(await close('BTC_USDT', ...options)).toMatchObject({ status: 'placed' });
+    expect(openOrders()).toEqual(left);
+  });
+
   test('closes a part of a short position of a market that is named by its ticker', async () => {
     await enter('sell', '0.02');
 
@@ -94,13 +107,23 @@ describe('close', () => {
     expect(failure.issues).toMatchObject([{ path: 'quantityPercent' }]);
   });
 
+  test('names what to send instead for a market on spot, which has no position', async () => {
+    const failure = await runForFailure(relay.here('close', 'DBTC_DUSDT'));
+
+    expect(failure).toMatchObject({
+      exitCode: 2,
+      message: 'DBTC_DUSDT trades on spot, where there are no positions',
+      action: 'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+    });
+  });
+
   test('names the markets that can be closed for one without a ticker', async () => {
     const failure = await runForFailure(relay.here('close', 'DOGE_USDT'));
 
     expect(failure).toMatchObject({ exitCode: 2 });
     expect(failure.message).toBe('"DOGE_USDT" is no market of account main with a ticker');
     expect(failure.action).toBe(
-      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT, DBTC_DUSDT. The tickers stand in relay.config.ts.',
+      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT. The tickers stand in relay.config.ts.',
     );
   });
 });

@@ -109,6 +109,19 @@ beforeAll(async () => {
   const evidence = { placedBy: 'by-alert' };
   await stored.ledger.start(cancel, { status: 'sending', atMs, note: 'on its way', evidence }, null);
   await stored.ledger.move(cancel, { from: 'sending', step: { status: 'cancelled', atMs, note: 'done' } });
+  atMs += 300_000;
+  await storePlaced('by-close', buySignal, 'buy', [{ ...nothing, status: 'cancelled' }]);
+  const flatten = { account: 'main', signalId: 'flatten' };
+  await acceptOne(
+    stored.ledger,
+    { ...flatten, signal: close, clientOrderId: null, fingerprint: 'f', atMs },
+    null,
+  );
+  const facts = { placedBy: ['by-close'] };
+  await stored.ledger.move(flatten, {
+    from: 'accepted',
+    step: { status: 'satisfied', atMs, note: 'flat', facts },
+  });
   await storePlaced('still-open', buySignal, 'buy', [filled]);
 });
 
@@ -129,6 +142,7 @@ describe('signals', () => {
     ['leave', 'reduced +3.20'],
     ['by-hand', 'cancelled by hand'],
     ['by-alert', 'cancelled by alert'],
+    ['by-close', 'cancelled by alert'],
     ['rests', 'waiting'],
     ['lost', 'ended, unknown how'],
     ['still-open', 'open'],
@@ -177,6 +191,7 @@ describe('signal', () => {
     ['winner', 'closed at its target: +24.00 USDT after fees'],
     ['leave', 'closed what other signals had opened: +3.20 USDT after fees'],
     ['by-alert', 'cancelled by signal withdraw'],
+    ['by-close', 'cancelled by signal flatten'],
     ['by-hand', 'cancelled by hand'],
     ['lost', 'not open, and no list says how it ended'],
   ])('says of "%s": %s', async (signalId, sentence) => {

@@ -59,6 +59,8 @@ describe('an export of signals', () => {
       'max slippage': '',
       'stop loss': '59000',
       'take profit': '',
+      'take profits': '',
+      trailing: '',
       'position side': '',
       'reduce only': '',
       'reference price': '',

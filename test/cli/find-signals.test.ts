@@ -191,6 +191,18 @@ describe('a short id', () => {
       expect(await runForJson(here('signal', shortenId(signalId)))).toMatchObject({ signalId });
   });
 
+  test('names the signals that protect the fill of another one', async () => {
+    const entry = `h-7c1d44f0${'1'.repeat(24)}`;
+    const own = [`${entry}:stop-tp05vq`, `${entry}:target-tp05vq`];
+    const rest = { account: 'rehearsal', signal: ethSignal, fingerprint: 'f8', atMs: startMs - 60_000 };
+    for (const [index, signalId] of own.entries())
+      await acceptOne(stored.ledger, { ...rest, signalId, clientOrderId: `tr-guard-${index}` });
+
+    expect(own.map(shortenId)).toEqual(['h-7c1d44f0:stop-tp05vq', 'h-7c1d44f0:target-tp05vq']);
+    for (const signalId of own)
+      expect(await runForJson(here('signal', shortenId(signalId)))).toMatchObject({ signalId });
+  });
+
   test('is what lists show', async () => {
     const { stdout } = await runCli(here('signals', '--limit', '3'));
     expect(stdout.split('\n').flatMap((line) => /^\d\S+ \S+ +(\S+)/.exec(line)?.[1] ?? [])).toEqual([

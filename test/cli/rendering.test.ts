@@ -250,10 +250,11 @@ test('the leg that opens names its exits, and an order the position that it pres
       maxSlippage: '0.5%',
       stopLoss: '2%',
       takeProfit: '70000',
+      keepEntries: true,
       stp: 'cn',
     }),
   ).toBe(
-    'target 1 (leg 2 of 2: open), position of BTC_PERP, at most 0.5% beyond the best price, stop loss 2%, take profit 70000, self-trade prevention cn',
+    'target 1 (leg 2 of 2: open), position of BTC_PERP, at most 0.5% beyond the best price, stop loss 2%, take profit 70000, resting entries stay, self-trade prevention cn',
   );
   expect(describeSignal({ ...buySignal, requirePosition: 'flat', onMismatch: 'resync' })).toMatch(
     /, only if the position is flat, otherwise resync$/,

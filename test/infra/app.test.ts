@@ -41,9 +41,9 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 235_000],
+    ['receive-signal', 245_000],
     ['execute-signal', 365_000],
-    ['reconcile-signals', 300_000],
+    ['reconcile-signals', 310_000],
     ['snapshot-balances', 150_000],
     ['snapshot-fees', 150_000],
     ['import-interest', 150_000],

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import exampleConfig from '../../relay.config.example.ts';
 import { readProjectFile } from '../support/project-files.ts';
 import { onlyOfType } from './cost.ts';
-import { renderFollowingCost, renderRequests } from './following-cost.ts';
-import { countRequests, measureFollowing } from './measure-following.ts';
+import { renderFollowingCost, renderKeeping, renderRequests } from './following-cost.ts';
+import { countRun, keptEntry, measureFollowing, type RunUsage } from './measure-following.ts';
 import { synthesize } from './synthesized.ts';
 
 function tableOf(name: string): string | undefined {
@@ -27,8 +27,16 @@ describe('following orders', () => {
 
   test('asks the exchange as often as docs/builders/cost.md says', async () => {
     const counts: [number, number][] = [];
-    for (const openOrders of [0, 1, 100, 500]) counts.push([openOrders, await countRequests(openOrders)]);
+    for (const openOrders of [0, 1, 100, 500])
+      counts.push([openOrders, (await countRun(openOrders)).requests]);
 
     expect(tableOf('requests')).toBe(renderRequests(counts));
+  });
+
+  test('keeps the protection of positions for what docs/builders/cost.md says', async () => {
+    const runs: [number, RunUsage][] = [];
+    for (const entries of [1, 10, 100]) runs.push([entries, await countRun(entries, keptEntry)]);
+
+    expect(tableOf('keeping')).toBe(renderKeeping(runs));
   });
 });

@@ -1,5 +1,5 @@
 import { prices } from './cost.ts';
-import type { FollowingUsage } from './measure-following.ts';
+import type { FollowingUsage, RunUsage } from './measure-following.ts';
 
 /** What cannot be measured without AWS, and is assumed. */
 const assumed = {
@@ -65,6 +65,20 @@ export function renderRequests(requests: readonly (readonly [openOrders: number,
     ...requests.map(
       ([openOrders, ofRun]) =>
         `| ${openOrders} | ${ofRun} | ${ofRun * runsOfMinute.aws} | ${ofRun * runsOfMinute.local} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+/** The table of docs/builders/cost.md: what keeping the protection of positions uses while nothing changes. */
+export function renderKeeping(runs: readonly (readonly [entries: number, usage: RunUsage])[]): string {
+  const { aws, local } = runsOfMinute;
+  return [
+    '| entries whose exits are kept | requests a run | a minute on AWS | a minute on one machine | writes a run |',
+    '| ---: | ---: | ---: | ---: | ---: |',
+    ...runs.map(
+      ([entries, { requests, writes }]) =>
+        `| ${entries} | ${requests} | ${requests * aws} | ${requests * local} | ${writes} |`,
     ),
     '',
   ].join('\n');

@@ -79,10 +79,29 @@ function onlyMain<Account>(accounts: Readonly<Record<string, Account>>): Readonl
   return Object.fromEntries(Object.entries(accounts).filter(([name]) => name === 'main'));
 }
 
-/** How many requests to the exchange one run makes while so many orders are open and nothing changes. */
-export async function countRequests(openOrders: number): Promise<number> {
-  const functions = await openFunctions();
-  let requests = 0;
+/** What one run uses while so many orders are followed and nothing changes. */
+export interface RunUsage {
+  /** To the exchange. */
+  readonly requests: number;
+  /** To the ledger. */
+  readonly writes: number;
+}
+
+/** An entry that fills at once, whose stop-loss and take-profit the relay keeps. */
+export const keptEntry = {
+  ...alert,
+  orderType: 'market',
+  limitPrice: undefined,
+  maxSlippage: '1%',
+  stopLoss: '40000',
+  takeProfit: '60000',
+};
+
+/** @param order the alert of each order; absent: one that rests */
+export async function countRun(orders: number, order: object = alert): Promise<RunUsage> {
+  let nowMs = measuredAtMs;
+  const functions = await openFunctions(undefined, { nowMs: () => nowMs, sleep: async () => undefined });
+  let [requests, writes] = [0, 0];
   const count = (client: ExchangeClient): ExchangeClient =>
     override(client, {
       call: (async (...parts: Parameters<ExchangeClient['call']>) => {
@@ -91,21 +110,35 @@ export async function countRequests(openOrders: number): Promise<number> {
       }) as ExchangeClient['call'],
     });
   const { services, paper } = functions;
+  const { executions, facts, entrance } = services;
+  const written =
+    <Parts extends unknown[], Result>(write: (...parts: Parts) => Promise<Result>) =>
+    (...parts: Parts) => {
+      writes += 1;
+      return write(...parts);
+    };
   const follower = createFollower({
     ...services,
     settings: { ...services.settings, accounts: onlyMain(services.settings.accounts) },
+    executions: override(executions, { record: written((...parts) => executions.record(...parts)) }),
+    facts: override(facts, { write: written((...parts) => facts.write(...parts)) }),
+    entrance: { accept: written((...parts) => entrance.accept(...parts)) },
     exchangeFor: async (account) => count(await services.exchangeFor(account)),
   });
+  const run = async () => {
+    nowMs += 60_000;
+    await follower.run(Number.POSITIVE_INFINITY);
+  };
   try {
     paper.control.setFunds('main', 'collateral', 'USDT', parseDecimal('100000000'));
-    for (let index = 0; index < openOrders; index += 1) {
-      await functions.receive(JSON.stringify({ ...alert, id: `order-${index}` }));
+    for (let index = 0; index < orders; index += 1) {
+      await functions.receive(JSON.stringify({ ...order, id: `order-${index}` }));
       await functions.execute(`order-${index}`);
     }
-    await follower.run(Number.POSITIVE_INFINITY);
-    requests = 0;
-    await follower.run(Number.POSITIVE_INFINITY);
-    return requests;
+    for (let runs = 0; runs < 3; runs += 1) await run();
+    [requests, writes] = [0, 0];
+    await run();
+    return { requests, writes };
   } finally {
     await functions.close();
   }

@@ -132,12 +132,12 @@ describe('the messages of the field', () => {
       solidlinq: '1: 1 refused with a reason',
       tickerly: '6: 6 accepted',
       towerflow: '1: 1 accepted with a difference',
-      traderspost: '50: 18 accepted, 1 accepted with a difference, 31 refused with a reason',
+      traderspost: '50: 19 accepted, 1 accepted with a difference, 30 refused with a reason',
       tradingview: '5: 3 refused with a message to paste, 2 refused with a reason',
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '223: 42 accepted, 2 accepted with a difference, 26 refused with a message to paste, 153 refused with a reason',
+      all: '223: 43 accepted, 2 accepted with a difference, 26 refused with a message to paste, 152 refused with a reason',
     });
   });
 });

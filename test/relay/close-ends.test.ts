@@ -3,10 +3,13 @@ import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { cancelReportsIn } from '../../lib/ledger/cancel-reports.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { token } from '../support/relay-services.ts';
 
 /** What a close does about the resting entries of its market, about what it cannot close, and about what is closed already. */
 let relay: Aftermath;
@@ -235,6 +238,25 @@ describe('A close leaves', () => {
     expect([await heldAmount(), openSides().length]).toEqual(['0.05', 1]);
   });
 
+  test('resting entries when the order that presumes a flat position finds one', async () => {
+    const { settings } = relay.services;
+    const main = settings.accounts['main'];
+    if (main === undefined) throw new Error('no account');
+    const resyncing = { ...main, onMismatch: 'resync' } as const;
+    const services = { ...relay.services, settings: { ...settings, accounts: { main: resyncing } } };
+    for (const [id, limitPrice] of Object.entries({ a: '49500', b: '49400' })) {
+      const alert = { ticker: 'BTCUSDT', id, ...buyLower, limitPrice, requirePosition: 'flat' };
+      await receiveSignal(services, {
+        account: 'main',
+        token,
+        body: Buffer.from(JSON.stringify(alert)),
+      });
+      for (const signalId of [`${id}:reduce`, id]) await relay.executeWith(services, signalId);
+    }
+
+    expect([(await relay.entry('b:reduce')).status, openSides().length]).toEqual(['satisfied', 2]);
+  });
+
   test('orders by hand', async () => {
     await placeByHand('buy', '49000');
     await send(buy);
@@ -293,6 +315,59 @@ test('An entry that cannot be cancelled is told, and the close goes out', async 
   relay.paper.control.clearFaults();
   expect([closed.status, await heldAmount()]).toEqual(['placed', '0']);
   expect(alarmNames()).toEqual(['orders_left_open']);
+});
+
+test('A cancellation that reports another order is told, and the entry counts as left', async () => {
+  await send(buyLower);
+  await send(buy);
+  relay.clock.advance(settledMs);
+  relay.paper.control.addFault({ fault: 'contradict', endpoint: 'cancel-order', count: 1 });
+
+  const closed = await send({ action: 'close' });
+
+  expect([closed.status, await heldAmount()]).toEqual(['placed', '0']);
+  expect(alarmNames()).toContain('order_contradicted');
+});
+
+test('An entry whose cancellation was lost, and that is listed as ended, is not left', async () => {
+  await send(buyLower);
+  await send(buy);
+  relay.clock.advance(settledMs);
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order', probability: 1 });
+
+  const closed = await send({ action: 'close' });
+
+  relay.paper.control.clearFaults();
+  expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+  expect(alarmNames()).toEqual([]);
+});
+
+test('A close that is denied after it has cancelled an entry says so', async () => {
+  await send(buyLower);
+  await send(buy);
+  relay.clock.advance(settledMs);
+  // Prices are read after the entry is cancelled.
+  relay.paper.control.addFault({ fault: 'error_before', endpoint: 'order-book', probability: 1 });
+
+  const closed = await send({ action: 'close' });
+
+  expect([closed.status, openSides()]).toEqual(['not_sent', []]);
+  expect(factsOf(closed)).toMatchObject({ placedBy: ['s1'], cancelled: [{ filled: '0' }] });
+  expect(closed.steps.at(-1)?.note).toContain('"s1"');
+});
+
+test('What a close cancelled counts for the limits and for later readings as what a cancellation did', async () => {
+  const { orderId } = await send(buyLower);
+  await send(buy);
+  relay.clock.advance(settledMs);
+  whenAsked(cancelPath, () => fillPart());
+  const closed = await send({ action: 'close' });
+  const entries = [await relay.entry('s1'), closed];
+
+  const { ended, gone } = cancelReportsIn(entries);
+
+  expect([...ended].map(([id, { filled }]) => [id, filled.toFixed()])).toEqual([[orderId, '0.04']]);
+  expect(gone.size).toBe(0);
 });
 
 describe('A position that was closed by hand', () => {

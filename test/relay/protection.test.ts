@@ -138,13 +138,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('a stop-loss that the owner cancels is not placed again', async () => {
+  test('a stop-loss that the owner cancels is not placed again, and told once', async () => {
     const stop = (await listOpen()).find(({ activationPrice }) => activationPrice !== undefined);
     await (await client()).call(cancelOrder, { market: 'BTC_USDT', orderId: stop?.orderId ?? 0 });
-    await goOn(180);
+    await goOn(1500);
 
     expect(await open()).toEqual([]);
-    expect(alarmNames()).toContain('position_unprotected');
+    expect(alarmNames()).toEqual(['position_unprotected']);
   });
 
   test('a second entry and a target of one half of both leave the exits of the second', async () => {

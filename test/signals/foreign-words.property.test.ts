@@ -10,7 +10,7 @@ const foreignFields = [
   ...['notional', 'cost', 'direction', 'bias', 'strategy_info'],
   ...['close_only', 'close_position', 'close_all', 'exit', 'flatten', 'reverse'],
   ...['leverage', 'margin_mode', 'margin_type', 'isolated', 'hedge_mode'],
-  ...['trailing', 'trailing_stop', 'trail_price', 'trail_offset', 'trailing_delta', 'trailPercent'],
+  ...['trailing', 'trailing_stop', 'trail_price', 'trail_offset', 'trailing_delta', 'trail_amount'],
   ...['callback_rate', 'breakeven', 'stop', 'trigger_price', 'trigger', 'tp1', 'tp2', 'sl1', 'stop_loss_2'],
   ...['take_profit_1', 'targets', 'take_profits', 'stop_loss_limit', 'stop_loss_stop'],
   ...['stop_loss_percent', 'sl_percent', 'take_profit_pct', 'tp_pct', 'sl_type', 'stop_loss_ticks'],
@@ -102,11 +102,11 @@ describe('a word of other relays', () => {
     ],
     [
       'tp2',
-      'an order has one "stopLoss" and one "takeProfit": write one of each; further targets are "limit" orders with "reduceOnly": true, sent once the entry has filled',
+      'several take-profits are a list: "takeProfits": [{"price": "2%", "share": "50%"}, {"price": "4%", "share": "50%"}]; a single one is "takeProfit": "4%"; there is one "stopLoss"',
     ],
     [
       'moveStopLoss',
-      'a stop-loss is not moved: keep a fixed "stopLoss" in the entry; to move it, send a new "stop_limit" order with "reduceOnly": true from the script',
+      'when the stop-loss of the open position is to move, send "action": "protect" with the new "stopLoss": a price, "2%", or "entry" for break-even',
     ],
     [
       'dca',
@@ -117,8 +117,8 @@ describe('a word of other relays', () => {
       'one signal is about one market: write "action": "close" with the ticker of each market, in one array',
     ],
     [
-      'trailPercent',
-      'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
+      'trailAmount',
+      'the exchange has no trailing orders; the relay moves the stop-loss itself: write how far behind the best price it stays, as a per cent: "trailing": "1.5%"',
     ],
     ['fok', 'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest'],
     [
@@ -155,7 +155,7 @@ describe('a word of other relays', () => {
     [
       'orderType',
       'trailing_stop',
-      'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
+      'the exchange has no trailing orders; the relay moves the stop-loss itself: write how far behind the best price it stays, as a per cent: "trailing": "1.5%"',
     ],
     [
       'orderType',

@@ -31,7 +31,7 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   ticker: ['ETHUSDT', 'BTCUSDT.P', 'DOGE'],
   action: [
     ...['buy', 'sell', 'enter_long', 'enter_short', 'exit_long', 'exit_short', 'cancel', 'cancel_all'],
-    ...['close', 'exit', 'reverse', 'target', 'flat'],
+    ...['close', 'exit', 'reverse', 'target', 'flat', 'protect', 'update_sl', 'breakeven'],
   ],
   orderType: ['market', 'limit', 'stop_limit', 'stop_market', 'stop', 'sl', 'trailing'],
   quantity: [1, '2.5', '5%', 0],
@@ -45,6 +45,15 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   referencePrice: [3002, '3002.5'],
   stopLoss: [2900, '2%', { percent: 2 }, { amount: 3 }],
   takeProfit: [3200, '4%', { limitPrice: 3200 }],
+  takeProfits: [
+    [{ price: 3200, share: '50%' }],
+    [
+      { distance: '2%', share: '50%' },
+      { percent: 4, share: '50%' },
+    ],
+    '4%',
+  ],
+  trailing: ['1.5%', 2],
   reduceOnly: [true, false, 'true', 2],
   postOnly: [true, false, 1],
   ioc: [true, false, 0],
@@ -96,6 +105,10 @@ const random = fc.oneof(
     arbitrary: someOf(['orderType', 'limitPrice', 'postOnly', 'ioc', 'timeInForce', 'stp', 'maxLag']),
   },
   {
+    weight: 3,
+    arbitrary: someOf(['action', 'stopLoss', 'takeProfit', 'takeProfits', 'trailing', 'positionSide']),
+  },
+  {
     weight: 5,
     arbitrary: someOf(['action', 'requirePosition', 'target', 'targetQuote', 'positionSize', 'stopLoss']),
   },
@@ -110,7 +123,7 @@ const positionTargets = fc
       [
         ...(['action', 'sentiment', 'target', 'targetQuote', 'marketPositionSize', 'positionSize'] as const),
         ...(['quantity', 'quoteQuantity', 'stopLoss', 'positionSide', 'maxSlippage', 'stp'] as const),
-        'keepEntries' as const,
+        ...(['takeProfits', 'trailing', 'keepEntries'] as const),
       ],
       { minLength: 1, maxLength: 4 },
     ),

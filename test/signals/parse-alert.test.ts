@@ -8,7 +8,7 @@ describe('the action', () => {
     expect(issueOf(`{${orderText.replace('"action":"buy",', '')}}`)).toEqual({
       path: 'action',
       message: 'the alert has no action',
-      hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
+      hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "protect", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
     });
   });
 
@@ -16,7 +16,7 @@ describe('the action', () => {
     [
       '"hold"',
       '"hold" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "protect", "cancel", "cancel_all"',
     ],
     [
       '"long"',
@@ -26,17 +26,17 @@ describe('the action', () => {
     [
       '"__proto__"',
       '"__proto__" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "protect", "cancel", "cancel_all"',
     ],
     [
       '1',
       '"1" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "protect", "cancel", "cancel_all"',
     ],
     [
       '["buy"]',
       'an array is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "protect", "cancel", "cancel_all"',
     ],
     [
       '"{{strategy.order.action}}"',

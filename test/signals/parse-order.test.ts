@@ -170,7 +170,7 @@ describe('an order alert', () => {
       {
         path: 'orderType',
         message: '"trailing_stop" is not a kind of order this relay places',
-        hint: 'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
+        hint: 'the exchange has no trailing orders; the relay moves the stop-loss itself: write how far behind the best price it stays, as a per cent: "trailing": "1.5%"',
       },
       {
         path: 'stopLoss',

@@ -40,6 +40,24 @@ describe('a close', () => {
     expect(legsOf({ action: 'close', ...size })).toEqual([['signal', { action: 'close', part }]]);
   });
 
+  test.each([{ action: 'exit' }, { action: 'exit_long' }, { action: 'flat' }])(
+    'leaves the resting entries with cancel: false, as with keepEntries: %j',
+    (members) => {
+      const kept = legsOf({ ...members, keepEntries: true });
+
+      expect(legsOf({ ...members, cancel: false })).toEqual(
+        kept.map(([kind, leg]) => [kind, { ...(leg as object), info: { cancel: 'false' } }]),
+      );
+      expect(kept).toMatchObject([['signal', { keepEntries: true }]]);
+    },
+  );
+
+  test('cancel: false beside an order of its own size changes nothing', () => {
+    expect(legsOf({ action: 'buy', quantity: 1, cancel: false, orderType: 'market' })).toEqual([
+      ['signal', expect.not.objectContaining({ keepEntries: true })],
+    ]);
+  });
+
   test.each([
     { sentiment: 'flat' },
     { market_position: 'flat', reduceOnly: true },
@@ -116,6 +134,26 @@ describe('a close', () => {
       path: 'volume',
       message: 'without a size it could be the size of the order',
     });
+  });
+});
+
+describe('keepEntries', () => {
+  test.each([[true], ['true'], [1]])('is kept with every leg: %j', (keepEntries) => {
+    expect(legsOf({ action: 'close', keepEntries })).toEqual([
+      ['signal', { action: 'close', keepEntries: true }],
+    ]);
+    const legs = legsOf({ action: 'reverse', keepEntries });
+    expect(legs.map(([, signal]) => signal)).toMatchObject([{ keepEntries: true }, { keepEntries: true }]);
+    expect(legsOf({ action: 'flat', keepEntries })).toMatchObject([['signal', { keepEntries: true }]]);
+  });
+
+  test('that is false says nothing', () => {
+    expect(legsOf({ action: 'close', keepEntries: false })).toEqual([['signal', { action: 'close' }]]);
+  });
+
+  test('is refused beside an order', () => {
+    const order = { action: 'buy', orderType: 'market', quantity: 1, keepEntries: true };
+    expect(issueWith(order)).toMatchObject({ path: 'keepEntries' });
   });
 });
 

@@ -19,6 +19,7 @@ export const account: Account = {
   requirePosition: false,
   onMismatch: 'deny',
   oneStrategyPerMarket: null,
+  protection: 'keep',
 };
 
 /** The account, with one market that trades on an account of the exchange. */

@@ -190,6 +190,7 @@ describe('what spot trading does not have is denied by name', () => {
   const market = { name: 'BTC_USDT', isFutures: false, isCollateral: true };
   const onSpot = { tradesOn: 'spot' } as const;
   const plain: LimitSignal = { ...buy, size: { unit: 'base', quantity: '0.01' } };
+  const alarming: Account = { ...account, protection: 'alarm' };
 
   test.each([
     [{ stopLoss: '40000' }, 'stopLoss'],
@@ -198,16 +199,16 @@ describe('what spot trading does not have is denied by name', () => {
     [{ size: share('10%', 'position') }, 'of: position'],
     [{ reduceOnly: true }, 'reduceOnly'],
   ] as const)('%j', (changes, actual) => {
-    expect(size({ ...plain, ...changes }, market, account, onSpot)).toMatchObject({
+    expect(size({ ...plain, ...changes }, market, alarming, onSpot)).toMatchObject({
       denial: { rule: 'not_on_spot', actual },
     });
   });
 
   test.each([
-    [null, /protection: 'keep', .* send a stop_limit order of the other side after the entry$/],
-    ['eu', /protection: 'keep', .* send a stop_market order of the other side after the entry$/],
-  ] as const)('and in the region %s the message names what the exchange takes there', (region, message) => {
-    expect(size({ ...plain, stopLoss: '2%' }, market, { ...account, region }, onSpot)).toMatchObject({
+    [alarming, /set it in relay.config.ts, or send a stop_limit order of the other side after the entry$/],
+    [{ ...account, region: 'eu' }, /takes only stop-market orders in the region .*: set stopKind: 'market'/],
+  ] as const)('and the message names what to do: %#', (account, message) => {
+    expect(size({ ...plain, stopLoss: '2%' }, market, account, onSpot)).toMatchObject({
       denial: { message: expect.stringMatching(message) },
     });
   });

@@ -66,6 +66,36 @@ describe('sizeOrder denies', () => {
       },
     ],
     [
+      'one of several take-profits that is a per cent without its sign',
+      { ...sell, takeProfits: [{ price: '4', share: '50%' }] },
+      {},
+      {
+        rule: 'exit_too_far',
+        limit: '24950.25',
+        actual: '4',
+        message:
+          '"takeProfits" is a price of 4 USDT, less than half of the entry price of 49900.5; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"',
+      },
+    ],
+    [
+      'one of several take-profits on the wrong side of the entry price',
+      {
+        ...sell,
+        takeProfits: [
+          { price: '2%', share: '50%' },
+          { price: '51000', share: '50%' },
+        ],
+      },
+      {},
+      {
+        rule: 'take_profit_wrong_side',
+        limit: 'below 49900.5',
+        actual: '51000',
+        message:
+          'a take-profit of "takeProfits" is 51000, and must lie below the entry price of 49900.5: it would fill at once; correct it, or write a distance such as "2%"',
+      },
+    ],
+    [
       'a stop-loss below one step',
       { ...sell, takeProfit: '60000', stopLoss: '0.2' },
       {},

@@ -196,7 +196,7 @@ export class AlertDraw {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),
       () => this.#order(ground, { quantity: 'NaN', quoteQuantity: undefined }),
-      () => this.#order(ground, { trailingStop: '1%' }),
+      () => this.#order(ground, { trailPrice: '1' }),
       () => this.#order(ground, this.#time({ maxLag: 30 }, 200_000)),
       () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
       () => this.#order(ground, { ticker: 'XRPUSDT' }),

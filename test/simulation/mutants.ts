@@ -1,6 +1,7 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
 import { hasKind } from './alerts.ts';
 import { boundMutants } from './bound-mutants.ts';
+import { closeMutants } from './close-mutants.ts';
 import { followMutants } from './follow-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
@@ -27,6 +28,7 @@ const mutants: readonly Mutant[] = [
   ...sizeMutants,
   ...boundMutants,
   ...positionMutants,
+  ...closeMutants,
   ...riskMutants,
   ...wireMutants,
   ...followMutants,

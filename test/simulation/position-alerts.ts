@@ -36,6 +36,8 @@ export class PositionDraw {
   readonly #run: PositionRun;
   readonly #startMs: number;
   readonly #strategies: readonly [Strategy, ...Strategy[]];
+  /** Of alerts, the share that enters by an order which rests. */
+  readonly #restRate: number;
   #count = 0;
   #firesAfterMs = 0;
 
@@ -43,6 +45,7 @@ export class PositionDraw {
   constructor(run: PositionRun, startMs: number) {
     this.#run = run;
     this.#startMs = startMs;
+    this.#restRate = pickOne(run.rests, [0, 0.2]);
     this.#strategies = run.held.flatMap((ground) => drawStrategies(run.random, ground)) as unknown as [
       Strategy,
       ...Strategy[],
@@ -75,6 +78,7 @@ export class PositionDraw {
     this.#firesAfterMs += isBurst ? rollWhole(random, 0, 400) : rollWhole(random, 3000, 25_000);
     const strategy = pickOne(random, this.#strategies);
     if (rollChance(random, 0.06)) return this.#oddOne(strategy);
+    if (rollChance(this.#run.rests, this.#restRate)) return this.#alert(strategy, this.#rest(strategy));
     const before = strategy.wanted;
     if (!rollChance(random, 0.25)) strategy.wanted = drawWanted(random, strategy);
     const says = strategy.style === 'events' || rollChance(random, 0.2) ? this.#event : this.#target;
@@ -139,6 +143,25 @@ export class PositionDraw {
     const presumed = before === 0 ? 'flat' : before < 0 ? 'short' : 'long';
     const order = { action: wanted < 0 ? 'sell' : 'buy', orderType: 'market', quantity };
     return { ...order, requirePosition: presumed, ...this.#bound(), ...this.#exits(strategy) };
+  }
+
+  /** An entry at a price that the market may reach later. What the strategy wants does not count on it. */
+  #rest({ ground: { price, small, isCoarse, ...ground }, wanted }: Strategy): Fields {
+    const { rests } = this.#run;
+    const isBuy = wanted === 0 ? rollChance(rests, 0.5) : wanted > 0;
+    const limit =
+      price * (isBuy ? 1 - rollWhole(rests, 5, 30) / 10_000 : 1 + rollWhole(rests, 5, 30) / 10_000);
+    const exits = isBuy
+      ? { stopLoss: (price * 0.96).toFixed(isCoarse ? 1 : 2) }
+      : { stopLoss: (price * 1.04).toFixed(isCoarse ? 1 : 2) };
+    return {
+      action: isBuy ? 'buy' : 'sell',
+      orderType: 'limit',
+      limitPrice: limit.toFixed(isCoarse ? 0 : 2),
+      quantity: (small / 10 ** ground.places).toFixed(ground.places),
+      requirePosition: wanted === 0 ? 'flat' : isBuy ? 'long' : 'short',
+      ...pickOne<Fields>(rests, [{}, exits]),
+    };
   }
 
   #bound(): Fields {

@@ -13,6 +13,8 @@ import { settings } from './simulated-world.ts';
 export interface PositionRun {
   /** Draws what the run has beyond an ordinary one, so that ordinary runs do not depend on it. */
   readonly random: Random;
+  /** Draws the entries that rest, so that the other draws of the run do not depend on how many there are. */
+  readonly rests: Random;
   /** The markets in which strategies hold positions. */
   readonly held: Grounds;
   /** Where the other alerts trade; in some runs also in those markets. */
@@ -27,6 +29,7 @@ const remainder = 2;
 /** Spreads the seeds, in another way than that of the run itself. */
 const seedStride = 0x85ebca6b;
 const seedStrideOfLosses = 0xc2b2ae35;
+const seedStrideOfRests = 0x27d4eb2f;
 
 /**
  * @param kind of every order of the run; absent: any
@@ -44,6 +47,7 @@ export function drawPositionRun(
   const held = drawHeld(random);
   return {
     random,
+    rests: createRandom(Math.imul(seed, seedStrideOfRests)),
     held,
     others: drawOthers(random, held),
     settings: drawSettings(random, held, drawDailyLoss(seed)),

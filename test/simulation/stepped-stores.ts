@@ -60,6 +60,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
         // It is decided now; a process that stands still may know much later that it is stored.
         const decidedAtMs = loop.nowMs;
         const moved = await ledger.move(key, move);
+        noteSettled(key);
         noteUnsent(process, key, move);
         noteSatisfied(process, key, move, decidedAtMs);
         return moved;
@@ -68,7 +69,13 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
     readDue: (key, mostEarlier) =>
       process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
-    read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
+    read: (key) =>
+      process.step('ledger.read', keyText(key), async () => {
+        const entry = await ledger.read(key);
+        // An earlier signal is read before it is executed, and may cancel entries before it is started.
+        if (entry?.status === 'accepted') noteSender(key);
+        return entry;
+      }),
     findByPrefix: (account, prefix, limit) =>
       process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
         ledger.findByPrefix(account, prefix, limit),
@@ -104,6 +111,13 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
 function noteSender(key: EntryKey): void {
   const invocation = currentInvocation();
   if (invocation !== null) invocation.sender = key;
+}
+
+/** From now on, they belong again to the signal whose message started it. */
+function noteSettled(key: EntryKey): void {
+  const invocation = currentInvocation();
+  if (invocation?.sender !== undefined && keyText(invocation.sender) === keyText(key))
+    delete invocation.sender;
 }
 
 /** Records the invocation and process in which an order could not be prepared. */

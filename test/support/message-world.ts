@@ -3,6 +3,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { longestLagMs } from '../../lib/exchange/lag.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import { kindOfType, type OrderRequest, type OrderType, type Side } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
@@ -138,8 +139,11 @@ export async function openMessageWorld(): Promise<MessageWorld> {
       const posted = await world.post(compose(clock.nowMs()), { account });
       const { signals = [posted.body] } = posted.body;
       const outcomes: string[] = [];
+      const trails = new Map<string | null, string | undefined>();
       for (const { signalId } of posted.status === 202 ? signals : []) {
-        outcomes.push((await world.settled(signalId ?? '', account)).status);
+        const entry = await world.settled(signalId ?? '', account);
+        outcomes.push(entry.status);
+        trails.set(entry.clientOrderId, trailingOf(entry));
       }
       const after = ordersOf(account);
       const cancelled = after
@@ -155,7 +159,9 @@ export async function openMessageWorld(): Promise<MessageWorld> {
         outcomes,
         effects: [
           ...cancelled,
-          ...arrived.map(([order, exits]) => describeOrder(order, order.amount, exits)),
+          ...arrived.map(([order, exits]) =>
+            describeOrder(order, order.amount, exits, trails.get(order.clientOrderId)),
+          ),
         ],
         worths: [
           ...cancelled,
@@ -170,8 +176,21 @@ export async function openMessageWorld(): Promise<MessageWorld> {
   };
 }
 
-/** An order in words, for example `limit buy 0.01 at 50000, reduce-only, stop-loss 49000`. */
-function describeOrder(order: OrderState, size: string, exits: OtoState | undefined): string {
+function trailingOf({ signal }: Entry): string | undefined {
+  return signal !== null && 'trailing' in signal ? signal.trailing : undefined;
+}
+
+/**
+ * An order in words, for example `limit buy 0.01 at 50000, reduce-only, stop-loss 49000`.
+ *
+ * @param trailing how far behind the best price the relay is to keep its stop-loss
+ */
+function describeOrder(
+  order: OrderState,
+  size: string,
+  exits: OtoState | undefined,
+  trailing?: string,
+): string {
   const { side, price, activationPrice, postOnly, reduceOnly, market } = order;
   const kind = kindOfType[order.type];
   // The relay sends a market order within its bound as a limit order that only takes.
@@ -188,6 +207,7 @@ function describeOrder(order: OrderState, size: string, exits: OtoState | undefi
     ...(reduceOnly ? ['reduce-only'] : []),
     ...(exits?.stopLoss == null ? [] : [`stop-loss ${exits.stopLoss}`]),
     ...(exits?.takeProfit == null ? [] : [`take-profit ${exits.takeProfit}`]),
+    ...(trailing === undefined ? [] : [`trailing ${trailing}`]),
   ].join(', ');
 }
 

@@ -21,7 +21,7 @@ import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
 import { explainWait } from './explain-wait.ts';
-import { followReduction } from './follow-reduction.ts';
+import { followUp } from './follow-up.ts';
 import { createKillSwitch, type PauseReading } from './kill-switch.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { mayPlanAgain } from './signal-time.ts';
@@ -110,7 +110,7 @@ async function executeAlone(
       return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, cleared.tell(plan.outcome));
     const status = await carryOut(services, account, entry, plan.action, begun);
-    if (status !== null) await followReduction(services, account, entry, status);
+    if (status !== null) await followUp(services, account, entry, status);
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));

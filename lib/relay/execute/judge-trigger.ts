@@ -23,6 +23,14 @@ const sidesByCondition: ReadonlyMap<string, TriggerSide> = new Map([
 ]);
 const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'falls' };
 
+/** What is compared with an expected trigger when no last price is known. */
+const unknownPrice = 'not known';
+
+/** Whether an order was denied because the last price has passed its trigger price, as far as that is known. */
+export function isTriggerPassed({ rule, actual }: Denial): boolean {
+  return rule === 'expect_trigger' && actual !== unknownPrice;
+}
+
 /**
  * Denies a signal whose trigger price is not on the side of the last price that its alert expects, or where that cannot
  * be told: without a last price, and in a dialect whose responses do not report the side.
@@ -48,7 +56,7 @@ export async function checkTrigger(
   if (client.dialect !== 'live')
     return deny(
       `a stop price ${expected} the last price`,
-      'not known',
+      unknownPrice,
       `expectTrigger cannot be checked: in the dialect "${client.dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
     );
   const lastPrice = await readLastPrice(client, signal.market, options);
@@ -57,7 +65,7 @@ export async function checkTrigger(
   if (lastPrice === null)
     return deny(
       limit,
-      'not known',
+      unknownPrice,
       `expectTrigger cannot be checked: the exchange reports no last price of ${signal.market}; ${advice}`,
     );
   const distance = parseDecimal(stopPrice).cmp(lastPrice);

@@ -1,6 +1,7 @@
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
+import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
 import type { Account } from '../../model/account.ts';
@@ -42,7 +43,8 @@ export async function planOrder(
   const { tradesOn } = traded;
   const client = await services.exchangeFor(account.name);
   const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
-  if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
+  const denied = unsupported ?? checkKept(signal, account, client.dialect);
+  if (denied !== null) return { verdict: 'denied', denial: denied };
   if (signal.size.unit === 'percent' && client.dialect !== 'live') return denyShare(client.dialect);
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };

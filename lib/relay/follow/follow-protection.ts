@@ -59,7 +59,9 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const [onSpot, elsewhere] = [[...doubtful].some(isSpot), [...doubtful].some((one) => !one.isSpot)];
+  const onSpot = [...doubtful].some(isSpot);
+  const elsewhere =
+    [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered = read === null ? null : createUncovered(read.positions, open);
@@ -79,7 +81,7 @@ export async function watchProtection(
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
-  return doubtful.size === 0 || read === null ? null : { positions: read, balances, readAtMs };
+  return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
 }
 
 function isSpot(one: FollowedEntry): boolean {
@@ -88,7 +90,13 @@ function isSpot(one: FollowedEntry): boolean {
 
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
 export function guards(one: FollowedEntry): boolean {
-  return one.wanted.length > 0 && one.held.gt(zero) && one.watched.exitsEnded !== true;
+  const isGuarded = one.wanted.length > 0 || one.signal.takeProfits !== undefined;
+  return isGuarded && one.held.gt(zero) && one.watched.exitsEnded !== true;
+}
+
+/** Whether it is an open order that protects a position, whose size may change under it. */
+function protectsPosition(one: FollowedEntry): boolean {
+  return one.entry.signal?.action === 'protect' && !one.isSpot && !one.areOrdersWhole;
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
@@ -121,6 +129,10 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
   const { unprotectedSinceMs } = one.watched;
   if (unprotectedSinceMs !== undefined) return nowMs - unprotectedSinceMs >= protectionBoundMs;
   return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
+}
+
+function hasFilled({ own }: FollowedEntry): boolean {
+  return parseDecimal(own?.filled ?? '0').gt(zero);
 }
 
 function lacksExit(one: FollowedEntry): boolean {
@@ -158,14 +170,20 @@ async function readBalances({ services, account, client, options }: Watch): Prom
 }
 
 /** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
-function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
+function isAlarmDue(
+  { services, keeps }: Watch,
+  one: FollowedEntry,
+  held: Naked | null,
+  nowMs: number,
+): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
   if (unprotectedSinceMs === undefined || nowMs - unprotectedSinceMs < protectionBoundMs) return false;
   if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
-  return (
-    unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
-  );
+  if (unprotectedAtMs === undefined) return true;
+  // Where the relay keeps the protection, the owner has ended it, which is told once; or it cannot be placed, which each
+  // further try tells.
+  return !keeps && hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs);
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
@@ -235,11 +253,15 @@ function isDone(
 ): boolean {
   const { signalId } = one.entry;
   if (!one.areOrdersWhole) return false;
-  if (!one.held.gt(zero)) return true;
-  if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
-  const isGone = one.watched.exitsEnded === true || held?.position.eq(zero) === true;
+  const isClosed = !one.held.gt(zero);
+  // Of the two exits of what filled, the one that has closed it may have been listed first.
+  const isEndMissing = isClosed && hasFilled(one) && lacksExit(one);
+  if (isClosed && !isEndMissing) return true;
+  if (held === undefined && !isClosed) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
+  const isGone = isClosed || one.watched.exitsEnded === true || held?.position.eq(zero) === true;
   const isKept = keeps && guards(one);
-  const isCalm = isGone || (!isKept && held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
+  const isCovered = held !== null && held !== undefined && !held.uncovered.gt(zero);
+  const isCalm = isGone || (!isKept && isCovered && !lacksExit(one));
   if (!isCalm) {
     memory.calmSinceMs.delete(signalId);
     return false;

@@ -37,6 +37,8 @@ export async function clearEntries(
   if (resting.length === 0) return false;
   const { exchangeTimeoutMs } = services;
   const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: cleared.startedAtMs + exchangeTimeoutMs / 2 };
+  const { account, signalId } = closing;
+  const names = { account, signalId };
   const ends: EntryEnd[] = [];
   for (const entry of resting) {
     const outcome = await cancelTarget(
@@ -46,12 +48,13 @@ export async function clearEntries(
       limits,
     );
     ends.push(await readEnd(client, entry, outcome, limits));
+    // The response reported another order.
+    if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, names);
   }
   cleared.add(ends, closing.position, services.clock.nowMs());
-  const { account, signalId } = closing;
   const { alarm, note } = cleared;
-  services.log.info('resting entries are cancelled before a close', { account, signalId, note });
-  if (alarm !== null) services.alarms.raise(alarm, { account, signalId });
+  services.log.info('resting entries are cancelled before a close', { ...names, note });
+  if (alarm !== null) services.alarms.raise(alarm, names);
   return true;
 }
 

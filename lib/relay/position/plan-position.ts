@@ -109,7 +109,9 @@ function leavesNothing(signal: PositionSignal, leg: LegPlan, { amount }: SeenPos
     return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).gte(amount.abs());
   }
   if (leg.kind !== 'satisfied' || !amount.eq(zero)) return false;
-  if (signal.action === 'close') return signal.part === undefined || signal.part === '100%';
+  // An order that presumes a flat position closes nothing when there is none.
+  if (signal.action === 'close')
+    return signal.unless === undefined && (signal.part === undefined || signal.part === '100%');
   return signal.action === 'target' && signal.target.unit === 'flat';
 }
 

@@ -6,7 +6,7 @@ import type { Account } from '../../model/account.ts';
 import { leftOf } from '../../protection/left-of.ts';
 import { shareOut } from '../../protection/shares.ts';
 import { namesOf, namesOfWish } from '../../protection/wanted.ts';
-import { parseWish, wishFactOf } from '../../protection/wishes.ts';
+import { parseWishes, wishFactOf } from '../../protection/wishes.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, needOfWish } from './ask-protection.ts';
 
@@ -28,9 +28,11 @@ export async function askAfterReduction(
     namesOf(record).map((name) => needOf(record, name)),
   );
   const place = { market: reduced.market, side: reduced.plannedOn?.side ?? null };
-  const wish = parseWish(await services.facts.read(account.name, wishFactOf(place)));
-  const ofWish = wish === null ? [] : namesOfWish(wish).map((name) => needOfWish(account.name, wish, name));
-  await askProtection(services, [...needs, ...ofWish]);
+  const wishes = parseWishes(await services.facts.read(account.name, wishFactOf(place)));
+  const ofWishes = wishes.flatMap((wish) =>
+    namesOfWish(wish).map((name) => needOfWish(account.name, wish, name)),
+  );
+  await askProtection(services, [...needs, ...ofWishes]);
 }
 
 /** The orders of which less is left than their exits are for. A whole close has cancelled the exits itself. */

@@ -11,18 +11,18 @@ import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
-import { type Guard, guardPosition } from '../../protection/guards.ts';
+import { type Guard, type GuardView, guardPosition, type PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
 import { trailPrices } from '../../protection/trailing.ts';
-import { describeName } from '../../protection/wanted.ts';
+import { describeGuard } from '../../protection/wanted.ts';
 import {
   describeSight,
   type PositionPlace,
   type ProtectionSight,
   parseSight,
-  parseWish,
+  parseWishes,
   sightFactOf,
   wishFactOf,
 } from '../../protection/wishes.ts';
@@ -103,39 +103,53 @@ export async function keepProtection(
   for (const { position, taken } of [...positionsOf(reading).map(neverTaken), ...onSpot]) {
     if (!isKnown(position, reading)) continue;
     const { entries, open } = inMarket(reading, position.market);
-    const wish = parseWish(await services.facts.read(account, wishFactOf(position)));
+    const wishes = parseWishes(await services.facts.read(account, wishFactOf(position)));
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
-    const seen = await trailPrices({ position, wish, records: listRecords(entries) }, before, readPrice);
-    const { guards, byHand } = guardPosition(position, { entries, open, nowMs, wish, sight: seen, taken });
-    const sight = withReleased(seen, wish, guards);
+    const seen = await trailPrices({ position, wishes, records: listRecords(entries) }, before, readPrice);
+    const view = { entries, open, nowMs, wishes, sight: seen, taken };
+    const { guards, byHand } = await guardKnown(services.facts, account, position, view);
+    const sight = withReleased(seen, wishes, guards);
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
       await services.facts.write(account, sightFactOf(position), describeSight(sight));
     for (const guard of guards) {
       const verdict = judgeGuard(guard, byHand, anySteps);
-      const name = `${guard.of} ${describeName(guard)}`;
+      const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
       if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
+      const wish = wishes.find(({ signalId }) => signalId === guard.of);
       if (guard.record !== null) needs.push(needOf(guard.record, guard));
-      else if (wish !== null) needs.push(needOfWish(account, wish, guard));
+      else if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
     }
   }
   asked.keepOnly(names);
   await askProtection(services, needs);
 }
 
+/** What the relay itself has cancelled is read only where something seems to have been ended by hand. */
+async function guardKnown(
+  facts: AccountFacts,
+  account: string,
+  position: GuardedPosition,
+  view: GuardView,
+): Promise<PositionGuards> {
+  const first = guardPosition(position, view);
+  if (position.isSpot === true || !first.guards.some(({ isReleased }) => isReleased)) return first;
+  return guardPosition(position, { ...view, taken: await readTaken(facts, account, position.market) });
+}
+
 /** What a wish placed and the owner has ended by hand; of an entry, its own record tells it. */
 function withReleased(
   sight: ProtectionSight,
-  wish: PositionWish | null,
+  wishes: readonly PositionWish[],
   guards: readonly Guard[],
 ): ProtectionSight {
-  if (wish === null) return sight;
-  const before = sight.ofWish === wish.signalId ? [...sight.released] : [];
+  const known = (name: string) => wishes.some(({ signalId }) => name.startsWith(`${signalId} `));
   const released = guards
-    .filter(({ of, isReleased, standing }) => of === wish.signalId && isReleased && standing.length === 0)
-    .map(describeName);
-  return { ...sight, ofWish: wish.signalId, released: new Set([...before, ...released]) };
+    .filter(({ record, amount }) => record === null && amount.gt(zero))
+    .filter(({ isReleased, standing }) => isReleased && standing.length === 0)
+    .map(describeGuard);
+  return { ...sight, released: new Set([...sight.released, ...released].filter(known)) };
 }
 
 function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerdict): string {
@@ -145,8 +159,8 @@ function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerd
 /** The positions that followed orders opened, or may have opened; of one that is gone, its absence. */
 function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosition[] {
   const places = new Map<string, PositionPlace>();
-  for (const { market, positionSide, protects, spot } of listRecords(entries)) {
-    if (protects !== null || spot !== null) continue;
+  for (const { market, positionSide, spot } of listRecords(entries)) {
+    if (spot !== null) continue;
     const side = positionSide === undefined || positionSide === 'BOTH' ? null : positionSide;
     places.set(`${market} ${side}`, { market, side });
   }

@@ -1,5 +1,5 @@
 import { describeAmount } from '../../account/seen-position.ts';
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
@@ -11,8 +11,9 @@ import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
-import { parseSight, parseWish, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
+import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
+import { isTriggerPassed } from '../execute/judge-trigger.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -59,11 +60,11 @@ export async function planProtect(
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, entries, open, taken } = reading;
-  const [wish, sight] = await Promise.all([
-    services.facts.read(account.name, wishFactOf(position)).then(parseWish),
+  const [wishes, sight] = await Promise.all([
+    services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const view = { entries, open, nowMs: services.clock.nowMs(), wish, sight, taken };
+  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
   const { guards, byHand } = guardPosition(position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
@@ -105,13 +106,21 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const { positionSide } = signal;
       const { amount, price, cancels } = verdict;
       const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
-      const plan = await planProtective(act, protectiveOrder(wanted, account), cancels);
+      const isWhole = amount.eq(floorToStep(guard.amount, act.market.amountStep));
+      const exact = isWhole ? { exact: formatDecimal(guard.amount) } : {};
+      const plan = await planProtective(act, { ...protectiveOrder(wanted, account), ...exact }, cancels);
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
-      return plan.verdict === 'denied' && plan.denial.rule === 'expect_trigger'
+      return plan.verdict === 'denied' && isTriggerPassed(plan.denial)
         ? await planAtMarket(act, verdict)
         : failedPlan(act, plan);
     }
   }
+}
+
+/** The exchange cancels both exits of a pair. The other one is not what the owner has ended by hand. */
+async function noteGoing({ services, entry, market, guard }: Act, cancels: readonly number[]): Promise<void> {
+  const pairs = guard.standing.flatMap(({ orderId, pair = [] }) => (cancels.includes(orderId) ? pair : []));
+  await noteTaken(services.facts, entry.account, market.name, [...cancels, ...pairs]);
 }
 
 /** Orders that are too much are cancelled; nothing is placed. */
@@ -122,8 +131,10 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     requests: cancels.map((orderId) => ({ cancel: orderId })),
     facts: { position: { amount: formatDecimal(position.amount) } },
     readAtMs,
+    // A pause of entries must not keep an order open that could open a position.
+    limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
     async send(options) {
-      if (position.isSpot === true) await noteTaken(services.facts, entry.account, market.name, cancels);
+      await noteGoing(act, cancels);
       const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
       const left = `the position is ${describeAmount(position.amount)}`;
       const outcome: Outcome = {
@@ -189,9 +200,10 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         if (isStop) {
           const outcome = await action.send(options);
           if (outcome.status !== 'placed') return told(entry, outcome);
+          await noteGoing(act, cancels);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
-        if (position.isSpot === true) await noteTaken(services.facts, entry.account, market.name, cancels);
+        await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
         return withReplaced(told(entry, await action.send(options)), done);

@@ -1,17 +1,22 @@
-import { readPosition } from '../../account/read-position.ts';
+import { listRecent, readPosition } from '../../account/read-position.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import { denyUnkept } from '../../limits/check-kept.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Side } from '../../model/order.ts';
 import type { ExitRole, PriceOrDistance, ProtectPositionSignal } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
+import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
 import { namesOfWish, pricedFrom } from '../../protection/wanted.ts';
-import { wishFactOf } from '../../protection/wishes.ts';
+import { asksFor, parseWishes, wishFactOf, withWish } from '../../protection/wishes.ts';
 import { deny, type Plan } from '../execute/action.ts';
+import { readLastPrice } from '../execute/judge-trigger.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
-import { askProtection, needOfWish } from './ask-protection.ts';
+import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import { checkWish } from './check-wish.ts';
 
 /** A stored signal about the protection of a whole position. */
 export type WishEntry = SignalEntry & { readonly signal: ProtectPositionSignal };
@@ -27,34 +32,20 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   const ground = await checkPositions(services, account, signal);
   if (!ground.ok) return ground.plan;
   const { market, client } = ground;
-  if (account.protection !== 'keep')
-    return deny(
-      'protection_not_kept',
-      "protection: 'keep'",
-      account.protection ?? 'alarm',
-      `account ${account.name} does not keep the protection of its positions, so the relay places no stop-loss by itself; write protection: 'keep' in relay.config.ts`,
-    );
+  if (account.protection !== 'keep') return { verdict: 'denied', denial: denyUnkept(account) };
   const query = { account: account.name, market: market.name, signalId, positionSide };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { amount, side } = reading.position;
-  if (amount.eq(zero))
-    return deny(
-      'no_position',
-      'an open position',
-      'flat',
-      `there is no open position in ${market.name} to protect; nothing was changed`,
-    );
-  const priced = pricesOf(signal, reading.basePrice, amount.gt(zero) ? 'buy' : 'sell');
-  if (priced === null)
-    return deny(
-      'no_entry_price',
-      'an average entry price',
-      'none',
-      `the exchange does not say the average entry price of the position in ${market.name}, which a distance and "entry" count from; write prices`,
-    );
+  if (amount.eq(zero)) return denyFlat(market.name);
+  const last = await readLastPrice(client, market.name, limits);
+  if (last === null) return denyUnpriced(market.name);
+  const priced = pricesOf(signal, { entry: reading.basePrice, last, side: sideOf(amount) });
+  if (priced === null) return denyNoEntryPrice(market.name);
+  const denial = checkWish({ ...market, ...priced, market: market.name, side: sideOf(amount), last });
+  if (denial !== null) return { verdict: 'denied', denial };
   const wish: PositionWish = {
     signalId,
     market: market.name,
@@ -63,7 +54,7 @@ export async function planWish(services: ExecuteServices, account: Account, entr
     atMs: services.clock.nowMs(),
     amount: formatDecimal(amount),
     ...priced,
-    ...(trailing === undefined ? {} : { trailing }),
+    ...(trailing === undefined ? {} : { trailing, from: formatDecimal(last) }),
   };
   const rehearsal = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsal !== null)
@@ -75,12 +66,8 @@ export async function planWish(services: ExecuteServices, account: Account, entr
         evidence: toJson(wish),
       },
     };
-  // Noted before its outcome is: a process that dies between the two carries it out again.
-  await services.facts.write(account.name, wishFactOf({ market: market.name, side }), toJson(wish));
-  await askProtection(
-    services,
-    namesOfWish(wish).map((name) => needOfWish(account.name, wish, name)),
-  );
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  await noteWish(services, account.name, wish, position);
   const note = `what protects the position of ${formatDecimal(amount)} is noted: ${describeWish(wish)}; its orders are signals of their own`;
   return {
     verdict: 'ended',
@@ -88,19 +75,76 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   };
 }
 
+function sideOf(amount: Decimal): Side {
+  return amount.gt(zero) ? 'buy' : 'sell';
+}
+
+/** Noted before its outcome is: a process that dies between the two carries it out again. */
+async function noteWish(
+  services: ExecuteServices,
+  account: string,
+  wish: PositionWish,
+  position: GuardedPosition,
+): Promise<void> {
+  const fact = wishFactOf(position);
+  const before = parseWishes(await services.facts.read(account, fact));
+  await services.facts.write(account, fact, toJson(withWish(before, wish)));
+  const { entries } = await listRecent(services, account, position.market);
+  await askProtection(services, needsAfter(account, wish, listRecords(entries), position));
+}
+
+/**
+ * The exchange cancels both exits of a pair when one of them goes: the stop-loss of the pair is replaced first, and then
+ * what the alert does not name of it. Following asks for whatever else does not fit.
+ */
+function needsAfter(
+  account: string,
+  wish: PositionWish,
+  records: readonly OrderRecord[],
+  position: GuardedPosition,
+): readonly ProtectionNeed[] {
+  const asked = namesOfWish(wish).map((name) => needOfWish(account, wish, name));
+  const pairs = shareOut(records, position).flatMap(({ record, amount }) =>
+    amount.gt(zero) && hasPair(record) ? record : [],
+  );
+  const ofPairs = (['stop_loss', 'take_profit'] as const)
+    .filter((role) => !asksFor(wish, role))
+    .flatMap((role) => pairs.map((record) => needOf(record, { of: record.signalId, role })));
+  return [...ofPairs, ...asked].toSorted(stopsFirst);
+}
+
+function hasPair({ exits }: OrderRecord): boolean {
+  return exits.length === 2;
+}
+
+function stopsFirst(one: ProtectionNeed, other: ProtectionNeed): number {
+  return Number(one.role === 'take_profit') - Number(other.role === 'take_profit');
+}
+
 type Prices = Pick<PositionWish, 'stopLoss' | 'takeProfits'>;
 
-/** @returns null when a distance counts from a price that is not known */
+interface PriceGround {
+  /** The average entry price; null when the exchange does not say it. */
+  readonly entry: Decimal | null;
+  readonly last: Decimal;
+  /** Of the orders that opened the position. */
+  readonly side: Side;
+}
+
+/**
+ * A stop-loss that follows the price begins at its distance from the last price, where the alert names no other beginning.
+ *
+ * @returns null when a distance counts from a price that is not known
+ */
 function pricesOf(
-  { stopLoss, takeProfits }: ProtectPositionSignal,
-  entryPrice: Decimal | null,
-  side: Side,
+  { stopLoss, takeProfits, trailing }: ProtectPositionSignal,
+  { entry, last, side }: PriceGround,
 ): Prices | null {
-  const price = (text: PriceOrDistance | 'entry', role: ExitRole): string | null => {
-    const exact = text === 'entry' ? entryPrice : pricedFrom(text, entryPrice, role, side);
-    return exact === null ? null : exact.round(pricePlaces).toFixed();
-  };
-  const stop = stopLoss === undefined ? undefined : price(stopLoss, 'stop_loss');
+  const write = (exact: Decimal | null) => exact?.round(pricePlaces).toFixed() ?? null;
+  const price = (text: PriceOrDistance | 'entry', role: ExitRole): string | null =>
+    write(text === 'entry' ? entry : pricedFrom(text, entry, role, side));
+  const first = trailing === undefined ? undefined : write(pricedFrom(trailing, last, 'stop_loss', side));
+  const stop = stopLoss === undefined ? first : price(stopLoss, 'stop_loss');
   const targets = takeProfits?.map((part) => ({ ...part, price: price(part.price, 'take_profit') }));
   if (stop === null) return null;
   const known = targets?.flatMap(({ price: exact, share }) =>
@@ -115,6 +159,33 @@ function pricesOf(
 
 /** Enough for every price; an average has no end. */
 const pricePlaces = 8;
+
+function denyFlat(market: string): Plan {
+  return deny(
+    'no_position',
+    'an open position',
+    'flat',
+    `there is no open position in ${market} to protect; nothing was changed`,
+  );
+}
+
+function denyUnpriced(market: string): Plan {
+  return deny(
+    'no_last_price',
+    'a last price',
+    'none',
+    `the exchange reports no last price of ${market}, so nobody knows whether the stop-loss would close the position at once; nothing was changed. Send it again`,
+  );
+}
+
+function denyNoEntryPrice(market: string): Plan {
+  return deny(
+    'no_entry_price',
+    'an average entry price',
+    'none',
+    `the exchange does not say the average entry price of the position in ${market}, which a distance and "entry" count from; write prices`,
+  );
+}
 
 function describeWish({ stopLoss, trailing, takeProfits = [] }: PositionWish): string {
   return [

@@ -44,11 +44,12 @@ export async function readGround(
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind !== 'seen') return reading;
   const { entries } = await listRecent(services, query.account, market.name);
+  const taken = await readTaken(services.facts, query.account, market.name);
   const open = await listOpenOrders(client, market.name, limits);
   if (!open.isWhole) return openUnread;
   const { amount, side } = reading.position;
   const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
-  return { ...reading, position, entries, open: open.orders, taken: new Set(), free: null };
+  return { ...reading, position, entries, open: open.orders, taken, free: null };
 }
 
 const openUnread = {

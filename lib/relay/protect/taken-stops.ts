@@ -5,8 +5,8 @@ import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
 const mostKept = 200;
 
 /**
- * The ids of the stop-losses of a spot market that the relay itself has cancelled, or was about to. One that nobody else
- * can have cancelled is placed again.
+ * The ids of the exits of a market that the relay itself has cancelled, or was about to. One that nobody else can have
+ * cancelled is placed again.
  *
  * @throws RelayError `store_unavailable`
  */
@@ -20,8 +20,8 @@ export async function readTaken(
 }
 
 /**
- * Called before they are cancelled: on spot the old order goes before the new one stands, and a relay that is killed in
- * between must know that it was not the owner who cancelled it. Only the signals of the market write it, one at a time.
+ * Called before they are cancelled: the old order may go before the new one stands, and a relay that is killed in between
+ * must know that it was not the owner who cancelled it. Only the signals of the market write it, one at a time.
  *
  * @throws RelayError `store_unavailable`
  */

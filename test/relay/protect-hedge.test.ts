@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** In hedge mode each side of a market has its own position, and its own protection. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay({ market: 'BTC_PERP' });
+  relay.paper.control.setHedgeMode('main', true);
+});
+afterEach(() => relay.close());
+
+const order = { orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
+const long = { ...order, action: 'buy', positionSide: 'LONG', stopLoss: '48000', takeProfit: '52000' };
+const short = { ...order, action: 'sell', positionSide: 'SHORT', stopLoss: '52000', takeProfit: '48000' };
+
+describe('With a long and a short position', () => {
+  beforeEach(async () => {
+    await relay.say(long);
+    await relay.say(short);
+    await relay.goOn(30);
+    expect(await relay.held()).toBe('LONG 0.1, SHORT -0.1');
+    expect(await relay.open()).toEqual([
+      'buy 0.1 at 48000',
+      'buy 0.1 stop 52000',
+      'sell 0.1 at 52000',
+      'sell 0.1 stop 48000',
+    ]);
+  });
+
+  test('a protect changes the position that it names, and no other', async () => {
+    expect(
+      await relay.say({
+        action: 'protect',
+        positionSide: 'LONG',
+        stopLoss: '49000',
+        takeProfits: [{ price: '51000', share: '50%' }],
+      }),
+    ).toMatchObject({ status: 'satisfied' });
+    await relay.goOn(30);
+
+    const ofShort = ['buy 0.1 at 48000', 'buy 0.1 stop 52000'];
+    expect(await relay.open()).toEqual([
+      ...ofShort,
+      'sell 0.05 at 51000, reduces',
+      'sell 0.1 stop 49000, reduces',
+    ]);
+    relay.setPrice('51000');
+    await relay.goOn(30);
+    expect(await relay.held()).toBe('LONG 0.05, SHORT -0.1');
+    expect(await relay.open()).toEqual([...ofShort, 'sell 0.05 stop 49000, reduces']);
+
+    relay.setPrice('48900');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual(['SHORT -0.1', ofShort]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('a trailing one follows the price on its side', async () => {
+    await relay.say({ action: 'protect', positionSide: 'SHORT', trailing: '1%' });
+    await relay.goOn(6);
+    relay.setPrice('49000');
+    await relay.goOn(6);
+
+    expect(await relay.open()).toEqual([
+      'buy 0.1 at 48000, reduces',
+      'buy 0.1 stop 49490, reduces',
+      'sell 0.1 at 52000',
+      'sell 0.1 stop 48000',
+    ]);
+  });
+
+  test('a protect without a side is denied', async () => {
+    expect(await relay.say({ action: 'protect', stopLoss: '49000' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'hedge_mode' } }],
+    });
+  });
+});
+
+test('An entry of one side with several take-profits is sold by them', async () => {
+  await relay.say(short);
+  await relay.say({
+    ...long,
+    takeProfit: undefined,
+    takeProfits: [
+      { price: '51000', share: '50%' },
+      { price: '51500', share: '50%' },
+    ],
+  });
+  await relay.goOn(30);
+  relay.setPrice('51600');
+  await relay.goOn(30);
+
+  expect(await relay.held()).toBe('SHORT -0.1');
+  expect(await relay.open()).toEqual(['buy 0.1 at 48000', 'buy 0.1 stop 52000']);
+  expect(relay.alarmNames()).toEqual([]);
+});

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
+
+/** An alert changes what protects the open position of a market. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+});
+afterEach(() => relay.close());
+
+const buy = {
+  action: 'buy',
+  orderType: 'market',
+  quantity: '0.1',
+  maxSlippage: '0.5%',
+  stopLoss: '48000',
+  takeProfit: '52000',
+};
+const protect = (members: object) => relay.say({ action: 'protect', ...members });
+
+describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
+  beforeEach(async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
+  });
+
+  test('a stop-loss at the entry price takes the place of that of the entry, and the take-profit stays', async () => {
+    relay.setPrice('51000');
+    expect(await protect({ stopLoss: 'entry' })).toMatchObject({ status: 'satisfied' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces', 'sell 0.1 stop 50000, reduces']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('a take-profit alone leaves a stop-loss at the price of the entry', async () => {
+    await protect({ takeProfit: '53000' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 48000, reduces']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('both take the place of both', async () => {
+    await protect({ stopLoss: '2%', takeProfit: '3%' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 51500, reduces', 'sell 0.1 stop 49000, reduces']);
+  });
+
+  test('a second one keeps what it does not name of the first', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    await relay.goOn(30);
+    await protect({ stopLoss: '49500' });
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 49500, reduces']);
+
+    await protect({ takeProfit: '54000' });
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.1 at 54000, reduces', 'sell 0.1 stop 49500, reduces']);
+  });
+
+  test('the position is never without a stop-loss meanwhile, nor has it two take-profits', async () => {
+    const seen: string[] = [];
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    for (let second = 0; second < 30; second += 3) {
+      seen.push((await relay.open()).join(' | '));
+      await relay.goOn(3);
+    }
+
+    expect(seen.filter((orders) => !orders.includes('stop'))).toEqual([]);
+    expect(seen.filter((orders) => orders.split(' at ').length > 2)).toEqual([]);
+  });
+
+  test('its stop-loss closes the position, and its take-profit goes with it', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    await relay.goOn(30);
+    relay.setPrice('48900');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('its take-profit closes the position, and its stop-loss goes with it', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '51000' });
+    await relay.goOn(30);
+    relay.setPrice('51100');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('a close cancels what it placed', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    await relay.goOn(30);
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('a close of one half leaves one half of it', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    await relay.goOn(30);
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+
+    expect(await relay.open()).toEqual(['sell 0.05 at 53000, reduces', 'sell 0.05 stop 49000, reduces']);
+  });
+
+  test('a later entry brings its own', async () => {
+    await protect({ stopLoss: '49000', takeProfit: '53000' });
+    await relay.goOn(30);
+    await relay.say({ ...buy, stopLoss: '47000', takeProfit: '54000' });
+    await relay.goOn(60);
+
+    expect(await relay.open()).toEqual([
+      'sell 0.1 at 53000, reduces',
+      'sell 0.1 at 54000',
+      'sell 0.1 stop 47000',
+      'sell 0.1 stop 49000, reduces',
+    ]);
+  });
+
+  test.each(['sell 0.1 stop 49000, reduces', 'sell 0.1 at 53000, reduces'])(
+    'what the owner cancels of it is not placed again: %s',
+    async (order) => {
+      await protect({ stopLoss: '49000', takeProfit: '53000' });
+      await relay.goOn(30);
+      await relay.cancelByHand(order);
+      await relay.goOn(180);
+
+      expect(await relay.open()).toEqual(
+        ['sell 0.1 at 53000, reduces', 'sell 0.1 stop 49000, reduces'].filter((each) => each !== order),
+      );
+    },
+  );
+
+  test('a new one places what the owner had cancelled', async () => {
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(30);
+    await relay.cancelByHand('sell 0.1 stop 49000, reduces');
+    await relay.goOn(60);
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces', 'sell 0.1 stop 49000, reduces']);
+  });
+
+  test('a stop-loss that the price has passed is denied, and nothing changes', async () => {
+    expect(await protect({ stopLoss: '50500' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'stop_loss_passed', limit: 'below 50000', actual: '50500' } }],
+    });
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.1',
+      ['sell 0.1 at 52000', 'sell 0.1 stop 48000'],
+    ]);
+  });
+
+  test('so is break-even while the position loses', async () => {
+    relay.setPrice('49000');
+
+    expect(await protect({ stopLoss: 'entry' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'stop_loss_passed' } }],
+    });
+  });
+
+  test.each([{ takeProfit: '49900' }, { takeProfits: [{ price: '49900', share: '10%' }] }])(
+    'a take-profit that the price has reached is denied: %j',
+    async (members) => {
+      expect(await protect(members)).toMatchObject({
+        status: 'denied',
+        steps: [{}, { evidence: { rule: 'take_profit_reached', limit: 'above 50000', actual: '49900' } }],
+      });
+    },
+  );
+
+  test('a price that is a per cent without its sign is denied', async () => {
+    expect(await protect({ stopLoss: '2' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'exit_too_far', actual: '2' } }],
+    });
+  });
+});
+
+test('Without a position it is denied, and later entries know nothing of it', async () => {
+  expect(await protect({ stopLoss: '49000' })).toMatchObject({
+    status: 'denied',
+    steps: [{}, { evidence: { rule: 'no_position' } }],
+  });
+  await relay.say(buy);
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
+});
+
+test('A position that was bought by hand is protected as a whole', async () => {
+  await relay.byHand('buy', '0.07');
+  relay.clock.advance(30_000);
+  await protect({ stopLoss: '49000', takeProfit: '53000' });
+  await relay.goOn(30);
+  expect(await relay.open()).toEqual(['sell 0.07 at 53000, reduces', 'sell 0.07 stop 49000, reduces']);
+
+  relay.setPrice('48900');
+  await relay.goOn(60);
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+});
+
+test('A short position is protected on its other side', async () => {
+  await relay.say({ ...buy, action: 'sell', stopLoss: '52000', takeProfit: '48000' });
+  await relay.goOn(30);
+  await protect({ stopLoss: '1%', takeProfit: '49000' });
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['buy 0.1 at 49000, reduces', 'buy 0.1 stop 50499.98, reduces']);
+});
+
+describe('While the last price cannot be read', () => {
+  beforeEach(async () => {
+    await relay.close();
+    // An account that may sell at market what a stop-loss has missed.
+    relay = await openKeptRelay({ settings: settingsWith({ maxSlippage: '0.5%' }) });
+    await relay.say(buy);
+    await relay.goOn(30);
+  });
+
+  test('a protect is denied', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ticker', probability: 1 });
+
+    expect(await protect({ stopLoss: '49000' })).toMatchObject({
+      status: 'denied',
+      steps: [{}, { evidence: { rule: 'no_last_price' } }],
+    });
+  });
+
+  test('no position is closed for want of a stop-loss: it is told, and placed later', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ticker', probability: 1 });
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(15);
+    expect(await relay.held()).toBe('0.05');
+    expect(relay.alarmNames()).toContain('protection_failed');
+
+    relay.paper.control.clearFaults();
+    await relay.goOn(60);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.05',
+      ['sell 0.05 at 52000, reduces', 'sell 0.05 stop 48000, reduces'],
+    ]);
+  });
+});
+
+test('Beside a stop by hand only what that leaves gets a stop-loss', async () => {
+  await relay.byHand('buy', '0.1');
+  relay.clock.advance(30_000);
+  await relay.stopByHand('49000', '0.04');
+  await protect({ stopLoss: '48500' });
+  await relay.goOn(120);
+
+  expect(await relay.open()).toEqual(['sell 0.04 stop 49000, reduces', 'sell 0.06 stop 48500, reduces']);
+});

@@ -1,0 +1,286 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** Several take-profits, each for a share of what an order opened or of a position. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+});
+afterEach(() => relay.close());
+
+const parts = [
+  { price: '51000', share: '50%' },
+  { price: '52000', share: '30%' },
+  { price: '53000', share: '20%' },
+];
+const buy = {
+  action: 'buy',
+  orderType: 'market',
+  quantity: '0.1',
+  maxSlippage: '0.5%',
+  stopLoss: '48000',
+  takeProfits: parts,
+};
+const whole = [
+  'sell 0.02 at 53000, reduces',
+  'sell 0.03 at 52000, reduces',
+  'sell 0.05 at 51000, reduces',
+  'sell 0.1 stop 48000',
+];
+
+describe('An entry of 0.1 with three take-profits', () => {
+  test('has them as soon as it has filled', async () => {
+    await relay.say(buy);
+
+    expect(await relay.open()).toEqual(whole);
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(whole);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is sold by one after the other, and its stop-loss is for the rest', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.05',
+      ['sell 0.02 at 53000, reduces', 'sell 0.03 at 52000, reduces', 'sell 0.05 stop 48000, reduces'],
+    ]);
+
+    relay.setPrice('52000');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.02',
+      ['sell 0.02 at 53000, reduces', 'sell 0.02 stop 48000, reduces'],
+    ]);
+
+    relay.setPrice('47900');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is sold whole by all of them, and nothing is left open', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('53500');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('loses a share of each when one half is closed', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual([
+      'sell 0.01 at 53000, reduces',
+      'sell 0.015 at 52000, reduces',
+      'sell 0.025 at 51000, reduces',
+      'sell 0.05 stop 48000, reduces',
+    ]);
+  });
+
+  test('takes from the others alike when one half is closed after the first has sold', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(30);
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.025',
+      ['sell 0.01 at 53000, reduces', 'sell 0.015 at 52000, reduces', 'sell 0.025 stop 48000, reduces'],
+    ]);
+  });
+
+  test('has none left after a close', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('has none left after a close by hand', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+  });
+
+  test('does not get one again that the owner has cancelled', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.cancelByHand('sell 0.03 at 52000, reduces');
+    await relay.goOn(120);
+
+    expect(await relay.open()).toEqual(whole.filter((order) => !order.includes('52000')));
+  });
+
+  test('measures distances from the price at which it filled', async () => {
+    await relay.say({
+      ...buy,
+      takeProfits: [
+        { distance: '2%', share: '50%' },
+        { percent: 4, share: '50%' },
+      ],
+    });
+
+    expect(await relay.open()).toEqual([
+      'sell 0.05 at 51000, reduces',
+      'sell 0.05 at 52000, reduces',
+      'sell 0.1 stop 48000',
+    ]);
+  });
+
+  test('without a stop-loss has its take-profits all the same', async () => {
+    await relay.say({ ...buy, stopLoss: undefined });
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(whole.slice(0, 3));
+
+    relay.setPrice('51000');
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.025');
+    await relay.goOn(60);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.025',
+      ['sell 0.01 at 53000, reduces', 'sell 0.015 at 52000, reduces'],
+    ]);
+  });
+
+  test('leaves the rest without a take-profit when its shares come to less', async () => {
+    await relay.say({ ...buy, takeProfits: parts.slice(0, 2) });
+    await relay.goOn(30);
+    relay.setPrice('52500');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.02', ['sell 0.02 stop 48000, reduces']]);
+  });
+
+  test('rounds shares to the steps of the market, and comes to rest', async () => {
+    const thirds = ['51000', '52000', '53000'].map((price) => ({ price, share: '33.3%' }));
+    await relay.say({ ...buy, quantity: '0.010001', takeProfits: thirds });
+    await relay.goOn(60);
+    const before = (await relay.services.ledger.list({ account: 'main', limit: 50 })).entries.length;
+    await relay.goOn(300);
+
+    expect(await relay.open()).toEqual([
+      'sell 0.00333 at 51000, reduces',
+      'sell 0.00333 at 52000, reduces',
+      'sell 0.00333 at 53000, reduces',
+      'sell 0.010001 stop 48000',
+    ]);
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 50 });
+    expect(entries).toHaveLength(before);
+  });
+});
+
+test('A resting entry gets larger take-profits as it fills on', async () => {
+  const rest = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
+  await relay.say(rest);
+  relay.fill('49500', '0.04');
+  await relay.goOn(30);
+  expect((await relay.open()).filter((order) => order.includes(' at 5'))).toEqual([
+    'sell 0.008 at 53000, reduces',
+    'sell 0.012 at 52000, reduces',
+    'sell 0.02 at 51000, reduces',
+  ]);
+
+  relay.setPrice('49400');
+  await relay.goOn(60);
+  expect([await relay.held(), await relay.open()]).toEqual(['0.1', whole]);
+});
+
+test('A target that opens has them, and one that turns the position has its own', async () => {
+  await relay.say({
+    action: 'target',
+    target: '0.1',
+    maxSlippage: '0.5%',
+    stopLoss: '48000',
+    takeProfits: parts,
+  });
+  await relay.goOn(30);
+  expect([await relay.held(), await relay.open()]).toEqual(['0.1', whole]);
+
+  const below = [
+    { price: '49000', share: '50%' },
+    { price: '48000', share: '50%' },
+  ];
+  await relay.say({
+    action: 'target',
+    target: '-0.1',
+    maxSlippage: '0.5%',
+    stopLoss: '52000',
+    takeProfits: below,
+  });
+  await relay.goOn(30);
+  expect([await relay.held(), await relay.open()]).toEqual([
+    '-0.1',
+    ['buy 0.05 at 48000, reduces', 'buy 0.05 at 49000, reduces', 'buy 0.1 stop 52000'],
+  ]);
+  expect(relay.alarmNames()).toEqual([]);
+});
+
+test('A reverse has those of the new position', async () => {
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.say({
+    action: 'reverse',
+    maxSlippage: '0.5%',
+    stopLoss: '4%',
+    takeProfits: [{ price: '49000', share: '50%' }],
+  });
+  await relay.goOn(30);
+
+  expect([await relay.held(), await relay.open()]).toEqual([
+    '-0.1',
+    ['buy 0.05 at 49000, reduces', 'buy 0.1 stop 51999.98'],
+  ]);
+  expect(relay.alarmNames()).toEqual([]);
+});
+
+describe('A protect with three take-profits', () => {
+  beforeEach(async () => {
+    await relay.say({ ...buy, takeProfits: undefined, takeProfit: '54000' });
+    await relay.goOn(30);
+    await relay.say({ action: 'protect', takeProfits: parts });
+    await relay.goOn(30);
+  });
+  const kept = [...whole.slice(0, 3), 'sell 0.1 stop 48000, reduces'];
+
+  test('takes the place of the single one of the entry', async () => {
+    expect(await relay.open()).toEqual(kept);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('sells one after the other, and the stop-loss is for the rest', async () => {
+    relay.setPrice('51000');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.05',
+      ['sell 0.02 at 53000, reduces', 'sell 0.03 at 52000, reduces', 'sell 0.05 stop 48000, reduces'],
+    ]);
+
+    relay.setPrice('47900');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('gives way to a single one', async () => {
+    await relay.say({ action: 'protect', takeProfit: '55000' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 55000, reduces', 'sell 0.1 stop 48000, reduces']);
+  });
+});

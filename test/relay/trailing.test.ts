@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** A stop-loss that the relay moves behind the best price. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+});
+afterEach(() => relay.close());
+
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%', trailing: '2%' };
+
+/** The open orders at each of these prices, each for six seconds. */
+async function through(prices: readonly string[]): Promise<readonly string[]> {
+  const seen: string[] = [];
+  for (const price of prices) {
+    relay.setPrice(price);
+    await relay.goOn(6);
+    seen.push((await relay.open()).join(' | '));
+  }
+  return seen;
+}
+
+describe('The stop-loss of an entry that trails by 2 %', () => {
+  test('is held by the exchange from the fill on, and stays while the price does', async () => {
+    await relay.say(buy);
+    await relay.goOn(60);
+
+    expect(await relay.open()).toEqual(['sell 0.1 stop 49000']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('moves up with the price, and never down', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+
+    expect(await through(['50500', '51000', '50200', '51000', '52000', '51500'])).toEqual([
+      'sell 0.1 stop 49490, reduces',
+      'sell 0.1 stop 49980, reduces',
+      'sell 0.1 stop 49980, reduces',
+      'sell 0.1 stop 49980, reduces',
+      'sell 0.1 stop 50960, reduces',
+      'sell 0.1 stop 50960, reduces',
+    ]);
+    relay.setPrice('50900');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('moves only when the best price has gone a tenth of the distance further', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+
+    expect(await through(['50099', '50099.9', '50100', '50199', '50201'])).toEqual([
+      'sell 0.1 stop 49000',
+      'sell 0.1 stop 49000',
+      'sell 0.1 stop 49098, reduces',
+      'sell 0.1 stop 49098, reduces',
+      'sell 0.1 stop 49196.98, reduces',
+    ]);
+  });
+
+  test('stands before the old one goes', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.asked.length = 0;
+    relay.setPrice('51000');
+    await relay.goOn(6);
+
+    const acts = relay.asked.filter((path) => /\/order\//.test(path) && !/history/.test(path));
+    expect(acts).toEqual(['/api/v4/order/collateral/stop-limit', '/api/v4/order/cancel']);
+  });
+
+  test('begins at the stop-loss that stands beside it, until it is further', async () => {
+    await relay.say({ ...buy, stopLoss: '49500' });
+    await relay.goOn(30);
+
+    expect(await through(['50300', '50400', '51000'])).toEqual([
+      'sell 0.1 stop 49500',
+      'sell 0.1 stop 49500',
+      'sell 0.1 stop 49980, reduces',
+    ]);
+  });
+
+  test('keeps the take-profit of the entry when it moves', async () => {
+    await relay.say({ ...buy, takeProfit: '53000' });
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 49980, reduces']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is for what is left when one half is closed', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(6);
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.05 stop 49980, reduces']);
+    relay.setPrice('52000');
+    await relay.goOn(6);
+    expect(await relay.open()).toEqual(['sell 0.05 stop 50960, reduces']);
+  });
+
+  test('is not placed again when the owner cancels it, however far the price goes', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(6);
+    await relay.cancelByHand('sell 0.1 stop 49980, reduces');
+    await relay.goOn(30);
+    relay.setPrice('53000');
+    await relay.goOn(90);
+
+    expect(await relay.open()).toEqual([]);
+    expect(relay.alarmNames()).toContain('position_unprotected');
+  });
+});
+
+test('A short position is trailed from above', async () => {
+  await relay.say({ ...buy, action: 'sell' });
+  await relay.goOn(30);
+
+  expect(await through(['49500', '49000', '49800'])).toEqual([
+    'buy 0.1 stop 50490, reduces',
+    'buy 0.1 stop 49980, reduces',
+    'buy 0.1 stop 49980, reduces',
+  ]);
+  relay.setPrice('50100');
+  await relay.goOn(30);
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+});
+
+describe('A protect that trails by 1 %', () => {
+  const entry = { ...buy, trailing: undefined, stopLoss: '48000', takeProfit: '53000' };
+  beforeEach(async () => {
+    await relay.say(entry);
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.say({ action: 'protect', trailing: '1%' });
+  });
+
+  test('stands at once at its distance from the last price', async () => {
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 50490, reduces']);
+  });
+
+  test('follows the price from there', async () => {
+    expect(await through(['51400', '51000', '52000'])).toEqual([
+      'sell 0.1 at 53000, reduces | sell 0.1 stop 50886, reduces',
+      'sell 0.1 at 53000, reduces | sell 0.1 stop 50886, reduces',
+      'sell 0.1 at 53000, reduces | sell 0.1 stop 51480, reduces',
+    ]);
+    relay.setPrice('51400');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('ends with a fixed stop-loss that takes its place', async () => {
+    await relay.goOn(6);
+    await relay.say({ action: 'protect', stopLoss: 'entry' });
+    relay.setPrice('52500');
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 50000, reduces']);
+  });
+
+  test('says nothing about the next position', async () => {
+    await relay.goOn(30);
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+    relay.setPrice('50000');
+    await relay.say({ ...entry, stopLoss: '47000' });
+    await relay.goOn(60);
+    relay.setPrice('51500');
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 53000', 'sell 0.1 stop 47000']);
+  });
+});

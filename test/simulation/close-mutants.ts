@@ -1,0 +1,43 @@
+import { isPositionSignal } from '../../lib/model/signal.ts';
+import { override } from '../support/override.ts';
+import { changeEntries } from './ledger-mutants.ts';
+import type { Mutant } from './mutation.ts';
+
+/** Position actions make market orders alone, but the entries that rest are of any kind. */
+const kinds = [] as const;
+
+/** Broken variants of the relay whose closes leave something behind. */
+export const closeMutants: readonly Mutant[] = [
+  {
+    name: 'entries-left-resting',
+    breaks: 'a close does not cancel the entries that rest in its market',
+    seeds: 100,
+    dialect: 'live',
+    kinds,
+    mutation: {
+      ledger: (ledger, { handlerName }) =>
+        handlerName === 'execute'
+          ? changeEntries(ledger, (entry) =>
+              entry.signal !== null && isPositionSignal(entry.signal)
+                ? { ...entry, signal: { ...entry.signal, keepEntries: true } }
+                : entry,
+            )
+          : ledger,
+    },
+  },
+  {
+    name: 'silent-rest',
+    breaks: 'a close that fills in part raises no alarm',
+    seeds: 300,
+    dialect: 'live',
+    kinds: ['market'],
+    mutation: {
+      alarms: (alarms) =>
+        override(alarms, {
+          raise(alarm, facts) {
+            if (alarm.name !== 'close_incomplete') alarms.raise(alarm, facts);
+          },
+        }),
+    },
+  },
+];
