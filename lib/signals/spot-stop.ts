@@ -32,7 +32,7 @@ export function findStopObstacle(
   if (protection !== 'keep')
     return {
       field: 'stopLoss',
-      reason: `where the exchange has no stop-loss of an order: the relay places it itself for an account with protection: 'keep', and account ${name} has not; set it in relay.config.ts, or send a stop order of the other side after the entry`,
+      reason: `where the exchange has no stop-loss of an order: the relay places it itself for an account with protection: 'keep', and account ${name} has not; set it in relay.config.ts, or send a ${region === null ? 'stop_limit' : 'stop_market'} order of the other side after the entry`,
     };
   const type: OrderType = stopKind === 'market' ? 'spot_stop_market' : 'spot_stop_limit';
   if (region !== null && !regionOrderTypes[region].includes(type))
