@@ -1,54 +1,67 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { GuardedPosition } from '../support/guarded-position.ts';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** What simulations found about stop-losses and take-profits that are kept to their position. */
-let guarded: GuardedPosition;
+let relay: KeptRelay;
 beforeEach(async () => {
-  guarded = await GuardedPosition.open();
+  relay = await openKeptRelay();
 });
-afterEach(() => guarded.relay.close());
+afterEach(() => relay.close());
 
 const exits = { stopLoss: '48000', takeProfit: '52000' };
-const buy = { action: 'buy', orderType: 'market', quantity: '0.1', ...exits };
+const market = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
+const buy = { ...market, ...exits };
 
 test('the newest of two entries keeps its share although the older one is on a later page of the ledger', async () => {
-  await guarded.send(buy);
-  await guarded.goOn(30);
-  for (let count = 0; count < 30; count += 1) await guarded.send({ action: 'buy', quantity: '1000' });
-  await guarded.send({ ...buy, stopLoss: '47000', takeProfit: '53000' });
-  await guarded.goOn(30);
+  await relay.say(buy);
+  await relay.goOn(30);
+  for (let count = 0; count < 30; count += 1) await relay.say({ ...market, quantity: '1000' });
+  await relay.say({ ...buy, stopLoss: '47000', takeProfit: '53000' });
+  await relay.goOn(30);
 
-  await guarded.send({ action: 'target', target: '0.15' });
-  await guarded.goOn(30);
+  await relay.say({ action: 'target', target: '0.15', maxSlippage: '0.5%' });
+  await relay.goOn(30);
 
-  expect(await guarded.open()).toEqual([
-    'sell 0.05 at 52000',
-    'sell 0.05 stop 48000',
+  expect(await relay.open()).toEqual([
+    'sell 0.05 at 52000, reduces',
+    'sell 0.05 stop 48000, reduces',
     'sell 0.1 at 53000',
     'sell 0.1 stop 47000',
   ]);
 });
 
 test('a pause of entries leaves no stop-loss of a position that the owner has closed by hand', async () => {
-  await guarded.send(buy);
-  await guarded.goOn(30);
-  const pause = { sinceMs: guarded.relay.clock.nowMs(), reason: 'a test', kind: 'entries' } as const;
-  await guarded.relay.services.ledger.writePause('main', pause);
+  await relay.say(buy);
+  await relay.goOn(30);
+  const pause = { sinceMs: relay.clock.nowMs(), reason: 'a test', kind: 'entries' } as const;
+  await relay.services.ledger.writePause('main', pause);
 
-  await guarded.byHand('sell', '0.1');
-  await guarded.goOn(30);
+  await relay.byHand('sell', '0.1');
+  await relay.goOn(30);
 
-  expect(await guarded.open()).toEqual([]);
+  expect(await relay.open()).toEqual([]);
 });
 
 test('a close that cancels a resting entry tells a response about another order', async () => {
-  const resting = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
-  await guarded.send(resting);
-  await guarded.send(buy);
-  await guarded.goOn(30);
-  guarded.relay.paper.control.addFault({ fault: 'contradict', endpoint: 'cancel-order', count: 1 });
+  await relay.say({ ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined });
+  await relay.say(buy);
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'contradict', endpoint: 'cancel-order', count: 1 });
 
-  await guarded.send({ action: 'close' });
+  await relay.say({ action: 'close', maxSlippage: '0.5%' });
 
-  expect(guarded.alarmNames()).toContain('order_contradicted');
+  expect(relay.alarmNames()).toContain('order_contradicted');
+});
+
+test('a stop-loss that the owner has cancelled is told although an older entry has none', async () => {
+  await relay.say({ ...market, takeProfit: '52000' });
+  await relay.goOn(30);
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.1');
+  await relay.cancelByHand('sell 0.1 stop 48000');
+  await relay.goOn(90);
+
+  expect(await relay.held()).toBe('0.1');
+  expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', signalId: 's2' }]);
 });

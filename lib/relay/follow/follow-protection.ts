@@ -64,10 +64,10 @@ export async function watchProtection(
     [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open);
+  const uncovered = read === null ? null : createUncovered(read.positions, open, followed);
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
-  for (const one of followed) {
+  for (const one of followed.toReversed()) {
     const isHidden = !one.isSpot && mayHide(read?.hidden ?? [], one.market);
     const source = one.isSpot ? uncoveredSpot : uncovered;
     const held = !doubtful.has(one)

@@ -1,4 +1,4 @@
-import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
@@ -13,13 +13,21 @@ export interface Naked {
   readonly isSure: boolean;
 }
 
-/** Shares what no stop-loss covers among the entries, the oldest first. */
-export function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
+/**
+ * Shares what no stop-loss covers among the entries that lack theirs. A position is reduced from its oldest entry on, so
+ * the newest entry must be taken first.
+ */
+export function createUncovered(
+  positions: readonly OpenPosition[],
+  open: readonly Order[],
+  followed: readonly FollowedEntry[],
+) {
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
     take(one: FollowedEntry, isHidden: boolean): Naked {
-      const { market, held } = one;
+      const { market } = one;
+      const held = leftOf(one, followed);
       const { side } = one.signal;
       const key = `${market} ${side}`;
       const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
@@ -30,11 +38,19 @@ export function createUncovered(positions: readonly OpenPosition[], open: readon
         side,
       );
       const uncovered = minimum(minimum(held, rest), position);
-      // Only an entry that lacks its stop-loss takes of what none covers.
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       return { position, uncovered, isSure: !isHidden };
     },
   };
+}
+
+/** What has left the position neither through an exit of the exchange nor through an order that protected it. */
+function leftOf({ entry, held }: FollowedEntry, followed: readonly FollowedEntry[]): Decimal {
+  const kept = followed.filter(
+    ({ entry: { signal } }) => signal?.action === 'protect' && signal.of === entry.signalId,
+  );
+  const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
+  return left.gt(zero) ? left : zero;
 }
 
 /** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
