@@ -65,3 +65,19 @@ test('a stop-loss that the owner has cancelled is told although an older entry h
   expect(await relay.held()).toBe('0.1');
   expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', signalId: 's2' }]);
 });
+
+test('a stop-loss that the relay has placed protects its entry: what others added is no alarm of it', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  await relay.say({ action: 'close', quantityPercent: '50%', maxSlippage: '0.5%' });
+  await relay.goOn(30);
+  await relay.byHand('buy', '0.3');
+  await relay.goOn(180);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces']);
+  expect(relay.alarmNames()).toEqual([]);
+
+  await relay.cancelByHand('sell 0.1 stop 48000, reduces');
+  await relay.goOn(180);
+  expect(relay.alarmNames()).toEqual(['position_unprotected']);
+});

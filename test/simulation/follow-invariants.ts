@@ -142,7 +142,8 @@ function findWrongEnds({ entry, order, exits }: PlacedEntry): readonly Violation
 /** A position whose stop-loss is missing, while its entry is followed, must have raised an alarm. */
 function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
   const left = new Map<string, Decimal>();
-  return placed.flatMap((one) => {
+  // A position is reduced from its oldest entry on.
+  return placed.toReversed().flatMap((one) => {
     const { entry, order } = one;
     const held = heldWithoutStop(one);
     if (held === null || entry.execution?.isFollowed !== true) return [];

@@ -225,12 +225,14 @@ export async function comeToRest(
 /**
  * In the documented dialect, lists are too incomplete to settle every unknown outcome, however long it waits.
  */
-async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
+async function isAtRest({ ledger, dialect, stage }: SimulatedWorld): Promise<boolean> {
   const waiting =
     dialect === 'live' ? (['accepted', 'sending', 'unknown'] as const) : (['accepted', 'sending'] as const);
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
-  return true;
+  // The relay makes signals itself, to protect positions.
+  const [newest] = (await ledger.list({ limit: 1 })).entries;
+  return newest === undefined || newest.createdAtMs < stage.loop.nowMs - fewestRestMinutes * minuteMs;
 }
 
 async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {

@@ -15,12 +15,14 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen } from '../../model/execution.ts';
+import type { ExitRole } from '../../model/signal.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
-import { createUncovered, type Naked } from './uncovered.ts';
+import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
 interface Watch {
@@ -54,7 +56,8 @@ export async function watchProtection(
   { open, hiddenOpen }: AccountReading,
   nowMs: number,
 ): Promise<WatchedPositions | null> {
-  for (const one of followed) noteLack(one, nowMs);
+  const keepers = findKeepers(followed);
+  for (const one of followed) noteLack(one, keepers, nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
@@ -64,7 +67,7 @@ export async function watchProtection(
     [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open, followed);
+  const uncovered = read === null ? null : createUncovered(read.positions, open, keepers);
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
@@ -100,19 +103,24 @@ function protectsPosition(one: FollowedEntry): boolean {
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
-function lacksStop(one: FollowedEntry): boolean {
-  const stop = one.exit('stop_loss');
+function lacksStop(one: FollowedEntry, keepers: Keepers): boolean {
+  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
+  const stops = [one.exit('stop_loss'), ...kept.map(({ own }) => own)];
   return (
     one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
-    !(stop !== null && isStillOpen(stop.status))
+    !stops.some((stop) => stop !== null && isStillOpen(stop.status))
   );
 }
 
-function noteLack(one: FollowedEntry, nowMs: number): void {
+function roleOf({ signal }: Entry): ExitRole | null {
+  return signal?.action === 'protect' ? signal.role : null;
+}
+
+function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
-  if (!lacksStop(one)) one.watched = calm(one);
+  if (!lacksStop(one, keepers)) one.watched = calm(one);
   else
     one.watched = {
       unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),

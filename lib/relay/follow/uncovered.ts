@@ -20,14 +20,14 @@ export interface Naked {
 export function createUncovered(
   positions: readonly OpenPosition[],
   open: readonly Order[],
-  followed: readonly FollowedEntry[],
+  keepers: Keepers,
 ) {
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
     take(one: FollowedEntry, isHidden: boolean): Naked {
       const { market } = one;
-      const held = leftOf(one, followed);
+      const held = leftOf(one, keepers);
       const { side } = one.signal;
       const key = `${market} ${side}`;
       const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
@@ -44,11 +44,16 @@ export function createUncovered(
   };
 }
 
-/** What has left the position neither through an exit of the exchange nor through an order that protected it. */
-function leftOf({ entry, held }: FollowedEntry, followed: readonly FollowedEntry[]): Decimal {
-  const kept = followed.filter(
-    ({ entry: { signal } }) => signal?.action === 'protect' && signal.of === entry.signalId,
-  );
+/** By id of an entry: the orders that this relay placed to protect what it filled. */
+export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
+
+export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
+  return Map.groupBy(followed, ({ entry: { signal } }) => (signal?.action === 'protect' ? signal.of : ''));
+}
+
+/** What of an entry has left the position neither through its exits nor through an order that protected it. */
+function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
+  const kept = keepers.get(entry.signalId) ?? [];
   const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
   return left.gt(zero) ? left : zero;
 }
