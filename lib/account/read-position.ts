@@ -112,5 +112,7 @@ export async function listRecent(
   }
   // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.
   const entries = new Map([...listed.reverse(), ...followed].map((entry) => [entry.signalId, entry]));
-  return { entries: [...entries.values()], isWhole: followed.length < mostBelieved };
+  // The followed ones may be older than every page, or too young for a list that lags.
+  const oldestFirst = [...entries.values()].sort((one, other) => one.createdAtMs - other.createdAtMs);
+  return { entries: oldestFirst, isWhole: followed.length < mostBelieved };
 }

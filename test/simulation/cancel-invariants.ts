@@ -44,6 +44,8 @@ function findOvertaken({ history, entries }: Facts, cancel: Entry): readonly Vio
 function isAbout({ account, signal }: Entry, order: Entry): boolean {
   if (order.account !== account || order.signal === null || signal === null) return false;
   if (!placesOrder(order.signal) || order.signal.market !== signal.market) return false;
+  // What keeps the protection of a position looks itself at what is left to protect.
+  if (order.signal.action === 'protect') return false;
   if (signal.action === 'cancel_all') return true;
   // An order that was not sent has no exchange id yet.
   return signal.action === 'cancel' && signal.target.by !== 'orderId' && isTarget(signal.target, order);

@@ -1,8 +1,10 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { Side } from '../../lib/model/order.ts';
+import type { PositionSide, Side } from '../../lib/model/order.ts';
+import type { NewOrder } from '../../lib/paper/engine/creating.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import type { ExitSettings } from '../../lib/paper/engine/exit-settings.ts';
 import { openTrading } from '../../lib/paper/engine/trading.ts';
 import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/server/exchange.ts';
 
@@ -17,20 +19,33 @@ export interface SimulatedExchange {
   setPrice(market: string, price: string, atMs: number): void;
   /** From now on, the account has a long and a short position in each perpetual market. */
   hedge(account: string, atMs: number): void;
+  /** How it makes the stop-losses and take-profits of entries. */
+  setExits(settings: ExitSettings, atMs: number): void;
   /** Places an order that the relay does not know, as the owner does on the exchange's own page. */
   placeByHand(order: HandOrder, atMs: number): void;
   /** Cancels an open order, as the owner does on the exchange's own page. */
   cancelByHand(order: Pick<PaperOrder, 'account' | 'market' | 'orderId'>, atMs: number): void;
+  /** Closes a position, as the button of the exchange's own page does. */
+  closeByHand(position: HandClose, atMs: number): void;
 }
 
-/** A limit order; amount and price are decimals as text. */
+export interface HandClose {
+  readonly account: string;
+  readonly market: string;
+  readonly positionId: number;
+}
+
+/** A limit order, or a stop that fills at any price; amount and prices are decimals as text. */
 export interface HandOrder {
   readonly account: string;
-  readonly type: 'limit' | 'spot_limit';
+  readonly type: 'limit' | 'spot_limit' | 'stop_market';
   readonly market: string;
   readonly side: Side;
   readonly amount: string;
-  readonly price: string;
+  readonly price?: string;
+  readonly activationPrice?: string;
+  readonly positionSide?: PositionSide;
+  readonly reduceOnly?: true;
   readonly clientOrderId: string;
 }
 
@@ -57,18 +72,28 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
     hedge(account, atMs) {
       trading.execute({ kind: 'set_hedge_mode', atMs, account, isHedged: true });
     },
-    placeByHand({ account, amount, price, ...order }, atMs) {
-      const asked = {
-        ...order,
-        amount: parseDecimal(amount),
-        price: parseDecimal(price),
-        stp: 'no',
-      } as const;
+    setExits(change, atMs) {
+      trading.execute({ kind: 'set_exits', atMs, change });
+    },
+    placeByHand(order, atMs) {
+      const { account, ...fields } = order;
+      const asked = { ...fields, ...decimalsOf(order), stp: 'no' } as NewOrder;
       trading.execute({ kind: 'create', atMs, account, order: asked });
     },
     cancelByHand({ account, market, orderId }, atMs) {
       trading.execute({ kind: 'cancel', atMs, account, market, orderId });
     },
+    closeByHand(position, atMs) {
+      trading.execute({ kind: 'close_position', atMs, ...position });
+    },
+  };
+}
+
+function decimalsOf({ amount, price, activationPrice }: HandOrder) {
+  return {
+    amount: parseDecimal(amount),
+    ...(price === undefined ? {} : { price: parseDecimal(price) }),
+    ...(activationPrice === undefined ? {} : { activationPrice: parseDecimal(activationPrice) }),
   };
 }
 

@@ -15,6 +15,8 @@ interface PlacedEntry {
   readonly entry: Entry;
   readonly order: PaperOrder;
   readonly exits: readonly PaperOrder[];
+  /** What the relay itself placed to protect what it filled. */
+  readonly kept: readonly PaperOrder[];
 }
 
 /** Finds fills and ends of followed orders that differ from the exchange's, and positions that lost their stop in silence. */
@@ -35,9 +37,17 @@ function broken(invariant: InvariantName, text: string): Violation {
 
 function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
   const children = Map.groupBy(exchange.orders.values(), ({ parentId }) => parentId);
+  const orderOf = ({ status, orderId }: Entry) =>
+    status === 'placed' ? exchange.orders.get(orderId ?? -1) : undefined;
+  const kept = Map.groupBy(entries, ({ account, signal }) =>
+    signal?.action === 'protect' ? `${account} ${signal.of}` : '',
+  );
   return entries.flatMap((entry) => {
-    const order = entry.status === 'placed' ? exchange.orders.get(entry.orderId ?? -1) : undefined;
-    return order === undefined ? [] : [{ entry, order, exits: children.get(order.orderId) ?? [] }];
+    const order = orderOf(entry);
+    if (order === undefined) return [];
+    const keepers = kept.get(keyText(entry)) ?? [];
+    const exits = children.get(order.orderId) ?? [];
+    return [{ entry, order, exits, kept: keepers.flatMap((keeper) => orderOf(keeper) ?? []) }];
   });
 }
 
@@ -132,7 +142,8 @@ function findWrongEnds({ entry, order, exits }: PlacedEntry): readonly Violation
 /** A position whose stop-loss is missing, while its entry is followed, must have raised an alarm. */
 function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
   const left = new Map<string, Decimal>();
-  return placed.flatMap((one) => {
+  // A position is reduced from its oldest entry on.
+  return placed.toReversed().flatMap((one) => {
     const { entry, order } = one;
     const held = heldWithoutStop(one);
     if (held === null || entry.execution?.isFollowed !== true) return [];
@@ -152,9 +163,10 @@ function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEn
 }
 
 /** What an entry with a stop-loss holds while that is not open; null when it has one, or holds nothing. */
-function heldWithoutStop({ entry, order, exits }: PlacedEntry): Decimal | null {
+function heldWithoutStop({ entry, order, ...one }: PlacedEntry): Decimal | null {
   const signal = orderSignalOf(entry);
   if (signal?.stopLoss === undefined || isSpotOrder(order)) return null;
+  const exits = [...one.exits, ...one.kept];
   if (exits.some((exit) => exit.activationPrice !== null && !isOrderEnd(exit.status))) return null;
   const held = exits.reduce((rest, exit) => rest.minus(exit.filled), order.filled);
   return held.gt(zero) ? held : null;

@@ -123,6 +123,7 @@ export function scheduleHandCancels({ stage, exchange }: SimulatedWorld, untilMs
     const [stop] = stops;
     if (stop === undefined) return;
     exchange.cancelByHand(stop, loop.nowMs);
+    history.handCancels.push({ orderId: stop.orderId, atMs: loop.nowMs });
     history.note(loop.nowMs, 'owner', `cancels the stop-loss ${stop.orderId}`, 'owner: cancel by hand');
   });
 }

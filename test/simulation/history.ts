@@ -144,6 +144,8 @@ export class History {
   readonly waited = new Map<string, boolean>();
   /** Signals that became dead letters although their last delivery only waited. */
   readonly deadByWaiting: EntryKey[] = [];
+  /** The stop-losses and take-profits that the owner has cancelled on the exchange's own page. */
+  readonly handCancels: { readonly orderId: number; readonly atMs: number }[] = [];
   alertsSent = 0;
 
   note(atMs: number, actor: string, what: string, fault: string | null = null): void {

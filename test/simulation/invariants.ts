@@ -9,12 +9,14 @@ import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnendedCloses } from './close-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import { findWrongFollowing } from './follow-invariants.ts';
+import { findUnfitExits } from './guard-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
+import { findUnlawfulProtection } from './protect-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 import { findWrongRepeats } from './repeat-invariants.ts';
 import { findRisks } from './risk-invariants.ts';
@@ -58,6 +60,11 @@ export const invariants = {
   I31: 'an alert that may not be a resend of the one before it is not answered as a resend in silence, and a resend places nothing',
   I32: 'every deal of an account since it was first read is in the ledger once, and one that belongs to no signal as such',
   I33: 'no entry fills after a close of all of the position, and a close that leaves a part of it raises an alarm',
+  I34: 'no exit is larger than its position or left without one, unless an alarm says so',
+  I35: 'no position lacks the stop-loss that its entries should have, unless an alarm says so or the owner ended it',
+  I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
+  I37: 'a stop-loss is cancelled for another one only after that stands',
+  I38: 'at most twelve orders a minute are sent in a market to protect positions',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -106,5 +113,7 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findWrongFollowing(facts),
     ...findRisks(facts),
     ...findUnendedCloses(facts),
+    ...findUnfitExits(facts),
+    ...findUnlawfulProtection(facts),
   ];
 }

@@ -173,7 +173,7 @@ export class LocalDeployment implements Deployment {
     const follower = handlers.follow();
     let isRunning = false;
     const begin = () => {
-      process.later(followEveryMs, begin);
+      process.later(process.stage.followPauseMs?.() ?? followEveryMs, begin);
       if (isRunning) return;
       isRunning = true;
       void follow(process, follower).finally(() => {

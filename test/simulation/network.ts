@@ -1,5 +1,7 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { EntryKey } from '../../lib/ledger/entry.ts';
+import { isFinal } from '../../lib/model/outcome.ts';
 import { paperKeys } from '../../lib/paper/engine/accounts.ts';
 import { changeList } from '../../lib/paper/faults/odd-lists.ts';
 import type { EncodedResponse } from '../../lib/paper/server/exchange.ts';
@@ -7,8 +9,8 @@ import { contradictResponse } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
-import { isCancel, isCreate, type WireSend } from './history.ts';
-import { currentInvocation, type Process } from './process.ts';
+import { isCancel, isCreate, keyText, type WireSend } from './history.ts';
+import { currentInvocation, type Invocation, type Process } from './process.ts';
 import { isPublicReading } from './readings.ts';
 
 /** How a fault changes one request; absent fields change nothing. */
@@ -176,11 +178,18 @@ class Passage {
       body: body ?? '',
       signer: paperKeys.get(headers['X-TXC-APIKEY'] ?? '')?.account ?? null,
       invocation,
-      key: invocation?.sender ?? invocation?.key ?? null,
+      key: invocation === null ? null : this.#senderOf(invocation),
       outcome: null,
       isContradicted: false,
     };
     stage.history.sends.push(this.#send);
+  }
+
+  /** An earlier signal of the market until that has its outcome, then the one whose message started the invocation. */
+  #senderOf({ sender, key }: Invocation): EntryKey | null {
+    const { history } = this.#process.stage;
+    const status = sender === undefined ? undefined : history.statuses.get(keyText(sender))?.at(-1)?.status;
+    return sender === undefined || (key !== null && status !== undefined && isFinal(status)) ? key : sender;
   }
 
   #failToConnect(when: 'at_once' | 'when_connecting'): void {

@@ -68,8 +68,9 @@ function findFarLimits({ body, key }: WireSend): readonly Violation[] {
 /** Finds orders above the largest amount or notional of their account, in whatever unit they were sized. */
 function findTooLarge(history: History, sent: SentOrder): readonly Violation[] {
   const { limits, amount, price, stopPrice, entry, signal } = sent;
-  // What the relay sizes on the position that it reduces may be as large as the position.
-  if (entry.signal !== null && isPositionSignal(entry.signal) && signal.reduceOnly === true) return [];
+  // What the relay sizes on the position that it reduces or protects may be as large as the position.
+  const isOwnSize = entry.signal?.action === 'protect' || (entry.signal && isPositionSignal(entry.signal));
+  if (isOwnSize === true && signal.reduceOnly === true) return [];
   // Without a price of its own it costs the best opposite price; the lowest one that was read gives no false alarm.
   const unitPrices = price ?? stopPrice ?? oppositePrices(history, sent);
   const [unitPrice] = [unitPrices].flat().toSorted((a, b) => a.cmp(b));

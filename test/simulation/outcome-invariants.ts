@@ -145,6 +145,8 @@ function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] 
       (target) =>
         target.account === account &&
         target.signal?.market === signal.market &&
+        // What protects a position stays, as the exits that the exchange has made.
+        (signal.scope === 'market' || target.signal.action !== 'protect') &&
         placeOf(target) < placeOf(entry),
     );
   }

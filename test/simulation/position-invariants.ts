@@ -73,6 +73,7 @@ function listChanges({ exchange }: Facts): readonly Change[] {
 function ruleFor({ signal }: Entry): 'I16' | 'I19' | null {
   if (signal === null) return null;
   if (isPositionSignal(signal)) return isReducing(signal) ? 'I19' : null;
+  if (signal.action === 'protect') return 'I16';
   if (signal.action !== 'order') return null;
   const isShare = signal.size.unit === 'percent' && signal.size.of === 'position';
   return signal.reduceOnly === true || isShare ? 'I16' : null;

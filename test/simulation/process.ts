@@ -19,6 +19,8 @@ export interface Stage {
   readonly history: History;
   /** Whether the list of open positions may lag behind, as the lists of orders do. */
   readonly doPositionsLag: boolean;
+  /** How long a relay on one machine waits before it follows its orders again; absent: a minute. */
+  readonly followPauseMs?: () => number;
 }
 
 /** The handlers that run; `resolve` is the operator's tool. */

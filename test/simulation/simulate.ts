@@ -12,8 +12,12 @@ import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
+import { drawExitSettings } from './exit-settings.ts';
 import { createSwarmPlan, type Outages, withOddLists } from './faults.ts';
 import { groundsIn, hedgedAccount } from './grounds.ts';
+import { GuardActs } from './guard-acts.ts';
+import { GuardDraw } from './guard-alerts.ts';
+import { drawGuardRun } from './guard-runs.ts';
 import { scheduleHandCancels, scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
@@ -65,6 +69,11 @@ const seedStride = 0x9e3779b1;
 /** Every outage has ended by then, and every list shows what happened before it. */
 const lastAfterCalmMs = 5 * minuteMs;
 
+/** So long after the faults the owner and the price still move guarded positions. */
+const actsAfterCalmMs = 10 * minuteMs;
+/** While they do, a relay on one machine follows its orders more often. */
+const guardedPauseMs = 12_000;
+
 /** In every so many seeds, lists have words and records that the relay does not know. */
 const seedsPerOddLists = 4;
 const oddListStride = 0x85ebca6b;
@@ -81,31 +90,45 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
   const { dialect } = options;
   const positions = drawPositionRun(options.seed, dialect, options.kind);
-  const grounds = positions?.others ?? groundsIn(dialect);
+  const guards = drawGuardRun(options.seed, dialect, options.kind);
+  const special = positions ?? guards;
+  const grounds = special?.others ?? groundsIn(dialect);
   const others = new AlertDraw(random, startMs, { dialect, grounds, kinds, isHedged });
   const strategies = positions === null ? null : new PositionDraw(positions, startMs);
-  const alerts = drawAlerts(others, strategies, options.signals);
+  const guarded = guards === null ? null : new GuardDraw(guards, startMs, isHedged);
+  const alerts = drawAlerts(others, strategies ?? guarded, options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const isCalm = () => loop.nowMs >= calmFromMs;
-  const plan = createSwarmPlan(random, outages, isCalm, positions?.faultScale);
+  const plan = createSwarmPlan(random, outages, isCalm, special?.faultScale);
   const faults =
     options.seed % seedsPerOddLists === 0
       ? withOddLists(plan, createRandom(Math.imul(options.seed, oddListStride)), isCalm)
       : plan;
-  const doPositionsLag = positions !== null;
-  const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
+  const doPositionsLag = special !== null;
+  const actsUntilMs = calmFromMs + actsAfterCalmMs;
+  const followPauseMs = () => (loop.nowMs < actsUntilMs ? guardedPauseMs : minuteMs);
+  const stage: Stage = {
+    loop,
+    random,
+    faults,
+    history: new History(),
+    doPositionsLag,
+    ...(guards === null ? {} : { followPauseMs }),
+  };
   const ownSettings = (usual: Settings): Settings => {
     const limited = options.kind === undefined ? usual : withoutLimitsOfRisk(usual);
-    return positions?.settings(limited) ?? limited;
+    return special?.settings(limited) ?? limited;
   };
   const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, ownSettings);
-  const world = positions === null ? opened : letMeddle(opened, positions);
+  const acts = guards === null ? null : new GuardActs(guards, opened, actsUntilMs);
+  const world = letMeddle(opened, positions, acts);
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
+  world.exchange.setExits(drawExitSettings(options.seed, dialect), startMs);
   if (isHedged) world.exchange.hedge(hedgedAccount, startMs);
   perhapsStartAhead(world, deployment, calmFromMs);
   if (rollChance(random, 0.008)) storeOldOrders(world, startMs);
@@ -114,9 +137,10 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   wanderPrices(world, calmFromMs);
   scheduleHandOrders(world, calmFromMs);
   if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
+  acts?.schedule();
   if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
-  const last = strategies?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
+  const last = (strategies ?? guarded)?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
   for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
   await comeToRest(world, deployment, async (minute) => {
@@ -141,14 +165,24 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 }
 
 /** @param strategies that hold positions; most alerts are theirs, and the others come between them */
-function drawAlerts(others: AlertDraw, strategies: PositionDraw | null, count: number): readonly Alert[] {
+function drawAlerts(
+  others: AlertDraw,
+  strategies: PositionDraw | GuardDraw | null,
+  count: number,
+): readonly Alert[] {
   if (strategies === null) return others.draw(count);
   const half = Math.ceil(count / 2);
   return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
 }
 
-function letMeddle(world: SimulatedWorld, positions: PositionRun): SimulatedWorld {
-  return { ...world, exchange: withMeddling(world.exchange, positions, world.stage.history) };
+function letMeddle(
+  world: SimulatedWorld,
+  positions: PositionRun | null,
+  acts: GuardActs | null,
+): SimulatedWorld {
+  if (positions !== null)
+    return { ...world, exchange: withMeddling(world.exchange, positions, world.stage.history) };
+  return acts === null ? world : { ...world, exchange: acts.meddling() };
 }
 
 /** A deployment whose dead letters are never redriven: their signals must still be settled. */
@@ -191,12 +225,14 @@ export async function comeToRest(
 /**
  * In the documented dialect, lists are too incomplete to settle every unknown outcome, however long it waits.
  */
-async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
+async function isAtRest({ ledger, dialect, stage }: SimulatedWorld): Promise<boolean> {
   const waiting =
     dialect === 'live' ? (['accepted', 'sending', 'unknown'] as const) : (['accepted', 'sending'] as const);
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
-  return true;
+  // The relay makes signals itself, to protect positions.
+  const [newest] = (await ledger.list({ limit: 1 })).entries;
+  return newest === undefined || newest.createdAtMs < stage.loop.nowMs - fewestRestMinutes * minuteMs;
 }
 
 async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {

@@ -48,8 +48,9 @@ export class TruePosition {
 }
 
 export function isByOthers({ order, atMs }: PositionChange): boolean {
-  const { clientOrderId, parentId, createdAtMs } = order;
-  return clientOrderId.startsWith(handPrefix) || parentId !== null || atMs > createdAtMs;
+  const { clientOrderId, createdAtMs } = order;
+  // Exits, and what the exchange's own page placed, have no client order id.
+  return clientOrderId === '' || clientOrderId.startsWith(handPrefix) || atMs > createdAtMs;
 }
 
 /** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */

@@ -15,12 +15,14 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen } from '../../model/execution.ts';
+import type { ExitRole } from '../../model/signal.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { composeStopCommand } from './stop-command.ts';
-import { createUncovered, type Naked } from './uncovered.ts';
+import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
 interface Watch {
@@ -54,7 +56,8 @@ export async function watchProtection(
   { open, hiddenOpen }: AccountReading,
   nowMs: number,
 ): Promise<WatchedPositions | null> {
-  for (const one of followed) noteLack(one, nowMs);
+  const keepers = findKeepers(followed);
+  for (const one of followed) noteLack(one, keepers, nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
@@ -64,10 +67,10 @@ export async function watchProtection(
     [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open);
+  const uncovered = read === null ? null : createUncovered(read.positions, open, keepers);
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
-  for (const one of followed) {
+  for (const one of followed.toReversed()) {
     const isHidden = !one.isSpot && mayHide(read?.hidden ?? [], one.market);
     const source = one.isSpot ? uncoveredSpot : uncovered;
     const held = !doubtful.has(one)
@@ -100,19 +103,24 @@ function protectsPosition(one: FollowedEntry): boolean {
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
-function lacksStop(one: FollowedEntry): boolean {
-  const stop = one.exit('stop_loss');
+function lacksStop(one: FollowedEntry, keepers: Keepers): boolean {
+  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
+  const stops = [one.exit('stop_loss'), ...kept.map(({ own }) => own)];
   return (
     one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
-    !(stop !== null && isStillOpen(stop.status))
+    !stops.some((stop) => stop !== null && isStillOpen(stop.status))
   );
 }
 
-function noteLack(one: FollowedEntry, nowMs: number): void {
+function roleOf({ signal }: Entry): ExitRole | null {
+  return signal?.action === 'protect' ? signal.role : null;
+}
+
+function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
-  if (!lacksStop(one)) one.watched = calm(one);
+  if (!lacksStop(one, keepers)) one.watched = calm(one);
   else
     one.watched = {
       unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
@@ -129,6 +137,10 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
   const { unprotectedSinceMs } = one.watched;
   if (unprotectedSinceMs !== undefined) return nowMs - unprotectedSinceMs >= protectionBoundMs;
   return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
+}
+
+function hasFilled({ own }: FollowedEntry): boolean {
+  return parseDecimal(own?.filled ?? '0').gt(zero);
 }
 
 function lacksExit(one: FollowedEntry): boolean {
@@ -166,14 +178,20 @@ async function readBalances({ services, account, client, options }: Watch): Prom
 }
 
 /** @param held null: the position could not be read. What is not known for sure must not silence the alarm for long. */
-function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): boolean {
+function isAlarmDue(
+  { services, keeps }: Watch,
+  one: FollowedEntry,
+  held: Naked | null,
+  nowMs: number,
+): boolean {
   const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
   if (unprotectedSinceMs === undefined || nowMs - unprotectedSinceMs < protectionBoundMs) return false;
   if (held?.isSure !== true && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
-  return (
-    unprotectedAtMs === undefined || hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs)
-  );
+  if (unprotectedAtMs === undefined) return true;
+  // Where the relay keeps the protection, the owner has ended it, which is told once; or it cannot be placed, which each
+  // further try tells.
+  return !keeps && hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs);
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
@@ -243,11 +261,15 @@ function isDone(
 ): boolean {
   const { signalId } = one.entry;
   if (!one.areOrdersWhole) return false;
-  if (!one.held.gt(zero)) return true;
-  if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
-  const isGone = one.watched.exitsEnded === true || held?.position.eq(zero) === true;
+  const isClosed = !one.held.gt(zero);
+  // Of the two exits of what filled, the one that has closed it may have been listed first.
+  const isEndMissing = isClosed && hasFilled(one) && lacksExit(one);
+  if (isClosed && !isEndMissing) return true;
+  if (held === undefined && !isClosed) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
+  const isGone = isClosed || one.watched.exitsEnded === true || held?.position.eq(zero) === true;
   const isKept = keeps && guards(one);
-  const isCalm = isGone || (!isKept && held !== null && !held.uncovered.gt(zero) && !lacksExit(one));
+  const isCovered = held !== null && held !== undefined && !held.uncovered.gt(zero);
+  const isCalm = isGone || (!isKept && isCovered && !lacksExit(one));
   if (!isCalm) {
     memory.calmSinceMs.delete(signalId);
     return false;

@@ -1,4 +1,4 @@
-import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
@@ -13,13 +13,21 @@ export interface Naked {
   readonly isSure: boolean;
 }
 
-/** Shares what no stop-loss covers among the entries, the oldest first. */
-export function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
+/**
+ * Shares what no stop-loss covers among the entries that lack theirs. A position is reduced from its oldest entry on, so
+ * the newest entry must be taken first.
+ */
+export function createUncovered(
+  positions: readonly OpenPosition[],
+  open: readonly Order[],
+  keepers: Keepers,
+) {
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
     take(one: FollowedEntry, isHidden: boolean): Naked {
-      const { market, held } = one;
+      const { market } = one;
+      const held = leftOf(one, keepers);
       const { side } = one.signal;
       const key = `${market} ${side}`;
       const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
@@ -30,10 +38,24 @@ export function createUncovered(positions: readonly OpenPosition[], open: readon
         side,
       );
       const uncovered = minimum(minimum(held, rest), position);
-      left.set(key, rest.minus(uncovered));
+      left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       return { position, uncovered, isSure: !isHidden };
     },
   };
+}
+
+/** By id of an entry: the orders that this relay placed to protect what it filled. */
+export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
+
+export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
+  return Map.groupBy(followed, ({ entry: { signal } }) => (signal?.action === 'protect' ? signal.of : ''));
+}
+
+/** What of an entry has left the position neither through its exits nor through an order that protected it. */
+function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
+  const kept = keepers.get(entry.signalId) ?? [];
+  const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
+  return left.gt(zero) ? left : zero;
 }
 
 /** Whether the entry may be a part of the position: one that is opened after its fills is another one. */

@@ -131,6 +131,8 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     requests: cancels.map((orderId) => ({ cancel: orderId })),
     facts: { position: { amount: formatDecimal(position.amount) } },
     readAtMs,
+    // A pause of entries must not keep an order open that could open a position.
+    limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
     async send(options) {
       await noteGoing(act, cancels);
       const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);

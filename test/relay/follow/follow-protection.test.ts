@@ -5,11 +5,14 @@ import type { OrderRole } from '../../../lib/model/execution.ts';
 import { executeSignal } from '../../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../../support/aftermath.ts';
 import { buyAlert } from '../../support/alerts.ts';
+import { settingsWith } from '../../support/limited-relay.ts';
 
 let relay: Aftermath;
 
 beforeEach(async () => {
   relay = await openAftermath();
+  // Where the relay keeps the protection itself, it tells this once.
+  Object.assign(relay.services, { settings: settingsWith({ protection: 'alarm' }) });
 });
 afterEach(() => relay.close());
 

@@ -287,3 +287,29 @@ describe('a deal that is listed under two ids', () => {
     expect(fills[0]?.dealId).toBe(booked?.dealId);
   });
 });
+
+test('an exit whose end could not be read is told later, although the other one has closed the position', async () => {
+  await relay.send(
+    buyAlert({
+      orderType: 'market',
+      stopPrice: undefined,
+      limitPrice: undefined,
+      maxSlippage: '0.5%',
+      stopLoss: '49000',
+      takeProfit: '52000',
+    }),
+  );
+  relay.clock.advance(minuteMs);
+  relay.setPrice('48900');
+  relay.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'ended-order', count: 1 });
+
+  await relay.follow();
+  await followFor(1);
+
+  const { execution } = await relay.entry('buy-1');
+  expect(execution?.orders.map(({ role, status }) => `${role} ${status}`)).toEqual([
+    'order filled',
+    'stop_loss filled',
+    'take_profit cancelled',
+  ]);
+});

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** What simulations found about stop-losses and take-profits that are kept to their position. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+});
+afterEach(() => relay.close());
+
+const exits = { stopLoss: '48000', takeProfit: '52000' };
+const market = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
+const buy = { ...market, ...exits };
+
+test('the newest of two entries keeps its share although the older one is on a later page of the ledger', async () => {
+  await relay.say(buy);
+  await relay.goOn(30);
+  for (let count = 0; count < 30; count += 1) await relay.say({ ...market, quantity: '1000' });
+  await relay.say({ ...buy, stopLoss: '47000', takeProfit: '53000' });
+  await relay.goOn(30);
+
+  await relay.say({ action: 'target', target: '0.15', maxSlippage: '0.5%' });
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual([
+    'sell 0.05 at 52000, reduces',
+    'sell 0.05 stop 48000, reduces',
+    'sell 0.1 at 53000',
+    'sell 0.1 stop 47000',
+  ]);
+});
+
+test('a pause of entries leaves no stop-loss of a position that the owner has closed by hand', async () => {
+  await relay.say(buy);
+  await relay.goOn(30);
+  const pause = { sinceMs: relay.clock.nowMs(), reason: 'a test', kind: 'entries' } as const;
+  await relay.services.ledger.writePause('main', pause);
+
+  await relay.byHand('sell', '0.1');
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual([]);
+});
+
+test('a close that cancels a resting entry tells a response about another order', async () => {
+  await relay.say({ ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined });
+  await relay.say(buy);
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'contradict', endpoint: 'cancel-order', count: 1 });
+
+  await relay.say({ action: 'close', maxSlippage: '0.5%' });
+
+  expect(relay.alarmNames()).toContain('order_contradicted');
+});
+
+test('a stop-loss that the owner has cancelled is told although an older entry has none', async () => {
+  await relay.say({ ...market, takeProfit: '52000' });
+  await relay.goOn(30);
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.1');
+  await relay.cancelByHand('sell 0.1 stop 48000');
+  await relay.goOn(90);
+
+  expect(await relay.held()).toBe('0.1');
+  expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', signalId: 's2' }]);
+});
+
+test('a stop-loss that the relay has placed protects its entry: what others added is no alarm of it', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  await relay.say({ action: 'close', quantityPercent: '50%', maxSlippage: '0.5%' });
+  await relay.goOn(30);
+  await relay.byHand('buy', '0.3');
+  await relay.goOn(180);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces']);
+  expect(relay.alarmNames()).toEqual([]);
+
+  await relay.cancelByHand('sell 0.1 stop 48000, reduces');
+  await relay.goOn(180);
+  expect(relay.alarmNames()).toEqual(['position_unprotected']);
+});

@@ -1,0 +1,24 @@
+import { createRandom } from '../../lib/base/random.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { type ExitSettings, usualExitSettings } from '../../lib/paper/engine/exit-settings.ts';
+import { pickOne, rollChance } from './dice.ts';
+
+/** Spreads the seeds, in another way than that of the run itself. */
+const seedStride = 0x846ca68b;
+
+/**
+ * How the exchange of a run makes the stop-losses and take-profits of entries, which nobody has written down. Half of the
+ * runs have it as usual. The written API shows too little for their protection to be kept.
+ */
+export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
+  const random = createRandom(Math.imul(seed, seedStride));
+  if (dialect !== 'live' || rollChance(random, 0.5)) return usualExitSettings;
+  return {
+    madeAt: 'end',
+    afterPartial: !rollChance(random, 0.4),
+    reduceOnly: rollChance(random, 0.4),
+    stopKind: pickOne(random, ['limit', 'market']),
+    showsAttached: rollChance(random, 0.3),
+    refusesReduceOnlyStops: rollChance(random, 0.06),
+  };
+}

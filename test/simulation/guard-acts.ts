@@ -1,0 +1,196 @@
+import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import type { Random } from '../../lib/base/random.ts';
+import type { Side } from '../../lib/model/order.ts';
+import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { marketNamed, type PaperMarket } from '../../lib/paper/engine/markets.ts';
+import type { Position } from '../../lib/paper/engine/position-records.ts';
+import { override } from '../support/override.ts';
+import { pickOne, rollChance, rollWhole } from './dice.ts';
+import type { HandOrder, SimulatedExchange } from './exchange.ts';
+import type { Ground } from './grounds.ts';
+import type { GuardRun } from './guard-runs.ts';
+import { isTrade } from './history.ts';
+import { handPrefix } from './own-orders.ts';
+import type { Stage } from './process.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+/** What the owner and the market do to guarded positions. */
+export class GuardActs {
+  readonly #random: Random;
+  readonly #held: readonly Ground[];
+  readonly #stage: Stage;
+  readonly #exchange: SimulatedExchange;
+  readonly #marketOf: (ground: Ground) => string;
+  readonly #untilMs: number;
+  #count = 0;
+
+  /** @param exchange on which nobody meddles, so that an act calls for no other one */
+  constructor({ random, held }: GuardRun, { stage, exchange, settings }: SimulatedWorld, untilMs: number) {
+    this.#random = random;
+    this.#held = held;
+    this.#stage = stage;
+    this.#exchange = exchange;
+    this.#marketOf = ({ ticker }) => settings.tickers[ticker] ?? '';
+    this.#untilMs = untilMs;
+  }
+
+  /** Acts at any time, and jumps of the price. */
+  schedule(): void {
+    const { loop } = this.#stage;
+    const sometime = () => rollWhole(this.#random, 0, this.#untilMs - loop.nowMs);
+    const acts = rollWhole(this.#random, 1, 6);
+    for (let number = 0; number < acts; number += 1) loop.schedule(sometime(), () => this.act());
+    const jumps = rollWhole(this.#random, 1, 6);
+    for (let number = 0; number < jumps; number += 1) loop.schedule(sometime(), () => this.jump());
+  }
+
+  /** One act of the owner, on the exchange's own page. */
+  act(): void {
+    const ground = pickOne(this.#random, this.#held as readonly [Ground, ...Ground[]]);
+    const position = this.#positionsOf(ground).at(0);
+    if (position === undefined) return;
+    pickOne(this.#random, [
+      () => this.#trade(ground, position, pickOne(this.#random, ['0.25', '0.5']), 'reduces'),
+      () => this.#trade(ground, position, '1', 'closes'),
+      () => this.#close(ground, position),
+      () => this.#trade(ground, position, '-0.5', 'enlarges'),
+      () => this.#cancel(ground, 'stop-loss'),
+      () => this.#cancel(ground, 'stop-loss'),
+      () => this.#cancel(ground, 'take-profit'),
+      () => this.#stop(ground, position),
+    ])();
+  }
+
+  /** Moves the price through the trigger or the limit of an order that closes a position, and back. */
+  jump(): void {
+    const { loop, history } = this.#stage;
+    const ground = pickOne(this.#random, this.#held as readonly [Ground, ...Ground[]]);
+    const exits = this.#exitsOf(ground);
+    const exit = exits[rollWhole(this.#random, 0, Math.max(0, exits.length - 1))];
+    if (exit === undefined || loop.nowMs >= this.#untilMs) return;
+    const market = this.#marketOf(ground);
+    const { startPrice, priceStep } = marketNamed(market);
+    const price = floorToStep(this.#beyond(exit), priceStep);
+    this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs);
+    history.note(loop.nowMs, 'exchange', `${market} jumps to ${formatDecimal(price)}`, 'price: jump');
+    loop.schedule(rollWhole(this.#random, 500, 20_000), () => {
+      this.#exchange.setPrice(market, formatDecimal(startPrice), loop.nowMs);
+      history.note(loop.nowMs, 'exchange', `${market} trades at ${formatDecimal(startPrice)} again`);
+    });
+  }
+
+  /** Just beyond it; of a stop sometimes so far that its limit price is passed, too. */
+  #beyond({ side, price, activationPrice }: PaperOrder): Decimal {
+    const isStop = activationPrice !== null;
+    const rate = isStop && rollChance(this.#random, 0.3) ? 0.025 : 0.0005;
+    const falls = isStop === (side === 'sell');
+    return (activationPrice ?? price ?? zero).times(parseDecimal(String(falls ? 1 - rate : 1 + rate)));
+  }
+
+  #positionsOf(ground: Ground): readonly Position[] {
+    const market = this.#marketOf(ground);
+    const positions = this.#exchange.state.accounts.get(ground.account)?.collateral.positions.values() ?? [];
+    return [...positions].filter((position) => position.market === market);
+  }
+
+  /** What the exchange made from entries, and what the relay itself placed for them. */
+  #exitsOf(ground: Ground): readonly PaperOrder[] {
+    const market = this.#marketOf(ground);
+    return [...this.#exchange.state.open.values()].filter(
+      (order) =>
+        order.account === ground.account &&
+        order.market === market &&
+        !order.activated === (order.activationPrice !== null) &&
+        (order.parentId !== null || order.reduceOnly) &&
+        !order.clientOrderId.startsWith(handPrefix),
+    );
+  }
+
+  #note(ground: Ground, what: string, kind: string): void {
+    const { loop, history } = this.#stage;
+    history.note(loop.nowMs, 'owner', `${what} in ${this.#marketOf(ground)}`, `owner: ${kind}`);
+  }
+
+  /** @param share of the position; below zero enlarges it */
+  #trade(ground: Ground, { amount, side: positionSide }: Position, share: string, what: string): void {
+    const market = marketNamed(this.#marketOf(ground));
+    const traded = floorToStep(amount.abs().times(parseDecimal(share)).abs(), market.amountStep);
+    if (traded.lt(market.minAmount)) return;
+    const side: Side = amount.gt(zero) === parseDecimal(share).gt(zero) ? 'sell' : 'buy';
+    const price = formatDecimal(this.#crossing(market, side));
+    this.#place(ground, { type: 'limit', side, amount: formatDecimal(traded), price, positionSide });
+    this.#note(ground, `${what} the position by ${formatDecimal(traded)}`, `${what} by hand`);
+  }
+
+  /** A limit so far beyond the price that it fills at once. */
+  #crossing({ name, priceStep }: PaperMarket, side: Side): Decimal {
+    const last = this.#exchange.state.prices.get(name) ?? zero;
+    return floorToStep(last.times(parseDecimal(side === 'buy' ? '1.04' : '0.96')), priceStep);
+  }
+
+  /** As the button of the exchange's page does it, which cancels what the exchange made from entries. */
+  #close(ground: Ground, { positionId }: Position): void {
+    const market = this.#marketOf(ground);
+    this.#exchange.closeByHand({ account: ground.account, market, positionId }, this.#stage.loop.nowMs);
+    this.#note(ground, `closes position ${positionId}`, 'position closed');
+  }
+
+  #cancel(ground: Ground, what: 'stop-loss' | 'take-profit'): void {
+    const { loop, history } = this.#stage;
+    const exits = this.#exitsOf(ground).filter(
+      ({ activationPrice }) => (activationPrice !== null) === (what === 'stop-loss'),
+    );
+    const exit = exits[rollWhole(this.#random, 0, Math.max(0, exits.length - 1))];
+    if (exit === undefined) return;
+    this.#exchange.cancelByHand(exit, loop.nowMs);
+    history.handCancels.push({ orderId: exit.orderId, atMs: loop.nowMs });
+    this.#note(ground, `cancels the ${what} ${exit.orderId}`, `${what} cancelled`);
+  }
+
+  /** A stop of the owner's own, for a part of the position or all of it. */
+  #stop(ground: Ground, { amount, side: positionSide }: Position): void {
+    const { name, amountStep, minAmount } = marketNamed(this.#marketOf(ground));
+    const share = parseDecimal(pickOne(this.#random, ['0.4', '1']));
+    const stopped = floorToStep(amount.abs().times(share), amountStep);
+    if (stopped.lt(minAmount)) return;
+    const side: Side = amount.gt(zero) ? 'sell' : 'buy';
+    const last = this.#exchange.state.prices.get(name) ?? zero;
+    const trigger = floorToStep(
+      last.times(parseDecimal(side === 'sell' ? '0.93' : '1.07')),
+      parseDecimal('1'),
+    );
+    this.#place(ground, {
+      type: 'stop_market',
+      side,
+      amount: formatDecimal(stopped),
+      activationPrice: formatDecimal(trigger),
+      reduceOnly: true,
+      positionSide,
+    });
+    this.#note(ground, `places a stop of ${formatDecimal(stopped)}`, 'stop by hand');
+  }
+
+  #place(ground: Ground, order: Omit<HandOrder, 'account' | 'market' | 'clientOrderId'>): void {
+    this.#count += 1;
+    const { account } = ground;
+    const clientOrderId = `${handPrefix}guard-${this.#count}`;
+    this.#exchange.placeByHand(
+      { ...order, account, market: this.#marketOf(ground), clientOrderId },
+      this.#stage.loop.nowMs,
+    );
+  }
+
+  /** An exchange on which the owner, or the price, is sometimes faster than a request that changes something. */
+  meddling(): SimulatedExchange {
+    return override(this.#exchange, {
+      serve: async (request, atMs, lagMs) => {
+        const isEarly = atMs < this.#untilMs;
+        if (isEarly && isTrade(request.path) && rollChance(this.#random, 0.1)) this.act();
+        if (isEarly && request.body !== null && rollChance(this.#random, 0.015)) this.jump();
+        const response = await this.#exchange.serve(request, atMs, lagMs);
+        if (isEarly && isTrade(request.path) && rollChance(this.#random, 0.06)) this.jump();
+        return response;
+      },
+    });
+  }
+}

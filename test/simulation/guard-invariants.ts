@@ -1,0 +1,127 @@
+import type { AlarmName } from '../../lib/base/alarms.ts';
+import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import {
+  listPlaces,
+  shareNewestFirst,
+  type TrueExit,
+  type TruePlace,
+  type TrueSource,
+} from './guarded-positions.ts';
+import { keyText } from './history.ts';
+import type { Facts, InvariantName, Violation } from './invariants.ts';
+import { leastTrade } from './wanted-positions.ts';
+
+/**
+ * Finds exits that do not fit their position at the end of a run, and positions that lack the stop-loss that they should
+ * have, where no alarm says so.
+ */
+export function findUnfitExits(facts: Facts): readonly Violation[] {
+  if (facts.dialect !== 'live') return [];
+  return listPlaces(facts)
+    .filter(({ account }) => isKept(facts, account))
+    .flatMap((place) => [...findTooMuch(facts, place), ...findTooLittle(facts, place)]);
+}
+
+function isKept({ settings }: Facts, name: string): boolean {
+  const account = settings.accounts[name];
+  return account?.mode === 'live' && account.protection === 'keep';
+}
+
+function broken(invariant: InvariantName, { account, market }: TruePlace, text: string): Violation {
+  return { invariant, harm: 'silent', text: `${account} ${market}: ${text}` };
+}
+
+/** The alarms after which the owner looks at a market. */
+const warnings: ReadonlySet<AlarmName> = new Set([
+  'orders_left_open',
+  'protection_failed',
+  'position_unprotected',
+  'outcome_unknown',
+  'order_contradicted',
+]);
+
+/** Whether the owner was told of the market since it is as it is. */
+function isTold({ history, entries }: Facts, { account, market }: TruePlace, sinceMs: number): boolean {
+  return history.alarms.some(
+    ({ name, atMs, facts }) =>
+      warnings.has(name) &&
+      atMs >= sinceMs &&
+      facts['account'] === account &&
+      (facts['market'] === market ||
+        entries.some(
+          ({ signalId, signal, ...entry }) =>
+            entry.account === account && signalId === facts['signalId'] && signal?.market === market,
+        )),
+  );
+}
+
+/** The stop-losses together, and the take-profits together, close at most the position, and none of them opens one. */
+function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
+  const { exits, amount, changedAtMs } = place;
+  const closing = amount.gt(zero) ? 'sell' : 'buy';
+  const isOfNothing = ({ order }: TrueExit) => amount.eq(zero) || order.side !== closing;
+  const lost = exits.filter(isOfNothing).map(({ order }) => order);
+  const tooMany = (['stop_loss', 'take_profit'] as const).flatMap((role) => {
+    const open = exits.filter((exit) => exit.role === role && !isOfNothing(exit)).map(({ order }) => order);
+    return sumOf(open).gt(amount.abs()) && !areHarmless(place, open) ? open : [];
+  });
+  const found = [...lost, ...tooMany];
+  const sinceMs = Math.max(changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
+  if (found.length === 0 || isTold(facts, place, sinceMs)) return [];
+  const orders = found.map(
+    ({ orderId, side, remaining }) => `${orderId} (${side} ${formatDecimal(remaining)})`,
+  );
+  return [
+    broken('I34', place, `the position is ${formatDecimal(amount)}, and open are ${orders.join(', ')}`),
+  ];
+}
+
+function sumOf(orders: readonly PaperOrder[]): Decimal {
+  return orders.reduce((sum, { remaining }) => sum.plus(remaining), zero);
+}
+
+/** For a position that is smaller than the smallest order, one that only reduces may be too large. */
+function areHarmless({ amount, market }: TruePlace, orders: readonly PaperOrder[]): boolean {
+  return amount.abs().lt(leastTrade(market)) && orders.every(({ reduceOnly }) => reduceOnly);
+}
+
+/** What is left of each entry with a stop-loss has one of its size, or a stop by hand protects it. */
+function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
+  const { amount, market, exits, handStops } = place;
+  const wanting = shareNewestFirst(place).filter(
+    (source) => source.hasStop && source.share.gte(leastTrade(market)) && !isReleased(facts, place, source),
+  );
+  const wanted = wanting.reduce((sum, { share }) => sum.plus(share), zero);
+  const closing = amount.gt(zero) ? 'sell' : 'buy';
+  const stops = exits.filter(
+    ({ role, order }) => role === 'stop_loss' && order.side === closing && !order.activated,
+  );
+  const standing = sumOf([
+    ...stops.map(({ order }) => order),
+    ...handStops.filter(({ side }) => side === closing),
+  ]);
+  const missing = wanted.minus(standing);
+  if (missing.lt(leastTrade(market)) || isTold(facts, place, place.changedAtMs)) return [];
+  const sources = wanting.map(({ entry, share }) => `${keyText(entry)} ${formatDecimal(share)}`).join(', ');
+  return [
+    broken('I35', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),
+  ];
+}
+
+/** Whether the owner has ended its newest stop-loss, and was told what that left. */
+function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
+  const ended = new Map(history.handCancels.map(({ orderId, atMs }) => [orderId, atMs]));
+  const cancelled = everyExit.filter(
+    ({ of, role, order }) => of === entry && role === 'stop_loss' && ended.has(order.orderId),
+  );
+  return cancelled.some(({ order }) =>
+    history.alarms.some(
+      ({ name, atMs, facts }) =>
+        name === 'position_unprotected' &&
+        facts['account'] === entry.account &&
+        facts['signalId'] === entry.signalId &&
+        atMs >= (ended.get(order.orderId) ?? 0),
+    ),
+  );
+}

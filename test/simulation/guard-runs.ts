@@ -1,0 +1,76 @@
+import { createRandom, type Random } from '../../lib/base/random.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { pickOne, rollChance } from './dice.ts';
+import { type Ground, type Grounds, groundsIn } from './grounds.ts';
+import { changeAccounts } from './mutate.ts';
+import { withoutLimitsOfRisk } from './simulated-world.ts';
+
+/** What is special in a run whose positions have stop-losses and take-profits that must be kept to them. */
+export interface GuardRun {
+  /** Draws what the run has beyond an ordinary one, so that ordinary runs do not depend on it. */
+  readonly random: Random;
+  /** The markets whose positions are guarded. */
+  readonly held: Grounds;
+  /** Where the other alerts trade: elsewhere, so that nothing there counts against a limit. */
+  readonly others: Grounds;
+  readonly settings: (settings: Settings) => Settings;
+  /** A position must be there before something can become of its exits, so most such runs have fewer faults. */
+  readonly faultScale: number;
+}
+
+const seedsPerGuardRun = 3;
+const remainder = 1;
+const seedStride = 0x165667b1;
+
+/**
+ * @param kind of every order of the run; absent: any
+ * @returns null for any other seed
+ */
+export function drawGuardRun(
+  seed: number,
+  dialect: Dialect,
+  kind: OrderKindName | undefined,
+): GuardRun | null {
+  if (dialect !== 'live' || seed % seedsPerGuardRun !== remainder || kind !== undefined) return null;
+  const random = createRandom(Math.imul(seed, seedStride));
+  const held = drawHeld(random);
+  return {
+    random,
+    held,
+    others: othersThan(held),
+    settings: drawSettings(random),
+    faultScale: pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]),
+  };
+}
+
+/** One market or two; each account trades a market of its own. */
+function drawHeld(random: Random): Grounds {
+  const mayHold = groundsIn('live').filter(
+    ({ tradesOn, account }) => tradesOn !== 'spot' && account !== 'rehearsal',
+  );
+  // The other account takes few signals and few orders a minute.
+  const main = mayHold.filter(({ account }) => account === 'main');
+  const mostlyMain = [...main, ...main, ...mayHold] as unknown as Grounds;
+  const [first, second] = [pickOne(random, mostlyMain), pickOne(random, mostlyMain)];
+  return isSame(first, second) ? [first] : [first, second];
+}
+
+function othersThan(held: Grounds): Grounds {
+  return groundsIn('live').filter(
+    (ground) => !held.some((other) => isSame(ground, other)),
+  ) as unknown as Grounds;
+}
+
+function isSame(one: Ground, other: Ground): boolean {
+  return one.account === other.account && one.ticker === other.ticker;
+}
+
+/** Without limits of growing risk: they have runs of their own, and would leave few positions. */
+function drawSettings(random: Random): GuardRun['settings'] {
+  const protection = rollChance(random, 0.06) ? 'alarm' : 'keep';
+  const stopKind = pickOne(random, ['limit', 'limit', 'market'] as const);
+  const changed = changeAccounts((account) => ({ ...account, protection, stopKind }));
+  return (settings) => changed(withoutLimitsOfRisk(settings));
+}

@@ -1,0 +1,114 @@
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { stepFacts } from '../../lib/ledger/order-facts.ts';
+import { oddWord } from '../../lib/paper/faults/odd-lists.ts';
+import { listPlaces, type TrueExit } from './guarded-positions.ts';
+import { isCancel, isCreate, isTrade, keyText, type WireSend } from './history.ts';
+import type { Facts, InvariantName, Violation } from './invariants.ts';
+
+/** A signal with which the relay keeps the protection of a position, and what it sent for it. */
+interface Act {
+  readonly entry: Entry;
+  readonly sends: readonly WireSend[];
+}
+
+/** Finds what the relay may not do to keep the protection of a position. */
+export function findUnlawfulProtection(facts: Facts): readonly Violation[] {
+  const exits = listPlaces(facts).flatMap(({ everyExit }) => everyExit);
+  const acts = listActs(facts);
+  return [
+    ...acts.flatMap((act) => findForeignCancels(facts, exits, act)),
+    ...acts.flatMap((act) => findGaps(facts, act)),
+    ...findAgainstOwner(facts, exits),
+    ...findHaste(acts),
+  ];
+}
+
+function broken(invariant: InvariantName, entry: Entry, text: string): Violation {
+  return { invariant, harm: 'other', text: `${keyText(entry)} ${text}` };
+}
+
+function listActs({ entries, history }: Facts): readonly Act[] {
+  const sends = Map.groupBy(history.sends, ({ key }) => (key === null ? '' : keyText(key)));
+  return entries
+    .filter(({ signal }) => signal?.action === 'protect')
+    .map((entry) => ({ entry, sends: sends.get(keyText(entry)) ?? [] }));
+}
+
+/** Finds cancellations of orders that protect nothing which the relay keeps. */
+function findForeignCancels(
+  { exchange }: Facts,
+  exits: readonly TrueExit[],
+  { entry, sends }: Act,
+): readonly Violation[] {
+  const own = new Set(exits.map(({ order }) => order.orderId));
+  return sends
+    .filter(({ path }) => isCancel(path))
+    .map(({ body }) => (JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0)
+    .filter((orderId) => !own.has(orderId))
+    .map((orderId) => {
+      const name = exchange.orders.get(orderId)?.clientOrderId ?? 'unknown';
+      return broken('I36', entry, `cancelled order ${orderId} (${name}), which is no exit of an entry`);
+    });
+}
+
+/** A stop-loss is cancelled for another one only when that stands at the exchange. */
+function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violation[] {
+  const { protective } = stepFacts(entry, 'sending');
+  if (protective === undefined || !('stopPrice' in protective)) return [];
+  const placed = [...exchange.orders.values()].find(
+    ({ account, clientOrderId }) => account === entry.account && clientOrderId === entry.clientOrderId,
+  );
+  const standsAtMs = placed?.createdAtMs ?? Number.POSITIVE_INFINITY;
+  const isEarly = sends.some(({ path, atMs }) => isTrade(path) && !isCreate(path) && atMs < standsAtMs);
+  return isEarly ? [broken('I37', entry, 'cancelled a stop-loss before the new one stood')] : [];
+}
+
+/** Lists have shown it by then, and a signal that was planned before it has ended. */
+const noticedAfterMs = 3 * 60_000;
+
+/** Finds stop-losses and take-profits that were placed again after the owner had cancelled them. */
+function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+  return history.handCancels.flatMap(({ orderId, atMs }) => {
+    const ended = exits.find(({ order }) => order.orderId === orderId);
+    if (ended === undefined || isOddlyEnded(ended)) return [];
+    const later = exits.filter((exit) => isOfSame(exit, ended) && exit.order.createdAtMs > atMs);
+    const [first] = later;
+    // What was placed before it could be noticed stands in its place, and is kept as it was.
+    if (first === undefined || first.order.createdAtMs <= atMs + noticedAfterMs) return [];
+    const { placedBy, of, order } = first;
+    return [
+      broken(
+        'I36',
+        placedBy ?? of,
+        `placed order ${order.orderId} again, which the owner had cancelled as ${orderId}`,
+      ),
+    ];
+  });
+}
+
+/** Whether a list said in a word that nobody knows how it ended. */
+function isOddlyEnded({ of, order: { orderId } }: TrueExit): boolean {
+  return of.execution?.orders.find((order) => order.orderId === orderId)?.endReason === oddWord;
+}
+
+function isOfSame({ of, role }: TrueExit, other: TrueExit): boolean {
+  return of === other.of && role === other.role;
+}
+
+const mostInMinute = 12;
+const minuteMs = 60_000;
+
+/** Finds markets in which the relay placed more than so many orders within a minute to protect positions. */
+function findHaste(acts: readonly Act[]): readonly Violation[] {
+  const byMarket = Map.groupBy(acts, ({ entry }) => `${entry.account} ${entry.signal?.market}`);
+  return [...byMarket].flatMap(([market, own]) => {
+    const times = own
+      .flatMap(({ sends }) => sends.filter(({ path }) => isCreate(path)).map(({ atMs }) => atMs))
+      .sort((a, b) => a - b);
+    const isHasty = times.some(
+      (atMs, place) => atMs - (times[place - mostInMinute] ?? Number.NEGATIVE_INFINITY) < minuteMs,
+    );
+    const text = `${market}: more than ${mostInMinute} orders were sent within a minute to protect positions`;
+    return isHasty ? [{ invariant: 'I38', harm: 'other', text }] : [];
+  });
+}
