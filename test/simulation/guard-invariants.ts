@@ -109,11 +109,10 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether the owner has ended its newest stop-loss, and was told what that left. */
+/** Whether one of its stop-losses was ended, by hand or by an alert, and the owner was told what that left. */
 function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
-  const ended = new Map(history.handCancels.map(({ orderId, atMs }) => [orderId, atMs]));
   const cancelled = everyExit.filter(
-    ({ of, role, order }) => of === entry && role === 'stop_loss' && ended.has(order.orderId),
+    ({ of, role, order }) => of === entry && role === 'stop_loss' && order.status === 'cancelled',
   );
   return cancelled.some(({ order }) =>
     history.alarms.some(
@@ -121,7 +120,7 @@ function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: Tru
         name === 'position_unprotected' &&
         facts['account'] === entry.account &&
         facts['signalId'] === entry.signalId &&
-        atMs >= (ended.get(order.orderId) ?? 0),
+        atMs >= order.updatedAtMs,
     ),
   );
 }
