@@ -8,7 +8,7 @@ import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import {
-  isUnderWay,
+  isPending,
   listPositionTickers,
   sendSignal,
   type TickerOfMarket,
@@ -95,7 +95,7 @@ async function closeAll(
 /** Under way, too: the relay goes on with it. */
 function isDone(status: Status | null): boolean {
   if (status === null) return false;
-  return closedStatuses.includes(status) || status === 'cancelled' || isUnderWay({ status });
+  return closedStatuses.includes(status) || status === 'cancelled' || isPending({ status });
 }
 
 interface FoundTasks {

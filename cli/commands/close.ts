@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Status } from '../../lib/model/outcome.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
-import { findTicker, isUnderWay, sendSignal, waitForOutcome } from '../session/send-signal.ts';
+import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/send-signal.ts';
 import { chooseAccount, commandFor } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
@@ -57,7 +57,7 @@ async function closePosition(
   const { status } = entry;
   const note = entry.steps.at(-1)?.note ?? '';
   const next = commandFor(session.target, `signal ${signalId}`);
-  if (!closedStatuses.includes(status) && !isUnderWay(entry))
+  if (!closedStatuses.includes(status) && !isPending(entry))
     throw new CommandFailure(
       'not_closed',
       `the position in ${market} was not surely closed: ${status}: ${note}`,
@@ -72,7 +72,7 @@ async function closePosition(
         ['', note],
       ]),
       '',
-      isUnderWay(entry)
+      isPending(entry)
         ? `It is not carried out yet. For the outcome: ${next}`
         : `What is left of the position: ${commandFor(session.target, 'positions')}`,
     ].join('\n'),

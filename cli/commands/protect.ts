@@ -5,7 +5,7 @@ import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findProtects } from '../read/find-protects.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
-import { findTicker, isUnderWay, sendSignal, waitForOutcome } from '../session/send-signal.ts';
+import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/send-signal.ts';
 import { chooseAccount, commandFor, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
@@ -60,7 +60,7 @@ async function protectPosition(
   const { status } = entry;
   const note = entry.steps.at(-1)?.note ?? '';
   const next = commandFor(session.target, `signal ${signalId}`);
-  if (status !== 'satisfied' && status !== 'dry_run' && !isUnderWay(entry))
+  if (status !== 'satisfied' && status !== 'dry_run' && !isPending(entry))
     throw new CommandFailure(
       'not_protected',
       `the protection of ${market} was not changed: ${status}: ${note}`,
@@ -79,7 +79,7 @@ async function protectPosition(
       ]),
       ...(orders.length === 0 ? [] : ['', renderProtects(orders, endings, terminal)]),
       '',
-      isUnderWay(entry) || orders.some(isUnderWay)
+      isPending(entry) || orders.some(isPending)
         ? `It is not carried out yet. For the outcome: ${next}`
         : `What should stand, beside what does: ${commandFor(session.target, 'positions')}`,
     ].join('\n'),

@@ -86,13 +86,13 @@ export async function waitForOutcome(session: Session, account: Account, signalI
   const endMs = session.clock.nowMs() + longestWaitMs;
   for (;;) {
     const entry = await ledger.read({ account: account.name, signalId });
-    if (entry !== null && !isUnderWay(entry)) return entry;
+    if (entry !== null && !isPending(entry)) return entry;
     if (session.clock.nowMs() >= endMs) return entry ?? failUnread(signalId);
     await session.clock.sleep(pauseMs);
   }
 }
 
-export function isUnderWay({ status }: Pick<Entry, 'status'>): boolean {
+export function isPending({ status }: Pick<Entry, 'status'>): boolean {
   return status === 'accepted' || status === 'sending';
 }
 
