@@ -109,12 +109,10 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether the owner has ended its newest stop-loss, and was told what that left. */
+/** Whether the owner has ended its stop-loss, or the pair that it was of, and was told what that left. */
 function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
   const ended = new Map(history.handCancels.map(({ orderId, atMs }) => [orderId, atMs]));
-  const cancelled = everyExit.filter(
-    ({ of, role, order }) => of === entry && role === 'stop_loss' && ended.has(order.orderId),
-  );
+  const cancelled = everyExit.filter(({ of, order }) => of === entry && ended.has(order.orderId));
   return cancelled.some(({ order }) =>
     history.alarms.some(
       ({ name, atMs, facts }) =>
