@@ -6,25 +6,29 @@ import {
   parseReading,
   readPositions,
 } from '../../lib/account/read-positions.ts';
-import type { Decimal } from '../../lib/base/decimal.ts';
+import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account } from '../../lib/model/account.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
+import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
+import { type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, type Session } from '../session/session.ts';
 import { paint } from '../show/print.ts';
-import { renderPositions } from '../show/render-positions.ts';
+import { renderPositions, type ShownPosition } from '../show/render-positions.ts';
 import { describeTime } from '../show/time-zone.ts';
 
 export function addPositionsCommand(program: Command): void {
   program
     .command('positions')
     .description(
-      'show the open positions of an account: profit, liquidation, and which stop-loss and take-profit of this relay they have',
+      'show the open positions of an account: profit, liquidation, and the stop-losses and take-profits that should protect them, beside those that do',
     )
     .argument('[account]', 'which account (default: the first configured one)')
     .action((account: string | undefined, _options: object, command: Command) =>
@@ -37,19 +41,22 @@ const mostFollowed = 1000;
 
 async function showPositions({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const { reading, lastPrices, failure } = await readNowOrStored(session, account);
+  const { reading, lastPrices, open, failure } = await readNowOrStored(session, account);
   const followed =
     reading.positions.length === 0 ? [] : await session.openExecutions().followed(account.name, mostFollowed);
   const nowMs = session.clock.nowMs();
   const ageMs = nowMs - reading.readAtMs;
-  const shown = reading.positions.map((position) => ({
-    position,
-    lastPrice: lastPrices[position.market] ?? null,
-    stops: findStops(position, followed),
-    targets: findTargets(position, followed),
-    isStopAwaited: isStopAwaited(position, followed, nowMs),
-    strategies: findStrategies(position, followed),
-  }));
+  const shown = await Promise.all(
+    reading.positions.map(async (position) => ({
+      position,
+      lastPrice: lastPrices[position.market] ?? null,
+      stops: findStops(position, followed),
+      targets: findTargets(position, followed),
+      isStopAwaited: isStopAwaited(position, followed, nowMs),
+      strategies: findStrategies(position, followed),
+      protection: await readKept(session, account, position, { followed, open: open.get(position.market) }),
+    })),
+  );
   const document = {
     account: account.name,
     readAtMs: reading.readAtMs,
@@ -63,14 +70,21 @@ async function showPositions({ session, terminal, print }: Context, name: string
       shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
       ...document.unknown.map((sentence) => paint(`INCOMPLETE: ${sentence}.`)),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
-      ...(shown.some((one) => one.stops.length === 0 && one.isStopAwaited)
+      ...(shown.some(({ protection }) => protection?.guards.some(({ state }) => state === 'missing'))
+        ? [
+            paint(
+              '"MISSING" should stand and does not: the relay places it as it follows the position. If it cannot, it raises the alarm protection_failed.',
+            ),
+          ]
+        : []),
+      ...(shown.some((one) => !isProtected(one) && one.isStopAwaited)
         ? [
             paint(
               'Stop "being read": the position was filled within the last minute, and the relay reads its stop-loss from the exchange. Repeat the command in a few seconds; a stop-loss that is missing raises an alarm.',
             ),
           ]
         : []),
-      ...(shown.some((one) => one.stops.length === 0 && !one.isStopAwaited)
+      ...(shown.some((one) => !isProtected(one) && !one.isStopAwaited)
         ? [
             paint(
               'Stop "none known": no stop-loss that this relay placed is known to be open. The exchange may hold one that you placed yourself: `npx relay orders` lists all of them.',
@@ -81,10 +95,34 @@ async function showPositions({ session, terminal, print }: Context, name: string
   );
 }
 
+/** Whether a stop-loss is shown, whether it stands or not. */
+function isProtected({ stops, protection }: ShownPosition): boolean {
+  if (stops.length > 0) return true;
+  const kept = (protection?.guards ?? []).filter(({ role }) => role === 'stop_loss');
+  if (kept.some(({ state }) => state === 'unread')) return false;
+  return kept.length > 0 || protection?.byHand.gt(zero) === true;
+}
+
+/** @returns null where the account keeps nothing, and when what stands was not read */
+async function readKept(
+  session: Session,
+  account: Account,
+  position: OpenPosition,
+  {
+    followed,
+    open,
+  }: { readonly followed: readonly Entry[]; readonly open: readonly Order[] | null | undefined },
+): Promise<PositionProtection | null> {
+  if (account.protection !== 'keep' || open === null || open === undefined) return null;
+  return await readProtection(session, account, position, followed, open);
+}
+
 interface NowOrStored {
   readonly reading: PositionsReading;
   /** By market; empty when the exchange could not be read. */
   readonly lastPrices: Readonly<Record<string, Decimal>>;
+  /** By market; empty when the exchange could not be read. */
+  readonly open: ReadonlyMap<string, readonly Order[] | null>;
   /** Why the exchange could not be read; null when it was. */
   readonly failure: string | null;
 }
@@ -100,13 +138,14 @@ async function readNowOrStored(session: Session, account: Account): Promise<NowO
     return await askExchange(session, account, async (client) => {
       const reading = await readPositions({ client, clock: session.clock, limits: { timeoutMs } });
       const lastPrices = reading.positions.length === 0 ? {} : await readLastPrices(client);
-      return { reading, lastPrices, failure: null };
+      const open = await readOpenIn(client, reading.positions);
+      return { reading, lastPrices, open, failure: null };
     });
   } catch (error) {
     if (!(error instanceof RelayError || error instanceof CommandFailure)) throw error;
     const stored = parseReading(await session.openFacts().read(account.name, 'positions'));
     if (stored === null) throw error;
-    return { reading: stored, lastPrices: {}, failure: error.message };
+    return { reading: stored, lastPrices: {}, open: new Map(), failure: error.message };
   }
 }
 

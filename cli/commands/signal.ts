@@ -3,8 +3,10 @@ import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { findWait, type Wait } from '../../lib/relay/execute/explain-wait.ts';
 import { reconciler } from '../../lib/relay/settle/reconcile-signals.ts';
+import type { ToldEnding } from '../../lib/reports/read-endings.ts';
 import { type Context, runCommand } from '../command.ts';
 import { findEntry } from '../read/find-entry.ts';
+import { findProtects } from '../read/find-protects.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { describeEnding } from '../show/describe-ending.ts';
 import { describeExecution } from '../show/describe-execution.ts';
@@ -12,6 +14,7 @@ import { describeMeaning } from '../show/describe-meaning.ts';
 import { describeRefusal, refusedTickerOf } from '../show/describe-refusal.ts';
 import { describeSignal } from '../show/describe-signal.ts';
 import { type Cell, paint, renderFacts, renderFields } from '../show/print.ts';
+import { renderProtectsOf } from '../show/render-protects.ts';
 import { type ShownEntry, styleStatus } from '../show/render-signals.ts';
 import { shortenId } from '../show/short-id.ts';
 import type { Screen } from '../show/terminal.ts';
@@ -51,10 +54,22 @@ async function showSignal(
   const { width, timeZone } = terminal;
   const view = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
   const [ending = null] = await readSignalEndings(session, [entry]);
+  const protects = await findProtects(session.openLedger(), entry);
+  const protectEndings = await readSignalEndings(session, protects);
   const waits = await findWait({ ledger: session.openLedger(), settings: session.settings }, entry);
-  print({ ...entry, meaning, ending, waits, refusals }, () =>
-    [renderEntry({ entry, ending }, meaning, waits, view), ...renderRefusals(refusals, view)].join('\n'),
+  print(
+    { ...entry, meaning, ending, waits, refusals, protects: protects.map(withEnding(protectEndings)) },
+    () =>
+      [
+        renderEntry({ entry, ending }, meaning, waits, view),
+        ...renderProtectsOf(protects, protectEndings, view),
+        ...renderRefusals(refusals, view),
+      ].join('\n'),
   );
+}
+
+function withEnding(endings: readonly (ToldEnding | null)[]) {
+  return (entry: Entry, index: number) => ({ ...entry, ending: endings[index] ?? null });
 }
 
 function renderRefusals(refusals: readonly Entry[], view: View): readonly string[] {

@@ -2,6 +2,8 @@ import type { KnownExit } from '../../lib/account/find-protection.ts';
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
+import type { ExitRole } from '../../lib/model/signal.ts';
+import type { GuardState, PositionProtection } from '../read/read-guards.ts';
 import { type Cell, formatAmount } from './print.ts';
 import { naturalWidth, renderStacked } from './stacked-table.ts';
 import { renderOneLineRows } from './table.ts';
@@ -18,6 +20,8 @@ export interface ShownPosition {
   readonly isStopAwaited: boolean;
   /** Empty when none is known. */
   readonly strategies: readonly string[];
+  /** What the relay keeps for it, beside what stands; null where it keeps nothing, and when the exchange was not read. */
+  readonly protection: PositionProtection | null;
 }
 
 const right = { align: 'right' } as const;
@@ -63,7 +67,7 @@ export function renderPositions(positions: readonly ShownPosition[], screen: Scr
 }
 
 function cellsOf(shown: ShownPosition): readonly Cell[] {
-  const { position, lastPrice, targets, strategies } = shown;
+  const { position, lastPrice, strategies } = shown;
   return [
     position.market,
     position.amount.gt(zero) ? 'long' : 'short',
@@ -73,7 +77,7 @@ function cellsOf(shown: ShownPosition): readonly Cell[] {
     describeProfit(position),
     formatAmount(position.liquidationPrice),
     describeStops(shown),
-    describeExits(position, targets) || '–',
+    describeTargets(shown),
     strategies.join(', ') || '–',
   ];
 }
@@ -86,11 +90,57 @@ function describeProfit({ floatingProfit, market }: OpenPosition): Cell {
   return { text, style: floatingProfit.gt(zero) ? 'good' : 'bad' };
 }
 
-/** The open stops; that one is being read; or that the relay knows of none. */
-function describeStops({ position, stops, isStopAwaited }: ShownPosition): Cell {
+/** What should stand beside what does; the open stops; that one is being read; or that the relay knows of none. */
+function describeStops({ position, stops, isStopAwaited, protection }: ShownPosition): Cell {
+  const kept = describeGuards(position, protection, 'stop_loss');
+  if (kept !== null) return kept;
   const texts = describeExits(position, stops);
   if (texts !== '') return texts;
   return isStopAwaited ? { text: 'being read', style: 'waiting' } : { text: 'none known', style: 'bad' };
+}
+
+function describeTargets({ position, targets, protection }: ShownPosition): Cell {
+  return describeGuards(position, protection, 'take_profit') ?? (describeExits(position, targets) || '–');
+}
+
+const stateWords: Readonly<Record<GuardState, string>> = {
+  standing: '',
+  missing: ' MISSING',
+  changing: ' changing',
+  ended: ' ended by hand',
+  unread: '',
+  by_hand: '',
+};
+
+/**
+ * `49000`, `49000 for 0.01 MISSING`, `49000, 0.02 by hand`; null where nothing is kept and nothing stands, and while it is
+ * not known what does: then what the ledger knows is shown.
+ */
+function describeGuards(
+  { amount: held }: OpenPosition,
+  protection: PositionProtection | null,
+  role: ExitRole,
+): Cell | null {
+  const guards = (protection?.guards ?? []).filter((guard) => guard.role === role);
+  if (guards.some(({ state }) => state === 'unread')) return null;
+  const byHand = role === 'stop_loss' ? (protection?.byHand ?? zero) : zero;
+  const shown = guards
+    .filter(({ state }) => state !== 'by_hand')
+    .map(({ price, amount, state, standing }) => ({
+      price: formatAmount(price ?? standing[0]?.price ?? null),
+      part: amount.gte(held.abs()) ? '' : ` for ${formatAmount(amount)}`,
+      state,
+    }));
+  const hand = byHand.gt(zero) ? [`${formatAmount(byHand)} by hand`] : [];
+  if (shown.length === 0 && hand.length === 0) return null;
+  const parts = new Set(shown.map(({ part, state }) => `${part}${stateWords[state]}`));
+  const [first = ''] = parts;
+  const each =
+    shown.length > 1 && parts.size === 1 && first !== ''
+      ? [`${shown.map(({ price }) => price).join(', ')}${first} each`]
+      : shown.map(({ price, part, state }) => `${price}${part}${stateWords[state]}`);
+  const text = [...each, ...hand].join(', ');
+  return shown.some(({ state }) => state === 'missing') ? { text, style: 'bad' } : text;
 }
 
 /** `49000`, `49000 for 0.01` or `49000, 48000 for 0.01 each`; empty for none. */

@@ -7,7 +7,7 @@ const ellipsis = '…';
  * Derived ids: from the alert's bytes, with the index of the signal if the alert is an array, and with the name of the leg
  * that reduces a position first, or of the signal that protects what the order filled.
  */
-const derivedId = /^(h-|refused-)([0-9a-f]{32})((?:-\d+)?(?::reduce|:(?:stop|target)-[0-9a-z]{1,8})?)$/;
+const derivedId = /^(h-|refused-)([0-9a-f]{32})((?:-\d+)?(?::reduce|:(?:stop|target)\d?-[0-9a-z]{1,8})?)$/;
 
 /**
  * The short form of an id in lists, which `signal` and `resolve` accept.
@@ -33,7 +33,7 @@ export interface TypedId {
 
 export function readTypedId(text: string): TypedId {
   const [, derived, number = ''] =
-    /^(h-[0-9a-f]+)((?:-\d+)?(?::reduce|:(?:stop|target)-[0-9a-z]{1,8})?)$/.exec(text) ?? [];
+    /^(h-[0-9a-f]+)((?:-\d+)?(?::reduce|:(?:stop|target)\d?-[0-9a-z]{1,8})?)$/.exec(text) ?? [];
   if (derived !== undefined) return { beginning: derived, end: number };
   return { beginning: text.endsWith(ellipsis) ? text.slice(0, -ellipsis.length) : text, end: '' };
 }

@@ -5,6 +5,7 @@ import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
 import { hasFilled, isStillOpen, type OrderRole } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
+import type { ExitRole } from '../model/signal.ts';
 
 /** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
 export const protectionBoundMs = 60_000;
@@ -38,6 +39,7 @@ export function findStops(
     const { signal } = entry;
     if (signal?.market === market && signal.action === 'order' && isMarkedReducing(signal))
       return findOwnStop(entry, entrySide);
+    if (signal?.action === 'protect') return findKept(entry, 'stop_loss', { market, amount });
     return isEntryOf({ market, amount }, entry) ? openExits(entry, 'stop_loss') : [];
   });
 }
@@ -47,7 +49,10 @@ export function findTargets(
   position: Pick<OpenPosition, 'market' | 'amount'>,
   followed: readonly Entry[],
 ): readonly KnownExit[] {
-  return followed.flatMap((entry) => (isEntryOf(position, entry) ? openExits(entry, 'take_profit') : []));
+  return followed.flatMap((entry) => {
+    if (entry.signal?.action === 'protect') return findKept(entry, 'take_profit', position);
+    return isEntryOf(position, entry) ? openExits(entry, 'take_profit') : [];
+  });
 }
 
 /** The strategies whose entries a position comes from, as far as those are followed. */
@@ -102,6 +107,24 @@ function openExits(entry: Entry, role: OrderRole): readonly KnownExit[] {
   const { orderId, price } = exit;
   const amount = decimalIn(followed?.filled);
   return [{ signalId: entry.signalId, orderId, price: decimalIn(price), amount, readAtMs }];
+}
+
+/** An order that the relay has placed to keep the protection of a position. */
+function findKept(
+  entry: Entry,
+  role: ExitRole,
+  { market, amount }: Pick<OpenPosition, 'market' | 'amount'>,
+): readonly KnownExit[] {
+  const record = orderRecordOf(entry);
+  if (record?.protects?.role !== role || record.market !== market) return [];
+  const { followed, asked, readAtMs, side } = record;
+  if (followed === null || asked === null || readAtMs === null || !isStillOpen(followed.status)) return [];
+  if (side === entrySideOf(amount)) return [];
+  const price = 'stopPrice' in asked ? asked.stopPrice : 'limitPrice' in asked ? asked.limitPrice : null;
+  const left = record.amount?.minus(parseDecimal(followed.filled)) ?? null;
+  return [
+    { signalId: entry.signalId, orderId: followed.orderId, price: decimalIn(price), amount: left, readAtMs },
+  ];
 }
 
 /** A stop order of its own that stops the position out, such as one that replaces a missing stop-loss. */

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
-import { isStillOpen, type OrderExecution } from '../model/execution.ts';
+import { type FillRole, isStillOpen, type OrderExecution } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import type { EntryLot } from './entry-lots.ts';
 import { factsOf } from './signal-facts.ts';
@@ -12,8 +12,8 @@ import { factsOf } from './signal-facts.ts';
  * - `unread`: placed, and nothing was read of it yet
  * - `waiting`, `filling`: the order is open, and nothing or a part of it was filled
  * - `open`: what it opened is open, as far as the relay knows
- * - `stopped_out`, `target`: its stop-loss, or its take-profit, closed all of it
- * - `closed`: orders of other signals closed it, or both of its exits did
+ * - `stopped_out`, `target`: stop-losses, or take-profits, closed all of it
+ * - `closed`: orders of other signals closed it, or a stop-loss and a take-profit did
  * - `closed_elsewhere`: the position is gone, and no fill that the relay knows closed it
  * - `uncertain`: a part of the position was closed by no fill that the relay knows, and it is not known which
  * - `reduced`: the order itself closed what others had opened
@@ -123,11 +123,17 @@ function feesOf({ fees, filled, filledNotional }: OrderExecution, { base, quote 
 }
 
 function endByFills(lot: EntryLot): Partial<Ending> {
-  const { opened, left, profit, closed, realised, unmatched } = lot;
+  const { opened, left, profit, closed, realised, unmatched, closedBy } = lot;
   if (opened.eq(zero)) return { state: 'reduced', profit: unmatched.gt(zero) ? null : realised, left: zero };
   const total = profit.plus(realised);
-  if (left.eq(zero)) return { state: 'closed', profit: total, left };
+  if (left.eq(zero)) return { state: closingState(closedBy), profit: total, left };
   return { state: 'open', profit: opened.eq(left) && closed.eq(zero) ? null : total, left };
+}
+
+/** Stop-losses and take-profits alone, whether the exchange made them or the relay placed them. */
+function closingState(closedBy: ReadonlySet<FillRole>): EndingState {
+  if (closedBy.size !== 1) return 'closed';
+  return closedBy.has('stop_loss') ? 'stopped_out' : closedBy.has('take_profit') ? 'target' : 'closed';
 }
 
 function sumOf(values: readonly Decimal[]): Decimal {

@@ -1,9 +1,10 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
 import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
-import type { Fill } from '../model/execution.ts';
+import type { Fill, FillRole } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
+import { protectionNamedBy } from '../model/protect-id.ts';
 
 /**
  * What the fills of one signal opened and closed. Profits are in the quote currency, after the fees of what opened and of
@@ -19,8 +20,8 @@ export interface EntryLot {
   readonly left: Decimal;
   /** What the closed part made. */
   readonly profit: Decimal;
-  /** How much orders of other signals closed of it, in base units. */
-  readonly closedByOthers: Decimal;
+  /** What closed parts of it: stop-losses, take-profits, orders of other signals. */
+  readonly closedBy: ReadonlySet<FillRole>;
   /** How much its order closed of what other signals had opened, in base units. */
   readonly closed: Decimal;
   /** What that made. */
@@ -45,13 +46,14 @@ export interface LotBooks {
 }
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
+  readonly closedBy: Set<FillRole>;
   /** What is left was opened for this, with its fees: paid by a buy, received by a sell. */
   cost: Decimal;
   readonly unvalued: Set<string>;
 };
 
 /**
- * An exit closes what its own entry opened. Any other fill closes what was opened first, as TradingView's strategies do
+ * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill closes what was opened first, as TradingView's strategies do
  * unless they say otherwise.
  *
  * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
@@ -62,6 +64,12 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   /** By position: what is not closed yet, first opened first. */
   const queues = new Map<string, Changeable[]>();
   const changedAtMs = new Map<string, number>();
+
+  /** What the order of the relay protects that was filled; undefined for any other one. */
+  function protectedBy({ account, signalId }: Fill): Changeable | undefined {
+    const named = protectionNamedBy(signalId);
+    return named === null ? undefined : lots.get(keyOf({ account, signalId: named.of }));
+  }
 
   function lotFor(fill: Fill): Changeable {
     const key = keyOf(fill);
@@ -86,7 +94,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       noteFee(own, fill, currencies);
       const queue = (queues.get(key) ?? []).filter(({ left }) => left.gt(zero));
       queues.set(key, queue);
-      close(queue, own, fill, booked.closed);
+      close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
       if (fill.role === 'order') own.unmatched = own.unmatched.plus(booked.unmatched);
       if (opened.gt(zero)) open(queue, own, fill, opened);
@@ -119,7 +127,7 @@ function createLot({ market, side, role, atMs }: Fill): Changeable {
     opened: zero,
     left: zero,
     profit: zero,
-    closedByOthers: zero,
+    closedBy: new Set(),
     closed: zero,
     realised: zero,
     unmatched: zero,
@@ -152,9 +160,16 @@ function open(queue: Changeable[], own: Changeable, fill: Fill, amount: Decimal)
   if (!queue.includes(own)) queue.push(own);
 }
 
-function close(queue: readonly Changeable[], own: Changeable, fill: Fill, amount: Decimal): void {
+function close(
+  queue: readonly Changeable[],
+  own: Changeable,
+  fill: Fill,
+  { amount, protectedLot }: { readonly amount: Decimal; readonly protectedLot: Changeable | undefined },
+): void {
   const isExit = fill.role !== 'order';
-  const order = isExit ? [own, ...queue.filter((lot) => lot !== own)] : queue;
+  const first = isExit ? own : protectedLot;
+  const order = first === undefined ? queue : [first, ...queue.filter((lot) => lot !== first)];
+  const closer = isExit ? fill.role : (protectionNamedBy(fill.signalId)?.role ?? fill.role);
   let rest = amount;
   for (const lot of order) {
     const part = minimum(rest, lot.left);
@@ -162,7 +177,7 @@ function close(queue: readonly Changeable[], own: Changeable, fill: Fill, amount
     rest = rest.minus(part);
     const profit = closePart(lot, fill, part);
     lot.profit = lot.profit.plus(profit);
-    if (lot !== own || !isExit) lot.closedByOthers = lot.closedByOthers.plus(part);
+    lot.closedBy.add(closer);
     if (!isExit) {
       own.closed = own.closed.plus(part);
       own.realised = own.realised.plus(profit);

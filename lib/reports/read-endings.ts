@@ -1,4 +1,5 @@
 import { type Decimal, zero } from '../base/decimal.ts';
+import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import { type Executions, listSignalFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -55,7 +56,7 @@ export async function readEndings(
   const endings: (ToldEnding | null)[] = [];
   for (const entry of entries) {
     const lot = unread.has(entry.account) ? null : books.lotOf(entry);
-    endings.push(await complete(sources, books, entry, endingOf(entry, lot), lot));
+    endings.push(await complete(sources, books, { entry, entries }, endingOf(entry, lot), lot));
   }
   return endings;
 }
@@ -88,13 +89,14 @@ async function replay(
 async function complete(
   sources: EndingSources,
   books: LotBooks,
-  entry: Entry,
+  { entry, entries }: { readonly entry: Entry; readonly entries: readonly Entry[] },
   ending: Ending | null,
   lot: EntryLot | null,
 ): Promise<ToldEnding | null> {
   if (ending === null) return null;
   if (ending.state === 'cancelled' && ending.reason === null) {
-    const cancelledBy = await findCanceller(sources, entry);
+    const known = entries.find((other) => hasReplaced(other, entry))?.signalId;
+    const cancelledBy = known ?? (await findCanceller(sources, entry));
     return cancelledBy === undefined ? ending : { ...ending, cancelledBy };
   }
   if (ending.state !== 'open' || hasOpenExit(entry)) return ending;
@@ -152,13 +154,18 @@ async function findCanceller({ ledger }: EndingSources, entry: Entry): Promise<s
 /** Whether an entry is a cancellation in the same market that may have had an effect, or a close that cancelled the order first. */
 function mayCancel({ signal, status, steps }: Entry, entry: Entry): boolean {
   if (signal === null || signal.market !== entry.signal?.market) return false;
-  if (placedByIn({ steps }).includes(entry.signalId)) return true;
+  if (placedByIn({ steps }).includes(entry.signalId) || hasReplaced({ steps }, entry)) return true;
   return (signal.action === 'cancel' || signal.action === 'cancel_all') && mayHaveCancelled.has(status);
+}
+
+/** Whether an entry cancelled an order that protected a position: another one took its place, or the position was closed. */
+function hasReplaced(other: Pick<Entry, 'steps'>, { orderId }: Pick<Entry, 'orderId'>): boolean {
+  return orderId !== null && replacedIn([other]).has(orderId);
 }
 
 const mayHaveCancelled: ReadonlySet<Status> = new Set(['sending', 'cancelled', 'unknown']);
 
 function namesOrder({ signal, steps }: Entry, { signalId }: Entry, orderId: number): boolean {
-  if (placedByIn({ steps }).includes(signalId)) return true;
+  if (placedByIn({ steps }).includes(signalId) || hasReplaced({ steps }, { orderId })) return true;
   return signal?.action === 'cancel' && signal.target.by === 'orderId' && signal.target.orderId === orderId;
 }

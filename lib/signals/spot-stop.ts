@@ -1,10 +1,15 @@
 import { ceilToStep, type Decimal, formatDecimal, one, parseDecimal } from '../base/decimal.ts';
-import type { Account } from '../model/account.ts';
+import type { Account, StopKind } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { regionOrderTypes } from '../model/region.ts';
 import type { OrderSignal } from '../model/signal.ts';
+
+const spotStopTypes: Readonly<Record<StopKind, OrderType>> = {
+  limit: 'spot_stop_limit',
+  market: 'spot_stop_market',
+};
 
 /**
  * Why the relay keeps no stop-loss of an order on spot; null when it keeps it, or when there is none to keep. The exchange
@@ -32,10 +37,9 @@ export function findStopObstacle(
   if (protection !== 'keep')
     return {
       field: 'stopLoss',
-      reason: `where the exchange has no stop-loss of an order: the relay places it itself for an account with protection: 'keep', and account ${name} has not; set it in relay.config.ts, or send a stop order of the other side after the entry`,
+      reason: `where the exchange has no stop-loss of an order: the relay places it itself for an account with protection: 'keep', and account ${name} has not; set it in relay.config.ts, or send a ${region === null ? 'stop_limit' : 'stop_market'} order of the other side after the entry`,
     };
-  const type: OrderType = stopKind === 'market' ? 'spot_stop_market' : 'spot_stop_limit';
-  if (region !== null && !regionOrderTypes[region].includes(type))
+  if (region !== null && !regionOrderTypes[region].includes(spotStopTypes[stopKind ?? 'limit']))
     return {
       field: 'stopLoss',
       reason: `where the exchange takes only stop-market orders in the region of account ${name}: set stopKind: 'market' in relay.config.ts`,

@@ -151,6 +151,7 @@ describe('signal', () => {
       lookup: null,
       execution: null,
       waits: null,
+      protects: [],
       refusals: [],
     });
   });

@@ -195,11 +195,11 @@ describe('sizes', () => {
     expect(orders()).toEqual([]);
   });
 
-  test('spot has no stop-loss, which is refused by name', async () => {
-    const entry = await send('spot', { orderType: 'market', stopLoss: '2%' });
+  test('spot has no take-profit, which is refused by name', async () => {
+    const entry = await send('spot', { orderType: 'market', takeProfit: '2%' });
 
     expect(entry.status).toBe('denied');
-    expect(entry.steps.at(-1)?.evidence).toMatchObject({ rule: 'not_on_spot', actual: 'stopLoss' });
+    expect(entry.steps.at(-1)?.evidence).toMatchObject({ rule: 'not_on_spot', actual: 'takeProfit' });
     expect(orders()).toEqual([]);
   });
 });

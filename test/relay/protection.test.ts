@@ -87,6 +87,19 @@ const buy = { action: 'buy', orderType: 'market', quantity: '0.1', ...exits };
 const whole = ['sell 0.1 at 52000', 'sell 0.1 stop 48000'];
 const half = ['sell 0.05 at 52000', 'sell 0.05 stop 48000'];
 
+test('a stop-loss that is ended by hand is told beside an older entry that has none', async () => {
+  await send({ ...buy, stopLoss: undefined });
+  await send({ ...buy, takeProfit: undefined });
+  await goOn(30);
+  const stop = (await listOpen()).find(({ activationPrice }) => activationPrice !== undefined);
+  await (await client()).call(cancelOrder, { market: 'BTC_USDT', orderId: stop?.orderId ?? 0 });
+  await byHand('sell', '0.1');
+  await goOn(120);
+
+  expect(await held()).toBe('0.1');
+  expect(alarmNames()).toContain('position_unprotected');
+});
+
 describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   beforeEach(async () => {
     await send(buy);

@@ -230,7 +230,7 @@ describe('the fills of all signals tell', () => {
     ]);
     expect(endings(books, 'first', 'second')).toMatchObject([
       { state: 'open', profit: null, left: '0.01' },
-      { state: 'closed', profit: '-5.2', left: '0' },
+      { state: 'stopped_out', profit: '-5.2', left: '0' },
     ]);
   });
 

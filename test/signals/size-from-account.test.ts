@@ -205,12 +205,48 @@ describe('what spot trading does not have is denied by name', () => {
   });
 
   test.each([
-    [alarming, /set it in relay.config.ts, or send a stop order of the other side after the entry$/],
+    [alarming, /set it in relay.config.ts, or send a stop_limit order of the other side after the entry$/],
     [{ ...account, region: 'eu' }, /takes only stop-market orders in the region .*: set stopKind: 'market'/],
   ] as const)('and the message names what to do: %#', (account, message) => {
     expect(size({ ...plain, stopLoss: '2%' }, market, account, onSpot)).toMatchObject({
       denial: { message: expect.stringMatching(message) },
     });
+  });
+
+  const keeping: Account = { ...account, protection: 'keep' };
+  const kept = (changes: object, by: Account = keeping) => size({ ...plain, ...changes }, market, by, onSpot);
+
+  test('but a stop-loss of a buy, where the relay keeps it: the order itself has none', () => {
+    const sized = kept({ stopLoss: '2%' });
+
+    expect(sized).toMatchObject({ ok: true, order: { type: 'spot_limit' } });
+    expect(sized).not.toHaveProperty('order.stopLoss');
+  });
+
+  test.each([
+    ['a take-profit', { takeProfit: '60000' }, 'not_on_spot'],
+    ['several take-profits', { takeProfits: [{ price: '2%', share: '50%' }] }, 'not_on_spot'],
+    ['a trailing stop-loss', { trailing: '2%' }, 'not_on_spot'],
+    ['the stop-loss of a sale', { side: 'sell', stopLoss: '60000' }, 'not_on_spot'],
+    ['a stop-loss at the price of the buy', { stopLoss: '50000' }, 'stop_loss_side'],
+    [
+      'one that is worth too little',
+      { stopLoss: '26000', size: { unit: 'base', quantity: '0.002' } },
+      'stop_loss_too_small',
+    ],
+  ] as const)('%s is denied there, too', (_, changes, rule) => {
+    const least = { ...market, minTotal: parseDecimal('60') };
+
+    expect(size({ ...plain, ...changes }, least, keeping, onSpot)).toMatchObject({ denial: { rule } });
+  });
+
+  test('and in a region without stop-limit orders a stop-loss with a limit price', () => {
+    const inRegion: Account = { ...keeping, region: 'eu' };
+
+    expect(kept({ stopLoss: '2%' }, inRegion)).toMatchObject({
+      denial: { rule: 'not_on_spot', message: expect.stringContaining("stopKind: 'market'") },
+    });
+    expect(kept({ stopLoss: '2%' }, { ...inRegion, stopKind: 'market' })).toMatchObject({ ok: true });
   });
 
   test('but a reduce-only sell is a plain sell: it reduces what is held in any case', () => {

@@ -134,8 +134,10 @@ export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
     cancelledExits: over.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
   });
+  const cancelled = exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
   const facts: StepFacts = {
     ...outcome.facts,
+    ...(cancelled.length === 0 ? {} : { replaced: cancelled }),
     ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
   };
   const contradicted = exits.map(({ alarm }) => alarm);

@@ -3,7 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { LedgerEntrance, NewEntry } from '../../ledger/ledger.ts';
 import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { PositionSide } from '../../model/order.ts';
-import type { ExitRole, ProtectSignal } from '../../model/signal.ts';
+import { protectSuffixOf } from '../../model/protect-id.ts';
+import type { ProtectSignal } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import type { GuardName } from '../../protection/wanted.ts';
 import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
@@ -33,8 +34,6 @@ export function needOfWish(
   const name = { of, role, ...(part === undefined ? {} : { part }) };
   return { ...name, account, market, ticker: market, strategy, positionSide: side };
 }
-
-const suffixes: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop', take_profit: 'target' };
 
 /**
  * Stores a signal for each stop-loss or take-profit that may not fit, in the line of its market. Asked for twice in one
@@ -80,8 +79,17 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
 }
 
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf({ of, role, part }: GuardName, nowMs: number): string {
-  const suffix = `:${suffixes[role]}${part ?? ''}-${Math.floor(nowMs / 1000).toString(36)}`;
+function protectIdOf({ of, ...name }: GuardName, nowMs: number): string {
+  const suffix = protectSuffixOf(name, nowMs);
   const plain = `${of}${suffix}`;
-  return isSignalId(plain) ? plain : `protect-${hash('sha256', of, 'hex').slice(0, 24)}${suffix}`;
+  return isSignalId(plain) ? plain : `${digestOf(of)}${suffix}`;
+}
+
+function digestOf(of: string): string {
+  return `protect-${hash('sha256', of, 'hex').slice(0, 24)}`;
+}
+
+/** With what the ids of the signals begin that keep what a signal asked for. Others may begin so, too. */
+export function protectPrefixesOf(of: string): readonly string[] {
+  return [`${of}:`, `${digestOf(of)}:`];
 }

@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import { readPositions } from '../../lib/account/read-positions.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import { type Context, runCommand } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
+import { askExchange, timeoutMs } from '../session/exchange.ts';
+import {
+  isUnderWay,
+  listPositionTickers,
+  sendSignal,
+  type TickerOfMarket,
+  waitForOutcome,
+} from '../session/send-signal.ts';
+import { chooseAccount, commandFor, type Session } from '../session/session.ts';
+import { paint } from '../show/print.ts';
+import { styleStatus } from '../show/render-signals.ts';
+import { renderRows } from '../show/table.ts';
+import { closedStatuses } from './close.ts';
+
+interface CloseAllOptions {
+  readonly maxSlippage?: string;
+  readonly account?: string;
+}
+
+export function addCloseAllCommand(program: Command): void {
+  program
+    .command('close-all')
+    .description(
+      'close every position in the markets of relay.config.ts, with what protects it, and cancel the entries that rest; also while paused',
+    )
+    .option('--max-slippage <per cent>', 'less than the account allows, or for an account that names none')
+    .option('--account <name>', 'which account (default: all configured accounts)')
+    .action((options: CloseAllOptions, command: Command) =>
+      runCommand(command, (context) => closeAll(context, options)),
+    );
+}
+
+/** What is sent for one position, or for the orders of a market without one. */
+interface Task {
+  readonly account: Account;
+  readonly place: TickerOfMarket;
+  readonly action: 'close' | 'cancel_all';
+  /** Of an account in hedge mode. */
+  readonly positionSide?: 'LONG' | 'SHORT';
+}
+
+interface Result {
+  readonly account: string;
+  readonly market: string;
+  readonly action: Task['action'];
+  readonly positionSide?: 'LONG' | 'SHORT';
+  /** Null when the alert was refused. */
+  readonly signalId: string | null;
+  readonly status: Status | null;
+  readonly note: string;
+}
+
+async function closeAll(
+  { session, terminal, printChange }: Context,
+  { account: name, maxSlippage }: CloseAllOptions,
+): Promise<void> {
+  const { settings } = session;
+  // One that only rehearses closes nothing.
+  const all = Object.values(settings.accounts).filter(({ mode }) => mode !== 'dry-run');
+  const accounts = name === undefined ? all : [chooseAccount(settings, name)];
+  const found = await Promise.all(accounts.map((account) => findTasks(session, account)));
+  const tasks = found.flatMap((each) => each.tasks);
+  const results = await Promise.all(tasks.map((task) => carryOut(session, task, maxSlippage)));
+  const left = [
+    ...found.flatMap(({ unreached }) => unreached),
+    ...results
+      .filter(({ status }) => !isDone(status))
+      .map(({ market, account, status, note }) => `${market} of ${account}: ${status ?? 'refused'}: ${note}`),
+  ];
+  if (left.length > 0)
+    throw new CommandFailure(
+      'not_closed',
+      `not everything was surely closed: ${left.join('; ')}`,
+      `${commandFor(session.target, 'positions')} shows what is open. In an emergency close it on the website of the exchange.`,
+    );
+  printChange({ closes: results }, () =>
+    results.length === 0
+      ? 'Nothing is open in the markets of relay.config.ts.'
+      : [
+          renderResults(results, terminal.width),
+          '',
+          paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
+        ].join('\n'),
+  );
+}
+
+/** Under way, too: the relay goes on with it. */
+function isDone(status: Status | null): boolean {
+  if (status === null) return false;
+  return closedStatuses.includes(status) || status === 'cancelled' || isUnderWay({ status });
+}
+
+interface FoundTasks {
+  readonly tasks: readonly Task[];
+  /** Positions that no alert can name. */
+  readonly unreached: readonly string[];
+}
+
+async function findTasks(session: Session, account: Account): Promise<FoundTasks> {
+  const places = listPositionTickers(session.settings, account);
+  if (places.length === 0) return { tasks: [], unreached: [] };
+  const read = await readHeld(session, account);
+  if (!read.ok)
+    return { tasks: [], unreached: [`account ${account.name} could not be read: ${read.reason}`] };
+  const { positions } = read;
+  const closes = positions.flatMap(({ market, positionSide }): readonly Task[] => {
+    const place = places.find((each) => each.market === market);
+    if (place === undefined) return [];
+    return [{ account, place, action: 'close', ...(positionSide === 'BOTH' ? {} : { positionSide }) }];
+  });
+  const held = new Set(positions.map(({ market }) => market));
+  const cancels: Task[] = [];
+  for (const place of places) {
+    if (held.has(place.market)) continue;
+    const own = await session.openLedger().openOrders(account.name, place.market, 1);
+    if (own.length > 0) cancels.push({ account, place, action: 'cancel_all' });
+  }
+  const unreached = positions
+    .filter(({ market }) => !places.some((place) => place.market === market))
+    .map(
+      ({ market }) => `${market} of ${account.name}: relay.config.ts has no ticker of it for this account`,
+    );
+  return { tasks: [...closes, ...cancels], unreached };
+}
+
+type Held =
+  | { readonly ok: true; readonly positions: readonly OpenPosition[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** What fails for one account must not keep the others from being closed. */
+async function readHeld(session: Session, account: Account): Promise<Held> {
+  try {
+    const read = await askExchange(session, account, (client) =>
+      readPositions({ client, clock: session.clock, limits: { timeoutMs } }),
+    );
+    return { ok: true, positions: read.positions };
+  } catch (error) {
+    if (error instanceof RelayError || error instanceof CommandFailure)
+      return { ok: false, reason: error.message };
+    throw error;
+  }
+}
+
+async function carryOut(session: Session, task: Task, maxSlippage: string | undefined): Promise<Result> {
+  const { account, place, action, positionSide } = task;
+  const side = positionSide === undefined ? {} : { positionSide };
+  const bound = maxSlippage === undefined || action === 'cancel_all' ? {} : { maxSlippage };
+  const shared = { account: account.name, market: place.market, action, ...side };
+  try {
+    const signalId = await sendSignal(session, account, 'close-all', place, { action, ...side, ...bound });
+    const { status, steps } = await waitForOutcome(session, account, signalId);
+    return { ...shared, signalId, status, note: steps.at(-1)?.note ?? '' };
+  } catch (error) {
+    // The others are closed all the same.
+    if (!(error instanceof CommandFailure)) throw error;
+    return { ...shared, signalId: null, status: null, note: error.message };
+  }
+}
+
+function renderResults(results: readonly Result[], width: number | null): string {
+  return renderRows(
+    [
+      { title: 'account' },
+      { title: 'market' },
+      { title: 'action' },
+      { title: 'status' },
+      { title: 'signal' },
+    ],
+    results.map(({ account, market, action, positionSide, status, signalId, note }) => ({
+      cells: [
+        account,
+        positionSide === undefined ? market : `${market} ${positionSide}`,
+        action,
+        status === null ? '–' : styleStatus(status),
+        signalId ?? '–',
+      ],
+      note,
+    })),
+    { width },
+  );
+}

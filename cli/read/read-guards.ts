@@ -1,0 +1,115 @@
+import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
+import type { Order } from '../../lib/model/order.ts';
+import type { ExitRole } from '../../lib/model/signal.ts';
+import { type Guard, guardPosition } from '../../lib/protection/guards.ts';
+import { judgeGuard } from '../../lib/protection/judge-guard.ts';
+import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../lib/protection/wishes.ts';
+import { readTaken } from '../../lib/relay/protect/taken-stops.ts';
+import { timeoutMs } from '../session/exchange.ts';
+import type { Session } from '../session/session.ts';
+
+/**
+ * What became of a stop-loss or take-profit that a position should have. `standing`: its order fits. `missing`: no order
+ * stands. `changing`: one stands that does not fit, and the relay replaces or cancels it. `ended`: the owner has ended it by
+ * hand, and it is not placed again. `unread`: nobody knows what stands. `by_hand`: a stop of somebody else takes its place.
+ */
+export type GuardState = 'standing' | 'missing' | 'changing' | 'ended' | 'unread' | 'by_hand';
+
+/** What should protect a part of a position, beside what does. */
+export interface ShownGuard {
+  /** The signal that asked for it. */
+  readonly of: string;
+  readonly role: ExitRole;
+  /** Which one of several take-profits, from 1; absent: the only one. */
+  readonly part?: number;
+  /** Null when nobody knows it. */
+  readonly price: Decimal | null;
+  /** Of the position, in base units; zero: nothing is wanted any more of what stands. */
+  readonly amount: Decimal;
+  readonly state: GuardState;
+  readonly standing: readonly {
+    readonly orderId: number;
+    readonly price: Decimal | null;
+    /** In base units; null: the whole position. */
+    readonly amount: Decimal | null;
+  }[];
+}
+
+/** What the relay keeps for a position. */
+export interface PositionProtection {
+  readonly guards: readonly ShownGuard[];
+  /** How much of it stops of others protect, in base units. */
+  readonly byHand: Decimal;
+}
+
+/** The open orders of each market with a position; null for one whose orders cannot be read whole. */
+export async function readOpenIn(
+  client: ExchangeClient,
+  positions: readonly OpenPosition[],
+): Promise<ReadonlyMap<string, readonly Order[] | null>> {
+  const open = new Map<string, readonly Order[] | null>();
+  for (const market of new Set(positions.map((position) => position.market))) {
+    const { orders, isWhole } = await listOpenOrders(client, market, { timeoutMs });
+    open.set(market, isWhole ? orders : null);
+  }
+  return open;
+}
+
+/**
+ * Compares what should protect a position with what does, as following does.
+ *
+ * @param followed of the account
+ * @param open orders of its market
+ */
+export async function readProtection(
+  session: Session,
+  account: Account,
+  { market, amount, openedAtMs, positionSide }: OpenPosition,
+  followed: readonly Entry[],
+  open: readonly Order[],
+): Promise<PositionProtection> {
+  const side = positionSide === 'BOTH' ? null : positionSide;
+  const position = { market, side, amount, openedAtMs };
+  const facts = session.openFacts();
+  const [wishes, sight, taken] = await Promise.all([
+    facts.read(account.name, wishFactOf(position)).then(parseWishes),
+    facts.read(account.name, sightFactOf(position)).then(parseSight),
+    readTaken(facts, account.name, market),
+  ]);
+  const entries = followed.filter(({ signal }) => signal?.market === market);
+  const nowMs = session.clock.nowMs();
+  const { guards, byHand } = guardPosition(position, { entries, open, nowMs, wishes, sight, taken });
+  const shown = guards.filter((guard) => guard.amount.gt(zero) || guard.standing.length > 0);
+  return { guards: shown.map((guard) => showGuard(guard, byHand)), byHand };
+}
+
+/** The rules of the market are not read here: sizes are compared as they are. */
+const anySteps = { amountStep: parseDecimal('0.00000001'), minAmount: zero };
+
+function showGuard(guard: Guard, byHand: Decimal): ShownGuard {
+  const { of, role, part, price, amount, standing } = guard;
+  return {
+    of,
+    role,
+    ...(part === undefined ? {} : { part }),
+    price,
+    amount,
+    state: stateOf(guard, byHand),
+    standing: standing.map((exit) => ({ orderId: exit.orderId, price: exit.price, amount: exit.remaining })),
+  };
+}
+
+function stateOf(guard: Guard, byHand: Decimal): GuardState {
+  const verdict = judgeGuard(guard, byHand, anySteps);
+  if (verdict.kind !== 'fits') return guard.standing.length === 0 ? 'missing' : 'changing';
+  if (guard.doubt === 'paired') return 'changing';
+  if (guard.doubt !== null) return 'unread';
+  if (guard.standing.length > 0) return 'standing';
+  if (guard.isReleased) return 'ended';
+  return guard.price === null ? 'unread' : 'by_hand';
+}

@@ -1,0 +1,105 @@
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { CommandFailure, createUsageFailure } from '../failure.ts';
+import { readReceipt } from './alert-receipt.ts';
+import type { Session } from './session.ts';
+
+/** A signal depends on a position that the exchange's list may show ten seconds late. */
+const longestWaitMs = 20_000;
+const pauseMs = 100;
+
+/** An alert names a market by its ticker. */
+export interface TickerOfMarket {
+  readonly ticker: string;
+  readonly market: string;
+}
+
+/** A ticker for each market of the account in which there are positions. */
+export function listPositionTickers({ tickers }: Settings, { markets }: Account): readonly TickerOfMarket[] {
+  const listed = Object.entries(tickers)
+    .filter(([, market]) => Object.hasOwn(markets, market) && markets[market]?.tradesOn !== 'spot')
+    .map(([ticker, market]) => ({ ticker, market }));
+  return [...new Map(listed.toReversed().map((one) => [one.market, one])).values()].reverse();
+}
+
+/**
+ * A ticker of the market that is named by its name or by one of its tickers. Any of them will do.
+ *
+ * @throws CommandFailure (usage) when the account has no position there
+ */
+export function findTicker({ settings }: Session, account: Account, named: string): TickerOfMarket {
+  const wanted = named.toUpperCase();
+  const found = Object.entries(settings.tickers)
+    .filter(([, market]) => Object.hasOwn(account.markets, market))
+    .find(([ticker, market]) => market === wanted || ticker.toUpperCase() === wanted);
+  if (found !== undefined && account.markets[found[1]]?.tradesOn === 'spot')
+    throw createUsageFailure(
+      `${found[1]} trades on spot, where there are no positions`,
+      'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+    );
+  if (found !== undefined) return { ticker: found[0], market: found[1] };
+  const markets = listPositionTickers(settings, account).map(({ market }) => market);
+  throw createUsageFailure(
+    `"${named}" is no market of account ${account.name} with a ticker`,
+    `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts.`,
+  );
+}
+
+/** What of an alert a command says itself; time, id and comment are its own. */
+export type CommandAlert = Readonly<Record<string, unknown>> & { readonly action: string };
+
+/**
+ * Sends an alert with one signal through the webhook, so that it keeps its place in the line of its market and stands in the
+ * ledger.
+ *
+ * @param command as a person types it, for example `close`
+ * @returns the id of the signal that comes last
+ * @throws CommandFailure when the alert was refused
+ */
+export async function sendSignal(
+  session: Session,
+  account: Account,
+  command: string,
+  { ticker, market }: TickerOfMarket,
+  alert: CommandAlert,
+): Promise<string> {
+  const nowMs = session.clock.nowMs();
+  const time = new Date(nowMs).toISOString();
+  const { positionSide } = alert;
+  const side = typeof positionSide === 'string' ? `-${positionSide}` : '';
+  // Short: the ids of what follows from a signal begin with its own.
+  const id = `${command}-${market}${side}-${nowMs.toString(36)}`;
+  const body = { ticker, id, time, comment: `relay ${command}`, ...alert };
+  const response = await session.sendAlert(account, Buffer.from(JSON.stringify(body)));
+  return readReceipt(response, session.relayName).at(-1)?.signalId ?? id;
+}
+
+/**
+ * Waits until a signal has its outcome.
+ *
+ * @returns its entry, without an outcome when the time is up
+ * @throws CommandFailure when the ledger does not have it
+ */
+export async function waitForOutcome(session: Session, account: Account, signalId: string): Promise<Entry> {
+  const ledger = session.openLedger();
+  const endMs = session.clock.nowMs() + longestWaitMs;
+  for (;;) {
+    const entry = await ledger.read({ account: account.name, signalId });
+    if (entry !== null && !isUnderWay(entry)) return entry;
+    if (session.clock.nowMs() >= endMs) return entry ?? failUnread(signalId);
+    await session.clock.sleep(pauseMs);
+  }
+}
+
+export function isUnderWay({ status }: Pick<Entry, 'status'>): boolean {
+  return status === 'accepted' || status === 'sending';
+}
+
+function failUnread(signalId: string): never {
+  throw new CommandFailure(
+    'unknown_signal',
+    `the relay took the alert, and its ledger does not show signal "${signalId}"`,
+    '`npx relay signals` lists what became of every alert.',
+  );
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+
+beforeEach(async () => {
+  relay = await startRelay('live');
+  relay.world.setPrice('BTC_USDT', '50000');
+});
+
+afterEach(() => relay.world.close());
+
+const closeAll = (...args: string[]) => relay.here('close-all', ...args, '--max-slippage', '0.5%');
+const positions = () => relay.world.paper.control.state().accounts['main']?.positions;
+const openOrders = () =>
+  relay.world.paper.control.state().orders.flatMap(({ status, type }) => (status === 'open' ? [type] : []));
+const byHand = (...args: string[]) => runForJson(relay.here('paper', 'order', ...args));
+
+async function say(id: string, members: object): Promise<void> {
+  await relay.world.post(JSON.stringify({ id, ...members }));
+  await relay.world.settled(id);
+}
+
+describe('close-all', () => {
+  test('closes every position with what protects it, and cancels entries that rest elsewhere', async () => {
+    const exits = { stopLoss: '2%', takeProfits: [{ price: '3%', share: '50%' }], maxSlippage: '0.5%' };
+    await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', ...exits });
+    await byHand('BTC_PERP', 'sell', '0.01');
+    await say('rest-1', { ticker: 'ETHUSDT', action: 'buy', quantity: '0.1', limitPrice: '2000' });
+
+    const document = await runForJson(closeAll());
+
+    expect(document).toMatchObject({
+      target: relay.target,
+      closes: [
+        { account: 'main', market: 'BTC_USDT', action: 'close', status: 'placed' },
+        { account: 'main', market: 'BTC_PERP', action: 'close', status: 'placed' },
+        { account: 'main', market: 'ETH_USDT', action: 'cancel_all', status: 'cancelled' },
+      ],
+    });
+    expect([positions(), openOrders()]).toEqual([{}, []]);
+  });
+
+  test('closes while entries are paused, of an account that is named', async () => {
+    await byHand('BTC_USDT', 'buy', '0.01');
+    await runCli(relay.here('pause'));
+
+    const { stdout } = await runCli(closeAll('--account', 'main'), '', { width: 80 });
+
+    expect(stdout).toMatch(/^main +BTC_USDT +close +placed +close-all-BTC_USDT-/m);
+    expect(stdout).toContain('What is left of the positions: npx relay positions');
+    expect(positions()).toEqual({});
+  });
+
+  test('names the side of a position in hedge mode', async () => {
+    relay.world.paper.control.setHedgeMode('main', true);
+    const order = { ticker: 'BTCUSDT.P', quantity: '0.01', maxSlippage: '0.5%' };
+    await say('short-1', { ...order, action: 'sell', positionSide: 'SHORT' });
+
+    expect(await runForJson(closeAll())).toMatchObject({
+      closes: [{ market: 'BTC_PERP', positionSide: 'SHORT', status: 'placed' }],
+    });
+    expect(positions()).toEqual({});
+  });
+
+  test('sends nothing where nothing is open', async () => {
+    const { stdout, exitCode } = await runCli(closeAll());
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Nothing is open in the markets of relay.config.ts.');
+    expect(relay.world.paper.control.state().orders).toEqual([]);
+  });
+
+  test('fails with what was not closed, and closes the rest', async () => {
+    await byHand('BTC_USDT', 'buy', '0.01');
+    await byHand('SOL_USDT', 'buy', '1');
+    const folder = mkdtempSync(join(tmpdir(), 'relay-config-'));
+    const config = join(folder, 'fewer.config.ts');
+    writeFileSync(
+      config,
+      `export default {
+        exchange: { address: 'global', dialect: 'live' }, tickers: { BTCUSDT: 'BTC_USDT' }, maxLagSeconds: 60,
+        accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'margin' } } } },
+      };`,
+    );
+
+    const failure = await runForFailure(closeAll('--config', config));
+    rmSync(folder, { recursive: true });
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+    expect(failure.message).toBe(
+      'not everything was surely closed: SOL_USDT of main: relay.config.ts has no ticker of it for this account',
+    );
+    expect(positions()).toMatchObject({ SOL_USDT: { amount: '1' } });
+    expect(positions()).not.toHaveProperty('BTC_USDT');
+  });
+
+  test('fails while everything is paused, and says why', async () => {
+    await byHand('BTC_USDT', 'buy', '0.01');
+    await runCli(relay.here('pause', '--everything'));
+
+    const failure = await runForFailure(closeAll());
+
+    expect(failure.message).toMatch(/BTC_USDT of main: denied: the account is paused/);
+    expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
+  });
+});

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+
+beforeEach(async () => {
+  relay = await startRelay('live');
+  relay.world.setPrice('BTC_USDT', '50000');
+});
+
+afterEach(() => relay.world.close());
+
+const protect = (...args: string[]) => runForJson(relay.here('protect', 'BTC_USDT', ...args));
+const openOrders = () =>
+  relay.world.paper.control
+    .state()
+    .orders.filter(({ status }) => status === 'open')
+    .map(({ side, amount, price, activationPrice }) => `${side} ${amount} ${activationPrice ?? price}`)
+    .sort();
+
+/** As the owner does at the exchange. */
+async function cancelByHand(price: string): Promise<void> {
+  const found = relay.world.paper.control
+    .state()
+    .orders.find((order) => order.status === 'open' && order.price === price);
+  await runForJson(relay.here('cancel', 'BTC_USDT', '--order-id', String(found?.orderId)));
+}
+
+/** An entry of 0.01 with a stop-loss and a take-profit, which the relay has read. */
+async function enter(members: object = { stopLoss: '48000', takeProfit: '52000' }): Promise<void> {
+  const alert = { id: 'entry-1', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', orderType: 'market' };
+  await relay.world.post(JSON.stringify({ ...alert, maxSlippage: '0.5%', ...members }));
+  await relay.world.settled('entry-1');
+  await relay.world.follow();
+}
+
+describe('protect', () => {
+  test('replaces what it names, and says what was placed', async () => {
+    await enter();
+
+    const document = await protect('--stop-loss', '49000', '--take-profit', '53000', '--account', 'main');
+
+    expect(document).toMatchObject({
+      target: relay.target,
+      account: 'main',
+      market: 'BTC_USDT',
+      signalId: expect.stringMatching(/^protect-BTC_USDT-[0-9a-z]+$/),
+      status: 'satisfied',
+      note: expect.stringContaining('stop-loss at 49000, take-profit at 53000 for 100%'),
+      orders: [
+        { role: 'stop_loss', status: 'placed', note: expect.stringContaining('sell 0.01 BTC_USDT') },
+        { role: 'take_profit', part: 1, status: 'placed' },
+      ],
+    });
+    expect(openOrders()).toEqual(['sell 0.01 49000', 'sell 0.01 53000']);
+  });
+
+  test('takes several take-profits with their shares, by a ticker', async () => {
+    await enter();
+
+    await runForJson(
+      relay.here('protect', 'btcusdt', '--take-profit', '51000=50%', '--take-profit', '4%=50%'),
+    );
+
+    expect(openOrders()).toEqual(['sell 0.005 51000', 'sell 0.005 52000', 'sell 0.01 48000']);
+  });
+
+  test('moves the stop-loss to the entry price, in words', async () => {
+    await enter();
+    relay.world.setPrice('BTC_USDT', '51000');
+
+    const { stdout } = await runCli(relay.here('protect', 'BTC_USDT', '--stop-loss', 'entry'), '', {
+      width: 80,
+    });
+
+    expect(stdout).toMatch(/^status +satisfied$/m);
+    expect(stdout).toMatch(/stop-loss +placed +protect-BTC_USDT-[0-9a-z]+:stop-[0-9a-z]+/);
+    expect(stdout).toContain('What should stand, beside what does: npx relay positions');
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(openOrders()).toEqual(['sell 0.01 50000', 'sell 0.01 52000']);
+  });
+
+  test('trails, also while entries are paused', async () => {
+    await enter();
+    await runCli(relay.here('pause'));
+
+    await protect('--trailing', '1%');
+
+    expect(openOrders()).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
+  });
+
+  test('fails when it was denied, and says why', async () => {
+    const failure = await runForFailure(relay.here('protect', 'BTC_USDT', '--stop-loss', '49000'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'not_protected' });
+    expect(failure.message).toContain('denied: there is no open position in BTC_USDT to protect');
+  });
+
+  test('fails with the words of the relay when the alert is refused', async () => {
+    const failure = await runForFailure(relay.here('protect', 'BTC_USDT', '--trailing', '1'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal', issues: [{ path: 'trailing' }] });
+  });
+
+  test.each([
+    [['BTC_USDT'], 'nothing says what protects the position'],
+    [
+      ['BTC_USDT', '--take-profit', '51000', '--take-profit', '52000=50%'],
+      '"51000" does not say which share of the position it is for',
+    ],
+    [['DBTC_DUSDT', '--stop-loss', '2%'], 'DBTC_DUSDT trades on spot, where there are no positions'],
+  ])('is not understood as %j', async (args, message) => {
+    expect(await runForFailure(relay.here('protect', ...args))).toMatchObject({ exitCode: 2, message });
+  });
+});
+
+describe('signal', () => {
+  test('shows what the relay did to keep the protection of an entry', async () => {
+    await enter();
+    await protect('--stop-loss', '49000');
+
+    const { stdout } = await runCli(relay.here('signal', 'entry-1'), '', { width: 80 });
+    const document = await runForJson(relay.here('signal', 'entry-1'));
+
+    expect(stdout).toContain('What the relay did to keep its protection:');
+    expect(stdout).toMatch(/take-profit +placed +entry-1:target-[0-9a-z]+/);
+    expect(stdout).toContain('sell 0.01 BTC_USDT at limit 52000, reduce-only');
+    expect(document).toMatchObject({
+      signalId: 'entry-1',
+      protects: [{ status: 'placed', signal: { action: 'protect', role: 'take_profit', of: 'entry-1' } }],
+    });
+  });
+
+  test('shows each of several take-profits of an entry', async () => {
+    await enter({
+      stopLoss: '48000',
+      takeProfits: [
+        { price: '51000', share: '50%' },
+        { price: '52000', share: '50%' },
+      ],
+    });
+    for (const order of await ordersOf('entry-1')) await relay.world.settled(order);
+
+    const { stdout } = await runCli(relay.here('signal', 'entry-1'));
+
+    expect(stdout).toMatch(/take-profit 1 +placed +entry-1:target1-/);
+    expect(stdout).toMatch(/take-profit 2 +placed +entry-1:target2-/);
+  });
+
+  async function ordersOf(signalId: string): Promise<readonly string[]> {
+    const entries = await relay.world.ledger.findByPrefix('main', `${signalId}:`, 10);
+    return entries.map((entry) => entry.signalId);
+  }
+});
+
+describe('positions', () => {
+  const positions = (width = 80) => runCli(relay.here('positions'), '', { width });
+  const lineOf = ({ stdout }: { readonly stdout: string }) => stdout.split('\n')[4]?.trim();
+
+  test('shows what should protect a position beside what does', async () => {
+    await enter();
+    await protect('--stop-loss', '49000', '--take-profit', '51000=50%', '--take-profit', '52000=50%');
+    await relay.world.follow();
+
+    const run = await positions();
+    expect(lineOf(run)).toBe('49000  51000, 52000 for 0.005 each  –');
+    expect(await runForJson(relay.here('positions'))).toMatchObject({
+      positions: [
+        {
+          stops: [{ price: '49000', amount: '0.01' }],
+          targets: [
+            { price: '51000', amount: '0.005' },
+            { price: '52000', amount: '0.005' },
+          ],
+          protection: {
+            byHand: '0',
+            guards: [
+              {
+                role: 'stop_loss',
+                price: '49000',
+                amount: '0.01',
+                state: 'standing',
+                standing: [{ price: '49000', amount: '0.01' }],
+              },
+              { role: 'take_profit', part: 1, price: '51000', amount: '0.005', state: 'standing' },
+              { role: 'take_profit', part: 2, price: '52000', amount: '0.005', state: 'standing' },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  test('says what changes, and what the owner has ended', async () => {
+    await enter({
+      stopLoss: '48000',
+      takeProfits: [
+        { price: '51000', share: '50%' },
+        { price: '52000', share: '50%' },
+      ],
+    });
+    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
+      await relay.world.settled(signalId);
+    await relay.world.follow();
+    await cancelByHand('51000');
+    await relay.world.follow();
+    await runForJson(relay.here('paper', 'order', 'BTC_USDT', 'sell', '0.002'));
+
+    const { stdout } = await positions(200);
+    expect(stdout).toMatch(
+      /48000 changing {2}51000 for 0\.004 ended by hand, 52000 for 0\.004 changing {2}–$/m,
+    );
+  });
+
+  test('says what is missing, and what becomes of it', async () => {
+    await enter();
+    relay.world.paper.control.addFault({ fault: 'refuse', endpoint: 'limit', probability: 1 });
+    await protect('--take-profit', '51000=50%');
+
+    const { stdout } = await positions();
+    expect(stdout).toContain('48000  51000 for 0.005 MISSING  –');
+    expect(stdout).toContain('"MISSING" should stand and does not: the relay places it as it follows');
+  });
+
+  test('counts stops by hand', async () => {
+    await runForJson(relay.here('paper', 'order', 'BTC_USDT', 'buy', '0.01'));
+    await runForJson(
+      relay.here('paper', 'order', 'BTC_USDT', 'sell', '0.004', '--stop', '49000', '--reduce-only'),
+    );
+
+    expect(lineOf(await positions())).toBe('0.004 by hand  –       –');
+  });
+});
