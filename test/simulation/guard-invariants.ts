@@ -1,5 +1,6 @@
 import type { AlarmName } from '../../lib/base/alarms.ts';
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { replacedIn } from '../../lib/ledger/cancel-reports.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import {
   listPlaces,
@@ -109,10 +110,11 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether one of its stop-losses was ended, by hand or by an alert, and the owner was told what that left. */
-function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
+/** Whether its stop-loss, or the pair that it was of, was ended by hand or by an alert, and the owner was told what that left. */
+function isReleased({ history, entries }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
+  const replaced = replacedIn(entries);
   const cancelled = everyExit.filter(
-    ({ of, role, order }) => of === entry && role === 'stop_loss' && order.status === 'cancelled',
+    ({ of, order }) => of === entry && order.status === 'cancelled' && !replaced.has(order.orderId),
   );
   return cancelled.some(({ order }) =>
     history.alarms.some(
