@@ -89,6 +89,12 @@ export default {
       // true: while the position of one strategy is open in a market, alerts of another strategy are denied there.
       // null: only in markets where targets are used. false: never. Two strategies need two sub-accounts.
       oneStrategyPerMarket: null,
+      // 'keep': a stop-loss or take-profit is fitted to what is left of its entry, and a missing one is placed, by orders
+      // that only reduce. 'alarm': nothing is changed, and a missing stop-loss raises an alarm.
+      protection: 'keep',
+      // How the relay places a stop-loss itself. 'limit': with a limit price 1 % beyond its trigger price at most.
+      // 'market': it fills at any price, and needs allowUnguardedMarket.
+      stopKind: 'limit',
       // Limits of growing risk; null: off. They and `maxPosition` hold for orders that enlarge what is at stake. Orders
       // that only reduce a position (`reduceOnly`, a per cent of the position, or smaller than the position that they
       // are against) and cancellations always pass. `npx relay limits` shows how much of each is used.

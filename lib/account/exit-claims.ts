@@ -60,7 +60,8 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   const exits = exitsOf(record);
   const { position, closingSide } = closed;
   if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
-  if (position.side !== null && exits.positionSide !== position.side) return null;
+  const { positionSide } = exits;
+  if (position.side !== null && positionSide !== 'BOTH' && positionSide !== position.side) return null;
   const end = endOf(record);
   const isKnown = exits.ids.length > 0;
   if (!isKnown && end.isUnfilled) return null;

@@ -141,9 +141,11 @@ export class ExpectedExits {
       .map(({ signalId }) => signalId);
   }
 
-  #isOfSide({ side, positionSide }: Order): boolean {
+  #isOfSide({ side, positionSide = 'BOTH' }: Order): boolean {
     const { position } = this.#closed;
-    return this.#isClosingSide(side) && (position.side === null || positionSide === position.side);
+    // In hedge mode every order is of one side.
+    const isOfPosition = position.side === null || positionSide === 'BOTH' || positionSide === position.side;
+    return this.#isClosingSide(side) && isOfPosition;
   }
 
   #isClosingSide(side: Side): boolean {

@@ -200,6 +200,15 @@ describe('A whole close cancels the resting entries first', () => {
     expect([opened.status, await heldAmount(), openSides()]).toEqual(['placed', '-0.1', []]);
   });
 
+  test('a close of a named side in one-way mode, where nothing is open, cancels them, too', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    await send({ ...buyLower, ...perp, quantity: '0.02' }, 'BTC_PERP');
+
+    const closed = await send({ ...perp, action: 'close', positionSide: 'LONG' }, 'BTC_PERP');
+
+    expect([closed.status, openSides()]).toEqual(['satisfied', []]);
+  });
+
   test('in hedge mode those of its side alone', async () => {
     relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
     relay.paper.control.setHedgeMode('main', true);
@@ -484,6 +493,18 @@ describe('A close that fills in part', () => {
     expect(tried[0]).toMatchObject({ signalId: 's2:rest-1', status: 'placed' });
     expect(parseDecimal(await heldAmount()).lt(parseDecimal(first))).toBe(true);
     expect(tried.length).toBeLessThanOrEqual(3);
+  });
+
+  test('keeps the entries that the alert keeps when it is tried again', async () => {
+    await send({ ...buyLower, ...large });
+    await send({ ...buyLower, limitPrice: '49000' });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', keepEntries: true, maxSlippage: '0.06%' });
+    relay.setPrice('50000');
+
+    const [first] = await runRests();
+
+    expect([first?.status, openOrders().map(({ side }) => side)]).toEqual(['placed', ['buy']]);
   });
 
   test('is not tried again when the alert is too old', async () => {

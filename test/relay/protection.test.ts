@@ -128,6 +128,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     expect(await open()).toEqual(half);
   });
 
+  test('a sell that asks for exits of its own and only closes the position leaves nothing open', async () => {
+    await send({ ...buy, action: 'sell', stopLoss: '52000', takeProfit: '48000' });
+    await goOn(60);
+
+    expect([await held(), await open()]).toEqual(['0', []]);
+  });
+
   test('a sale of one half by hand leaves exits for the other half', async () => {
     await byHand('sell', '0.05');
     await goOn(30);

@@ -188,6 +188,9 @@ function saysTheDefault(name: FieldName, members: Members): boolean {
       // Position actions are carried out at market.
       if (/^(?:close|exit|reverse|target|flat)$/.test(String(members['action']))) return true;
       return members['stopPrice'] !== undefined && (value === 'stop_limit' || value === 'sl');
+    case 'positionSide':
+      // What one-way mode has anyway, where these actions are carried out.
+      return value === 'BOTH' && /^(?:reverse|target|flat)/.test(String(members['action']));
     case 'prevMarketPosition':
       return true;
     case 'sentiment':

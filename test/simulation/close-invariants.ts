@@ -95,11 +95,22 @@ function mayOpen(facts: Facts, entry: CloseEntry, order: PaperOrder): boolean {
 function findUntoldRest(facts: Facts, own: OwnOrders, entry: CloseEntry): readonly Violation[] {
   if (entry.status !== 'placed' || isHedged(facts, entry)) return [];
   const position = truePositions(facts.exchange)(entry.account, entry.signal.market);
+  // What tries again comes after the alarm.
+  const again = facts.entries.filter(({ signalId }) => signalId.startsWith(`${entry.signalId}:rest-`));
+  const tries = new Set(again.flatMap((other) => own.of(other)).map(({ orderId }) => orderId));
   return own
     .of(entry)
     .filter(({ remaining }) => remaining.gt(zero))
     .filter((order) => {
-      const held = position.within(order.createdAtMs, order.createdAtMs + readMs);
+      const { orderId, createdAtMs } = order;
+      const others = position.changes.filter(
+        (change) =>
+          change.atMs > createdAtMs &&
+          change.atMs <= createdAtMs + readMs &&
+          change.order.orderId !== orderId &&
+          !tries.has(change.order.orderId),
+      );
+      const held = [position.at(createdAtMs), ...others.map(({ after }) => after)];
       return held.every((amount) => isAgainst(order, amount));
     })
     .map(({ remaining }) => broken(entry, `left ${remaining.toFixed()} of the position, and told nobody`));

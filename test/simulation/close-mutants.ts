@@ -11,7 +11,7 @@ export const closeMutants: readonly Mutant[] = [
   {
     name: 'entries-left-resting',
     breaks: 'a close does not cancel the entries that rest in its market',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     kinds,
     mutation: {

@@ -1,5 +1,6 @@
 import type { AlarmName } from '../../lib/base/alarms.ts';
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { replacedIn } from '../../lib/ledger/cancel-reports.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import {
   listPlaces,
@@ -109,11 +110,11 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether the owner has ended its newest stop-loss, and was told what that left. */
-function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
-  const ended = new Map(history.handCancels.map(({ orderId, atMs }) => [orderId, atMs]));
+/** Whether its stop-loss, or the pair that it was of, was ended by hand or by an alert, and the owner was told what that left. */
+function isReleased({ history, entries }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
+  const replaced = replacedIn(entries);
   const cancelled = everyExit.filter(
-    ({ of, role, order }) => of === entry && role === 'stop_loss' && ended.has(order.orderId),
+    ({ of, order }) => of === entry && order.status === 'cancelled' && !replaced.has(order.orderId),
   );
   return cancelled.some(({ order }) =>
     history.alarms.some(
@@ -121,7 +122,7 @@ function isReleased({ history }: Facts, { everyExit }: TruePlace, { entry }: Tru
         name === 'position_unprotected' &&
         facts['account'] === entry.account &&
         facts['signalId'] === entry.signalId &&
-        atMs >= (ended.get(order.orderId) ?? 0),
+        atMs >= order.updatedAtMs,
     ),
   );
 }

@@ -55,10 +55,16 @@ export function scheduleHandTrades(
 /** Of the orders that only reduce, the share before which the owner trades by hand. */
 const meddlingRate = 0.15;
 
-/** An exchange on which the owner sometimes reduces or turns a position just before an order that reduces it arrives. */
+/** Of them, the share before which the price leaves the bound of a market order: it fills in part, or not at all. */
+const flightRate = 0.15;
+
+/**
+ * An exchange on which the owner sometimes reduces or turns a position just before an order that reduces it arrives, and on
+ * which the price sometimes runs away from that order.
+ */
 export function withMeddling(
   exchange: SimulatedExchange,
-  { random }: PositionRun,
+  { random, rests }: PositionRun,
   history: History,
 ): SimulatedExchange {
   let count = 0;
@@ -84,6 +90,17 @@ export function withMeddling(
         } as const;
         exchange.placeByHand({ ...trade, clientOrderId: `${handPrefix}meddling-${count}` }, atMs);
         history.note(atMs, 'owner', `trades in ${market}`, 'owner: trade before a close');
+      }
+      if (order?.reduceOnly === true && rollChance(rests, flightRate)) {
+        const { market, side } = order;
+        const price = marketNamed(market).startPrice.times(side === 'buy' ? '1.012' : '0.988');
+        exchange.setPrice(market, price.toFixed(0), atMs);
+        history.note(
+          atMs,
+          'exchange',
+          `${market} trades at ${price.toFixed(0)}`,
+          'exchange: price runs away',
+        );
       }
       return await exchange.serve(request, atMs, lagMs);
     },

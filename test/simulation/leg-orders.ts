@@ -27,7 +27,8 @@ export function orderForLeg({ account, signal }: PositionEntry, context: LegCont
   switch (signal.action) {
     case 'close':
       return (position) => {
-        if (position.eq(zero) || stateOf(position) === signal.unless) return null;
+        const { unless, only = stateOf(position) } = signal;
+        if (position.eq(zero) || stateOf(position) === unless || stateOf(position) !== only) return null;
         return exactly(position.neg().times(signal.part === undefined ? '1' : rateOfPercent(signal.part)));
       };
     case 'reverse':

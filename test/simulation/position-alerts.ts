@@ -146,19 +146,20 @@ export class PositionDraw {
   }
 
   /** An entry at a price that the market may reach later. What the strategy wants does not count on it. */
-  #rest({ ground: { price, small, isCoarse, ...ground }, wanted }: Strategy): Fields {
+  #rest({ ground: { price, small, large, isCoarse, places }, wanted }: Strategy): Fields {
     const { rests } = this.#run;
     const isBuy = wanted === 0 ? rollChance(rests, 0.5) : wanted > 0;
     const limit =
       price * (isBuy ? 1 - rollWhole(rests, 5, 30) / 10_000 : 1 + rollWhole(rests, 5, 30) / 10_000);
-    const exits = isBuy
-      ? { stopLoss: (price * 0.96).toFixed(isCoarse ? 1 : 2) }
-      : { stopLoss: (price * 1.04).toFixed(isCoarse ? 1 : 2) };
+    // Such entries fill in any order, and nothing else tells their exits apart.
+    const stop = Math.round(price * (isBuy ? 0.96 : 1.04)) + this.#count;
+    const exits = { stopLoss: String(stop) };
     return {
       action: isBuy ? 'buy' : 'sell',
       orderType: 'limit',
       limitPrice: limit.toFixed(isCoarse ? 0 : 2),
-      quantity: (small / 10 ** ground.places).toFixed(ground.places),
+      // A large one fills in full, and is closed in a book that is thinner.
+      quantity: (pickOne(rests, [small, large]) / 10 ** places).toFixed(places),
       requirePosition: wanted === 0 ? 'flat' : isBuy ? 'long' : 'short',
       ...pickOne<Fields>(rests, [{}, exits]),
     };

@@ -48,6 +48,7 @@ const everyFault: readonly string[] = [
   'hazard: response_lost',
   'hazard: secret_in_alert',
   'hazard: sender_gives_up',
+  'exchange: price runs away',
   'ledger: old orders',
   'operator: key rotation',
   'operator: pause',

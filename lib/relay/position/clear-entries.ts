@@ -72,5 +72,7 @@ async function findResting(
 function mayOpen(entry: Entry, { side }: SeenPosition): boolean {
   const asked = orderSignalOf(entry);
   if (asked === null || saysItReduces(asked, 'margin')) return false;
-  return side === null || asked.positionSide === side;
+  // An order of no side proves one-way mode, where the alert should have named none.
+  const { positionSide = 'BOTH' } = asked;
+  return side === null || positionSide === 'BOTH' || positionSide === side;
 }

@@ -147,21 +147,28 @@ async function tellRest(
   { closing: { rest, filled }, outcome }: Judged<'rest'>,
   limits: SendOptions,
 ): Promise<Outcome> {
-  const left = await readLeft(services, client, closed, { filled, facts: outcome.facts }, limits);
+  const exits = await expectExits(services, closed, outcome);
+  const sinceMs = outcome.facts?.report?.createdAtMs ?? services.clock.nowMs();
+  const mayBeGone = await hasExitFilled(client, exits, sinceMs, limits);
+  const { facts } = outcome;
+  const left = await readLeft(services, client, closed, { filled, facts, mayBeGone }, limits);
   if (left?.eq(zero) === true) {
     const note = `${outcome.note}; another order has closed the rest of ${formatDecimal(rest)}`;
-    const exits = await expectExits(services, closed, outcome);
     // Whatever closed the rest has filled before now.
     const watched = { closed, exits, sinceMs: services.clock.nowMs() + 1 };
     return await endAndWatch(services, client, watched, { ...outcome, note }, limits);
   }
-  if (left?.times(closed.position.amount).lt(zero) === true) {
-    const told = withAlarm(outcome, turnedAlarm(left));
-    const exits = await expectExits(services, closed, outcome);
-    return await endAndWatch(services, client, { closed, exits }, told, limits, true);
-  }
-  const facts = { ...outcome.facts, rest: formatDecimal(rest) };
-  return withAlarm({ ...outcome, facts }, incompleteAlarm(rest, left));
+  if (left?.times(closed.position.amount).lt(zero) === true)
+    return await endAndWatch(
+      services,
+      client,
+      { closed, exits },
+      withAlarm(outcome, turnedAlarm(left)),
+      limits,
+      true,
+    );
+  const told = { ...outcome, facts: { ...facts, rest: formatDecimal(rest) } };
+  return withAlarm(told, incompleteAlarm(rest, left));
 }
 
 interface Watched {

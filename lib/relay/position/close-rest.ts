@@ -36,7 +36,7 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
   const tried = Number(tryPattern.exec(signalId)?.groups?.['number'] ?? '0');
   const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
   if (tried >= mostTries || !isSignalId(nextId)) return null;
-  const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs } = signal;
+  const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs, keepEntries } = signal;
   const close: CloseSignal = {
     ticker,
     market,
@@ -49,6 +49,7 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
     ...(stp === undefined ? {} : { stp }),
     ...(strategy === undefined ? {} : { strategy }),
+    ...(keepEntries === undefined ? {} : { keepEntries }),
   };
   return {
     account,

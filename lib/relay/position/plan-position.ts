@@ -85,7 +85,7 @@ export async function planPosition(
   const closing = { account: account.name, market: market.name, position, modifiedAtMs, attached };
   if (leg.kind === 'satisfied') {
     const plan = satisfied(leg.note);
-    if (!closesAll || plan.verdict !== 'ended') return plan;
+    if (!closesAll || plan.verdict !== 'ended' || !position.amount.eq(zero)) return plan;
     const endByMs = cleared.startedAtMs + 1.5 * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
@@ -108,11 +108,12 @@ function leavesNothing(signal: PositionSignal, leg: LegPlan, { amount }: SeenPos
     const { reduceOnly, size } = leg.order;
     return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).gte(amount.abs());
   }
-  if (leg.kind !== 'satisfied' || !amount.eq(zero)) return false;
+  if (leg.kind !== 'satisfied') return false;
+  // Less than an order may have counts as flat.
+  if (signal.action === 'target') return signal.target.unit === 'flat';
   // An order that presumes a flat position closes nothing when there is none.
-  if (signal.action === 'close')
-    return signal.unless === undefined && (signal.part === undefined || signal.part === '100%');
-  return signal.action === 'target' && signal.target.unit === 'flat';
+  if (signal.action !== 'close' || signal.unless !== undefined || !amount.eq(zero)) return false;
+  return signal.part === undefined || signal.part === '100%';
 }
 
 /** Rules of the market about the smallest order. */

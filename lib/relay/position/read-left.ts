@@ -13,19 +13,28 @@ interface ReadServices {
   readonly exchangeTimeoutMs: number;
 }
 
-type Judge = (amount: Decimal, modifiedAtMs: number | null) => boolean;
+/** @param sinceMs how long it has been read */
+type Judge = (amount: Decimal, modifiedAtMs: number | null, sinceMs: number) => boolean;
+
+/** An order that filled in part. */
+interface LeftBy {
+  /** What it closed, in base units. */
+  readonly filled: Decimal;
+  readonly facts: StepFacts | undefined;
+  /** Whether another order is known to have filled, which may have closed the rest. */
+  readonly mayBeGone: boolean;
+}
 
 /**
  * Reads what an order has left that was to close a position and filled in part.
  *
- * @param filled what it closed, in base units
  * @returns signed, in base units; null while no list shows what the order did
  */
 export async function readLeft(
   services: ReadServices,
   client: ExchangeClient,
   closed: ReducedPosition,
-  { filled, facts }: { readonly filled: Decimal; readonly facts: StepFacts | undefined },
+  { filled, facts, mayBeGone }: LeftBy,
   limits: SendOptions,
 ): Promise<Decimal | null> {
   const { amount: before } = closed.position;
@@ -35,8 +44,11 @@ export async function readLeft(
     services,
     client,
     closed,
-    (amount, changedAtMs) =>
-      amount.eq(expected) || amount.eq(zero) || (changedAtMs !== null && changedAtMs >= closedAtMs),
+    (amount, changedAtMs, sinceMs) =>
+      amount.eq(expected) ||
+      (changedAtMs !== null && changedAtMs >= closedAtMs) ||
+      // A list that lags may also show the time before the position was opened.
+      (amount.eq(zero) && (mayBeGone || sinceMs >= longestPositionLagMs)),
     limits,
   );
 }
@@ -55,15 +67,9 @@ export async function readTurned(
   limits: SendOptions,
 ): Promise<Decimal | null> {
   const { amount: before } = closed.position;
-  const isTurned: Judge = (amount) => !amount.eq(zero) && amount.times(before).lte(zero);
-  const found = await readUntil(
-    services,
-    client,
-    closed,
-    (amount, changedAtMs) => !isPatient || isTurned(amount, changedAtMs),
-    limits,
-  );
-  return found !== null && isTurned(found, null) ? found : null;
+  const isTurned = (amount: Decimal) => !amount.eq(zero) && amount.times(before).lte(zero);
+  const found = await readUntil(services, client, closed, (amount) => !isPatient || isTurned(amount), limits);
+  return found !== null && isTurned(found) ? found : null;
 }
 
 /** Reads the position until a reading will do: at most until the list must show what was done, and until a timeout is left. */
@@ -76,7 +82,7 @@ async function readUntil(
 ): Promise<Decimal | null> {
   const startMs = clock.nowMs();
   const lastMs = Math.min(
-    startMs + longestPositionLagMs,
+    startMs + longestPositionLagMs + relistPauseMs,
     (limits.endByMs ?? startMs) - exchangeTimeoutMs / 2,
   );
   try {
@@ -84,8 +90,8 @@ async function readUntil(
       const positions = await listPositionsIn(client, market, clock.nowMs(), limits);
       const held = positions.find(({ positionSide }) => positionSide === (side ?? 'BOTH'));
       const amount = held?.amount ?? zero;
-      if (willDo(amount, held?.modifiedAtMs ?? null)) return amount;
-      if (clock.nowMs() + relistPauseMs >= lastMs) return null;
+      if (willDo(amount, held?.modifiedAtMs ?? null, clock.nowMs() - startMs)) return amount;
+      if (clock.nowMs() + relistPauseMs > lastMs) return null;
       await clock.sleep(relistPauseMs);
     }
   } catch (error) {

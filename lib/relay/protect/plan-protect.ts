@@ -41,6 +41,7 @@ interface Act {
  * Decides what makes a stop-loss or take-profit fit what it protects, from the position, the open orders and the ledger as
  * they are now: one order at most, which only reduces; cancellations; or nothing.
  *
+ * @see DECISIONS 166
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function planProtect(
