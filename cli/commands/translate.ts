@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { AlertContext } from '../../lib/signals/parse-alert.ts';
-import { membersOf, type OwnMessage } from '../../lib/translate/own-message.ts';
+import { membersOf, memberValue, type OwnMessage } from '../../lib/translate/own-message.ts';
 import { type Translation, translateMessage } from '../../lib/translate/translate-message.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
@@ -53,7 +53,9 @@ async function translate(
   const translation = translateMessage(bytes.toString(), context);
   if (translation.messages.length === 0) throw createFailure(translation);
   const { product, words, advice, isTaken } = translation;
-  const documents = translation.messages.map((message) => Object.fromEntries(membersOf(message)));
+  const documents = translation.messages.map((message) =>
+    Object.fromEntries(membersOf(message).map(([name, value]) => [name, memberValue(name, value)])),
+  );
   const [only] = documents;
   const message = documents.length === 1 ? only : documents;
   print({ product, account: account.name, message, words, advice }, () =>

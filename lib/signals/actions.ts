@@ -123,6 +123,17 @@ export function isPlacingAction(text: string): boolean {
   return Object.hasOwn(actions.words, plain) && !isCancel(actions.words[plain]);
 }
 
+/** Whether a word means that what protects the open position changes. */
+export function isProtectWord(text: string): boolean {
+  const plain = plainWord(text);
+  return Object.hasOwn(actions.words, plain) && actions.words[plain]?.name === 'protect';
+}
+
+/** Whether such a word says itself that the stop-loss moves to the entry price. */
+export function movesToEntry(text: string): boolean {
+  return protectWords[plainWord(text)]?.toEntry === true;
+}
+
 export function isCancel(action: Action | undefined): boolean {
   return action?.name === 'cancel' || action?.name === 'cancel_all';
 }

@@ -49,8 +49,8 @@ const autoviewRules: Rules = {
   sl: autoviewDistance('stopLoss'),
   tp: autoviewDistance('takeProfit'),
   ts: (word, draft) => {
-    draft.leave(word, 'the exchange does not trail');
-    draft.lack('a fixed "stopLoss": a price, or a distance such as "2%"');
+    draft.leave(word, 'a distance in a unit that the settings there would tell');
+    draft.lack('how far behind the best price the stop-loss stays, as a per cent: "trailing": "1.5%"');
   },
   l: leave('LOST: leverage is a setting of the account at the exchange'),
   ro: (word, draft) =>

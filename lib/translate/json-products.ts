@@ -1,5 +1,6 @@
 import { plainWord } from '../signals/foreign-words.ts';
 import type { MessageDraft } from './draft.ts';
+import { ratioAsPercent } from './ratio.ts';
 import {
   applyRules,
   become,
@@ -12,7 +13,7 @@ import {
   unlessZero,
   type Values,
 } from './rules.ts';
-import { isLimitWord, isMarketWord } from './text-words.ts';
+import { isLimitWord, isMarketWord, isOffWord } from './text-words.ts';
 
 /** A relay whose messages are JSON. */
 export interface JsonProduct {
@@ -21,24 +22,15 @@ export interface JsonProduct {
   readonly rules: Rules;
 }
 
-function percentOf(field: 'stopLoss' | 'takeProfit'): Rule {
+const stopIsLimit = 'the stop-loss of the exchange is a stop-limit order';
+
+function percentOf(field: 'stopLoss' | 'takeProfit' | 'trailing'): Rule {
   return (word, draft) => draft.take(word, { [field]: `${word.value.replace(/%$/, '')}%` });
 }
 
-/** A share from 0 to 1 as a per cent, moved by its digits. */
-function ratioAsPercent(text: string): string | undefined {
-  if (!/^\d(?:\.\d{1,12})?$/.test(text)) return undefined;
-  const [whole = '0', fraction = ''] = text.split('.');
-  const digits = `${whole}${fraction.padEnd(2, '0')}`;
-  const moved = `${digits.slice(0, whole.length + 2)}.${digits.slice(whole.length + 2)}`;
-  return `${moved.replace(/^0+(?=\d)/, '').replace(/\.?0*$/, '')}%`.replace(/^%$/, '0%');
-}
-
 const noTrailing: Rule = (word, draft) => {
-  draft.leave(word, 'the exchange does not trail');
-  draft.lack(
-    'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
-  );
+  draft.leave(word, 'trails by an amount, and the relay by a per cent');
+  draft.lack('how far behind the best price the stop-loss stays, as a per cent: "trailing": "1.5%"');
 };
 
 /** Names and shapes that its documents have and others do not. */
@@ -65,13 +57,15 @@ const tradersPost: JsonProduct = {
       percentofposition: (size) => ({ quantityPercent: `${size}%`, of: 'position' }),
     }),
     quantitytype: leave('is the unit of the size'),
-    'stoploss.type': (word, draft, values) =>
-      plainWord(word.value).startsWith('trailing')
-        ? noTrailing(word, draft, values)
-        : draft.leave(word, 'the stop-loss of the exchange is a stop-limit order'),
+    'stoploss.type': (word, draft, values) => {
+      const isTrailing = plainWord(word.value).startsWith('trailing');
+      draft.leave(word, isTrailing ? 'the relay moves the stop-loss' : stopIsLimit);
+      if (isTrailing && !values.has('stoploss.trailpercent') && !values.has('stoploss.trailamount'))
+        draft.lack('how far behind the best price the stop-loss stays: "trailing": "1.5%"');
+    },
     'stoploss.percent': percentOf('stopLoss'),
     'stoploss.stopprice': become('stopLoss'),
-    'stoploss.trailpercent': noTrailing,
+    'stoploss.trailpercent': percentOf('trailing'),
     'stoploss.trailamount': noTrailing,
     'takeprofit.percent': percentOf('takeProfit'),
     'takeprofit.limitprice': become('takeProfit'),
@@ -93,6 +87,15 @@ function sizeIn(
         'a size: "quantity" in the base currency, "quoteQuantity" in the quote currency, or "quantityPercent", a share of what is free',
       );
     }
+  };
+}
+
+/** What is written and switched off would be on here. */
+function leaveOn(what: string): Rule {
+  return (word, draft) => {
+    if (!isOffWord(word.value)) return draft.leave(word, 'is on');
+    draft.leave(word, 'is off');
+    draft.lack(`a message without the ${what} that is off`);
   };
 }
 
@@ -137,6 +140,11 @@ const threeCommas: JsonProduct = {
           'an "action": without one, the bot there starts a deal; here "buy", or "sell" for a short bot, with a size, which is a setting of the bot',
         );
     },
+    'stoploss.enabled': leaveOn('stop-loss'),
+    'stoploss.ordertype': leave(stopIsLimit),
+    'stoploss.triggerprice': become('stopLoss'),
+    'stoploss.triggerpricepercent': percentOf('stopLoss'),
+    'takeprofit.enabled': leaveOn('take-profit'),
     delayseconds: unlessZero(leave('LOST: the relay does not wait')),
     botid: leave('names the bot there'),
   },
@@ -183,8 +191,6 @@ const wunderTrading: JsonProduct = {
     amountpertradetype: leave('is the unit of the size'),
     'stoploss.pricedeviation': exitRatio('stopLoss'),
     'stoploss.price': become('stopLoss'),
-    'takeprofits.0.pricedeviation': exitRatio('takeProfit'),
-    'takeprofits.0.portfolio': leave('the take-profit is for the whole position'),
     reduceonly: flag('reduceOnly'),
     placeconditionalordersonexchange: leave('the exchange holds stop-loss and take-profit here'),
   },

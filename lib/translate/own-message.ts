@@ -6,7 +6,7 @@ import type { FieldName } from '../signals/fields.ts';
 import { type AlertContext, parseAlert } from '../signals/parse-alert.ts';
 import { isMarketWord } from './text-words.ts';
 
-/** One signal in the words of this relay, every value as text. */
+/** One signal in the words of this relay, every value as text; a list of take-profits as JSON. */
 export type OwnMessage = Partial<Record<FieldName, string>>;
 
 /** In which order the fields of a message are written. Others follow as they came. */
@@ -23,6 +23,8 @@ const writtenOrder = [
   'limitPrice',
   'stopLoss',
   'takeProfit',
+  'takeProfits',
+  'trailing',
 ] as const satisfies readonly FieldName[];
 
 /** TradingView fills it with the time at which the alert fires. */
@@ -31,9 +33,20 @@ const timeNow = '{{timenow}}';
 /** The message on one line, ready to paste: always with the time that TradingView fills in. */
 export function writeMessage(message: OwnMessage): string {
   const members = membersOf(message).map(
-    ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+    ([name, value]) => `${JSON.stringify(name)}: ${writeValue(name, value)}`,
   );
   return `{${members.join(', ')}}`;
+}
+
+/** A list is written as those of the documents, with a space after each comma and colon. */
+function writeValue(name: string, value: string): string {
+  if (name !== 'takeProfits') return JSON.stringify(value);
+  return value.replaceAll(/(?<=[":}]),(?=[{"])|(?<="):(?=")/g, '$& ');
+}
+
+/** The value of a member as a document has it. */
+export function memberValue(name: string, value: string): unknown {
+  return name === 'takeProfits' ? JSON.parse(value) : value;
 }
 
 /** One message, or several as an array. */

@@ -23,6 +23,8 @@ const pineActions: ReadonlyMap<string, OwnMessage> = new Map<string, OwnMessage>
   ['closelong', { action: 'exit_long', orderType: 'market' }],
   ['closeshort', { action: 'exit_short', orderType: 'market' }],
   ['closelongshort', { action: 'close' }],
+  ['newsltplong', { action: 'protect' }],
+  ['newsltpshort', { action: 'protect' }],
 ]);
 
 /** Commands that place and close nothing, and what to send or to do instead. */
@@ -30,10 +32,6 @@ const untold: readonly (readonly [commands: RegExp, instead: string])[] = [
   [
     /^cancel(?:long|short)$/,
     'which order to cancel: "cancel" names one by the "id" of its alert, "cancel_all" cancels the orders of both sides, not of one',
-  ],
-  [
-    /^newsltp(?:long|short)$/,
-    'an order: the exits of an open position are not moved here; keep those of the entry, or send a new "stop_market" order with "reduceOnly": "true"',
   ],
   [/^ea(?:on|off)$/, 'an order: no alert pauses the relay; `npx relay pause` and `npx relay resume` do'],
   [/^close(?:all|alllong|allshort)$/, 'a market: write "action": "close" with the ticker of each market'],
@@ -70,12 +68,20 @@ const unknownRules: Rules = Object.fromEntries(
   Object.keys(pineRules).map((name) => [name, leave('belongs to the command')]),
 );
 
+/** From which price the distance of a new stop-loss counts, only the settings there would tell. */
+const protectRules: Rules = { ...pineRules, slpct: pineDistance, tppct: pineDistance };
+
+function rulesFor(own: OwnMessage | undefined): Rules {
+  if (own === undefined) return unknownRules;
+  return own.action === 'protect' ? protectRules : pineRules;
+}
+
 /** @see https://docs.pineconnector.com/syntax read 2026-11-23 */
 export function readPineConnector(text: string): readonly [MessageDraft] {
   const [license = '', given = '', symbol = '', ...others] = text.trim().split(/\s*,\s*/);
   const command = given.toLowerCase();
   const own = pineActions.get(command);
-  const draft = applyRules(pairsIn(others.join(','), /,/), own === undefined ? unknownRules : pineRules);
+  const draft = applyRules(pairsIn(others.join(','), /,/), rulesFor(own));
   draft.hide({ name: 'license id', value: license });
   const word = { name: '', value: given };
   if (own === undefined) {

@@ -1,7 +1,9 @@
+import { isProtectWord, movesToEntry } from '../signals/actions.ts';
 import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField, plainWord } from '../signals/foreign-words.ts';
 import { judgeInforming } from '../signals/informing-fields.ts';
 import { createDraft, isSecretName, type MessageDraft, type Word } from './draft.ts';
+import { isOfTargets, takeTargets } from './targets.ts';
 import {
   actionOf,
   isBystander,
@@ -57,6 +59,12 @@ export const translateAction: Rule = (word, draft) => {
   else if (plain === 'exitlong' || plain === 'exitshort')
     draft.take(word, { action: own ?? '' }, 'only reduces the position');
   else if (own !== undefined) draft.take(word, { action: own });
+  else if (isProtectWord(word.value))
+    draft.take(
+      word,
+      { action: 'protect', ...(movesToEntry(word.value) ? { stopLoss: 'entry' } : {}) },
+      'changes what protects the open position',
+    );
   else if (/^\{\{.*\}\}$/.test(word.value)) {
     draft.leave(word, 'is no action');
     draft.lack('an "action": of TradingView\'s placeholders only {{strategy.order.action}} is one');
@@ -125,6 +133,7 @@ export const usualRules: Rules = {
   orderprice: become('referencePrice', 'the fills are compared with it'),
   stoploss: become('stopLoss'),
   takeprofit: become('takeProfit'),
+  trailing: become('trailing'),
   reduceonly: flag('reduceOnly'),
   postonly: flag('postOnly'),
   timeinforce: readTimeInForce,
@@ -152,13 +161,11 @@ const planned = /^(?:dca|grid|safetyorder|averaging)/;
 /** What has no counterpart. What protects a position, and plans of many orders, keep the message from being translated. */
 function refuse(word: Word, plain: string, draft: MessageDraft): void {
   const shown = { name: word.name, value: /^[\d.%-]{1,12}$/.test(word.value) ? word.value : '…' };
-  const [isTarget, member = 'price'] = /^takeprofits?\.\d+(?:\.(.*))?$/.exec(plain) ?? [];
-  if (isTarget !== undefined) readTarget(word, member, draft);
-  else if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
+  if (isOffWord(word.value) && !(word.value === '' && planned.test(plain))) draft.leave(shown, 'is off');
   else if (isProtective(plain)) {
     draft.leave(shown, 'does not exist in this form');
     draft.lack(
-      'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
+      'the protection in the words of this relay: "stopLoss", a price or a distance such as "2%", or "trailing": "1.5%"; to move it later send "action": "protect"',
     );
   } else if (planned.test(plain)) {
     draft.leave(shown, 'does not exist here');
@@ -172,23 +179,6 @@ function refuse(word: Word, plain: string, draft: MessageDraft): void {
         'a message without a value that could change the order and has no counterpart here',
       );
   }
-}
-
-/** One of a list of targets. Which of several is meant for the whole position only the sender knows. */
-function readTarget(word: Word, member: string, draft: MessageDraft): void {
-  if (/^(?:limit)?price$/.test(member)) draft.take(word, { takeProfit: word.value });
-  else draft.leave(word, 'LOST: the take-profit is for the whole position');
-}
-
-/** Of a list of targets one is taken, if there is no other. */
-function checkTargets(words: readonly Word[], draft: MessageDraft): void {
-  const indices = words.flatMap(({ name }) => /^takeprofits?\.(\d+)/.exec(plainWord(name))?.[1] ?? []);
-  if (new Set(indices).size > 1)
-    draft.lack(
-      'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled',
-    );
-  else if (indices.length > 0 && draft.message.takeProfit === undefined)
-    draft.lack('"takeProfit" as a price, or as a distance such as "2%"');
 }
 
 /** Whether nothing about the order is lost without it. */
@@ -210,6 +200,7 @@ export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
   const draft = createDraft();
   const values: Values = new Map(words.map(({ name, value }) => [plainWord(name), value]));
   for (const word of words) {
+    if (isOfTargets(word)) continue;
     const plain = plainWord(word.name);
     const rule = Object.hasOwn(rules, plain) ? rules[plain] : undefined;
     if (rule !== undefined) rule(word, draft, values);
@@ -219,6 +210,6 @@ export function applyRules(words: readonly Word[], rules: Rules): MessageDraft {
       onlyInforms(word, draft, values);
     else refuse(word, plain, draft);
   }
-  checkTargets(words, draft);
+  takeTargets(words.filter(isOfTargets), draft);
   return draft;
 }

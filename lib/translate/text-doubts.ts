@@ -10,7 +10,7 @@ export const priceDoubt =
 
 /** Without its exit the message would not mean the same. */
 export const exitDoubt =
-  'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one';
+  'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; or "trailing", a per cent such as "1.5%"';
 
 /** On a market with positions a share of a sell may be one of the position. */
 export const shareDoubt =

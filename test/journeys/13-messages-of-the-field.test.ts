@@ -106,7 +106,7 @@ describe('the messages of the field', () => {
 
   test('the tally by product', () => {
     expect(tallyByProduct()).toEqual({
-      '3commas': '12: 3 accepted, 3 refused with a message to paste, 6 refused with a reason',
+      '3commas': '12: 3 accepted, 4 refused with a message to paste, 5 refused with a reason',
       alertatron: '13: 3 refused with a message to paste, 10 refused with a reason',
       'algo-trade-analytics': '2: 2 refused with a reason',
       algoway: '4: 4 refused with a reason',
@@ -137,7 +137,7 @@ describe('the messages of the field', () => {
       tutorials: '4: 4 accepted',
       'tv-hub': '2: 2 refused with a reason',
       wundertrading: '5: 5 refused with a reason',
-      all: '223: 43 accepted, 2 accepted with a difference, 26 refused with a message to paste, 152 refused with a reason',
+      all: '223: 43 accepted, 2 accepted with a difference, 27 refused with a message to paste, 151 refused with a reason',
     });
   });
 });

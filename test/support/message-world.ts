@@ -143,6 +143,7 @@ export async function openMessageWorld(): Promise<MessageWorld> {
       for (const { signalId } of posted.status === 202 ? signals : []) {
         const entry = await world.settled(signalId ?? '', account);
         outcomes.push(entry.status);
+        await world.settledBelow(`${entry.signalId}:target`, partsOf(entry), account);
         trails.set(entry.clientOrderId, trailingOf(entry));
       }
       const after = ordersOf(account);
@@ -178,6 +179,13 @@ export async function openMessageWorld(): Promise<MessageWorld> {
 
 function trailingOf({ signal }: Entry): string | undefined {
   return signal !== null && 'trailing' in signal ? signal.trailing : undefined;
+}
+
+/** How many take-profits the relay places itself. */
+function partsOf({ signal, status }: Entry): number {
+  return status === 'placed' && signal !== null && 'takeProfits' in signal
+    ? (signal.takeProfits?.length ?? 0)
+    : 0;
 }
 
 /**

@@ -33,6 +33,8 @@ export interface World {
   reconcile(): Promise<void>;
   /** The entry, once nothing more will happen to it by itself. */
   settled(signalId: string, account?: string): Promise<Entry>;
+  /** The entries whose ids begin so, once there are as many and nothing more will happen to any of them by itself. */
+  settledBelow(prefix: string, count: number, account?: string): Promise<readonly Entry[]>;
   /** Reads now what became of the placed orders. The relay does not do so by itself here. */
   follow(): Promise<void>;
   setPrice(market: string, price: string, volume?: string): void;
@@ -135,6 +137,15 @@ export async function openWorld(options: {
         const line = nextLine();
         const entry = await ledger.read({ account, signalId });
         if (entry !== null && !['accepted', 'sending'].includes(entry.status)) return entry;
+        await line;
+      }
+    },
+    async settledBelow(prefix, count, account = 'main') {
+      for (;;) {
+        const line = nextLine();
+        const entries = await ledger.findByPrefix(account, prefix, count + 1);
+        const isDone = entries.every(({ status }) => status !== 'accepted' && status !== 'sending');
+        if (entries.length >= count && isDone) return entries;
         await line;
       }
     },

@@ -198,7 +198,7 @@ describe('a text that asks for an exit which cannot be told is never answered wi
 
     expect(answer).toMatchObject({ messages: [] });
     expect(answer.hint).toContain(
-      'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; the exchange does not trail or move one',
+      'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; or "trailing", a per cent such as "1.5%"',
     );
   });
 
@@ -337,8 +337,8 @@ describe('a command for PineConnector', () => {
     ['closeall,BTCUSDT', 'a market: write "action": "close" with the ticker of each market'],
     ['cancellong,BTCUSDT', 'which order to cancel: "cancel" names one by the "id" of its alert'],
     ['cancelshort,BTCUSDT', 'which order to cancel: "cancel" names one by the "id" of its alert'],
-    ['newsltplong,BTCUSDT,sl=25,tp=50', 'an order: the exits of an open position are not moved here'],
-    ['newsltpshort,BTCUSDT,sl=25', 'an order: the exits of an open position are not moved here'],
+    ['newsltplong,BTCUSDT,sl=25,tp=50', '"stopLoss" as a price, or as a distance such as "2%"'],
+    ['newsltpshort,BTCUSDT,sl_pct=2', '"stopLoss" as a price, or as a distance such as "2%"'],
     ['eaoff,eaoff', 'an order: no alert pauses the relay; `npx relay pause`'],
   ])('%s is answered with what is missing', (command, reason) => {
     const { messages, hint } = answerTo(`60123456789,${command}`);

@@ -179,6 +179,30 @@ describe('a message is translated:', () => {
       ],
     ],
     [
+      'WunderTrading',
+      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 0.5}, {"priceDeviation": 0.02, "portfolio": 0.5}]}',
+      [
+        `{"ticker": "BTCUSDT", "action": "enter_long", "orderType": "market", "quoteQuantity": "100", "takeProfits": [{"price": "1%", "share": "50%"}, {"price": "2%", "share": "50%"}], ${time}}`,
+      ],
+    ],
+    [
+      'TradersPost',
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "stopLoss": {"type": "trailing_stop", "trailPercent": 2}}',
+      [
+        `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "1", "trailing": "2%", ${time}}`,
+      ],
+    ],
+    [
+      'PineConnector',
+      '60123456789,newsltplong,BTCUSDT,sl_price=59000,tp_price=64000',
+      [`{"ticker": "BTCUSDT", "action": "protect", "stopLoss": "59000", "takeProfit": "64000", ${time}}`],
+    ],
+    [
+      'a message in the usual names',
+      '{"ticker": "BTCUSDT", "action": "move_sl_to_breakeven", "mood": 0}',
+      [`{"ticker": "BTCUSDT", "action": "protect", "stopLoss": "entry", ${time}}`],
+    ],
+    [
       'OKX',
       '{"id": "{{strategy.order.id}}", "action": "{{strategy.order.action}}", "marketPosition": "{{strategy.market_position}}", "prevMarketPosition": "{{strategy.prev_market_position}}", "marketPositionSize": "{{strategy.market_position_size}}", "instrument": "{{ticker}}", "signalToken": "h1dd3n", "timestamp": "{{timenow}}", "maxLag": "60", "investmentType": "base", "amount": "{{strategy.order.contracts}}"}',
       [
@@ -209,7 +233,7 @@ describe('a message is translated:', () => {
 });
 
 const severalTargets =
-  'one "takeProfit" for the whole position: the message gives several; send the others as "limit" orders with "reduceOnly": "true" once the entry has filled';
+  'each of the take-profits with its share: "takeProfits": [{"price": "2%", "share": "50%"}, {"price": "4%", "share": "50%"}]';
 
 describe('what cannot be told is missing, and nothing is to be pasted:', () => {
   test.each([
@@ -220,7 +244,10 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
     ['60123456789,sell,EURUSD,vol_lots=1,sl=50', '"stopLoss" as a price, or as a distance such as "2%"'],
     ['s=BTCUSDT b=buy q=0.01 t=market sl=50', '"stopLoss" as a price, or as a distance such as "2%"'],
     ['s=BTCUSDT b=buy q=0.01 p=-1%', 'the price of the order: "limitPrice"'],
-    ['s=BTCUSDT b=buy q=0.01 t=market ts=2%', 'a fixed "stopLoss": a price, or a distance such as "2%"'],
+    [
+      's=BTCUSDT b=buy q=0.01 t=market ts=2%',
+      'how far behind the best price the stop-loss stays, as a per cent: "trailing": "1.5%"',
+    ],
     ['MyKeys(BTCUSDT) { limit(side=buy, amount=1, offset=100); }', 'the "limitPrice": a price'],
     [
       'MyKeys(BTCUSDT) { stopOrder(side=sell, amount=1, offset=@59000, limitOffset=10); }',
@@ -236,8 +263,8 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
       'what "trailingStop" does: orders here are market, limit and stop orders',
     ],
     [
-      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "stopLoss": {"type": "trailing_stop", "trailPercent": 2}}',
-      'a fixed "stopLoss": a price, or a distance such as "2%"; the exchange does not trail or move one',
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "stopLoss": {"type": "trailing_stop", "trailAmount": 200}}',
+      'how far behind the best price the stop-loss stays, as a per cent: "trailing": "1.5%"',
     ],
     [
       '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "dca": {"orders": 3}}',
@@ -273,8 +300,12 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
       severalTargets,
     ],
     [
-      '{"code": "ENTER-LONG_BINANCE_BTCUSDT_bot", "amountPerTradeType": "quote", "amountPerTrade": 100, "takeProfits": [{"priceDeviation": 0.01, "portfolio": 0.5}, {"priceDeviation": 0.02, "portfolio": 0.5}]}',
+      '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfits": [{"price": 62000, "percent": 50, "share": "50%"}, {"price": 64000, "share": "50%"}]}',
       severalTargets,
+    ],
+    [
+      '{"tv_instrument": "BTCUSDT", "action": "enter_long", "order": {"amount": 1}, "stop_loss": {"enabled": false, "trigger_price_percent": 1}}',
+      'a message without the stop-loss that is off',
     ],
     [
       '{"ticker": "BTCUSDT", "action": "buy", "quantity": 1, "takeProfits": [{"share": 100}]}',
