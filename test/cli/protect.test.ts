@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
@@ -18,6 +19,13 @@ const openOrders = () =>
     .orders.filter(({ status }) => status === 'open')
     .map(({ side, amount, price, activationPrice }) => `${side} ${amount} ${activationPrice ?? price}`)
     .sort();
+
+/** The open orders, once so many stand: what the relay places beside them follows in the line of the market. */
+async function openOnce(count: number): Promise<readonly string[]> {
+  const giveUpAtMs = Date.now() + 20_000;
+  while (openOrders().length < count && Date.now() < giveUpAtMs) await setImmediate();
+  return openOrders();
+}
 
 /** As the owner does at the exchange. */
 async function cancelByHand(price: string): Promise<void> {
@@ -53,7 +61,7 @@ describe('protect', () => {
         { role: 'take_profit', part: 1, status: 'placed' },
       ],
     });
-    expect(openOrders()).toEqual(['sell 0.01 49000', 'sell 0.01 53000']);
+    expect(await openOnce(2)).toEqual(['sell 0.01 49000', 'sell 0.01 53000']);
   });
 
   test('takes several take-profits with their shares, by a ticker', async () => {
@@ -63,7 +71,7 @@ describe('protect', () => {
       relay.here('protect', 'btcusdt', '--take-profit', '51000=50%', '--take-profit', '4%=50%'),
     );
 
-    expect(openOrders()).toEqual(['sell 0.005 51000', 'sell 0.005 52000', 'sell 0.01 48000']);
+    expect(await openOnce(3)).toEqual(['sell 0.005 51000', 'sell 0.005 52000', 'sell 0.01 48000']);
   });
 
   test('moves the stop-loss to the entry price, in words', async () => {
@@ -78,7 +86,7 @@ describe('protect', () => {
     expect(stdout).toMatch(/stop-loss +placed +protect-BTC_USDT-[0-9a-z]+:stop-[0-9a-z]+/);
     expect(stdout).toContain('What should stand, beside what does: npx relay positions');
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(openOrders()).toEqual(['sell 0.01 50000', 'sell 0.01 52000']);
+    expect(await openOnce(2)).toEqual(['sell 0.01 50000', 'sell 0.01 52000']);
   });
 
   test('trails, also while entries are paused', async () => {
@@ -87,7 +95,7 @@ describe('protect', () => {
 
     await protect('--trailing', '1%');
 
-    expect(openOrders()).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
+    expect(await openOnce(2)).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
   });
 
   test('fails when it was denied, and says why', async () => {
