@@ -1,3 +1,4 @@
+import type { Entry } from '../../lib/ledger/entry.ts';
 import { logAlert, logEntry } from './describe.ts';
 import { type Evidence, hadResponse, type Violation } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
@@ -7,13 +8,19 @@ export function checkAlerts(evidence: Evidence): readonly Violation[] {
   return [
     ...evidence.alerts.flatMap((alert) => checkAlert(evidence, alert)),
     ...evidence.entries
-      .filter((entry) => evidence.alertOf(entry) === null)
+      .filter((entry) => evidence.alertOf(entry) === null && !isOfRelay(evidence, entry))
       .map((entry) => ({
         wrong: 'disagreement' as const,
         what: 'the ledger has a signal that no sender sent',
         details: logEntry(evidence, entry),
       })),
   ];
+}
+
+/** Whether the relay made it itself, for a signal that it has: to protect a position, or to close what a close left. */
+function isOfRelay({ entries }: Evidence, { account, signalId, signal }: Entry): boolean {
+  const of = signal?.action === 'protect' ? signal.of : signalId.replace(/:rest-\d$/, '');
+  return of !== signalId && entries.some((entry) => entry.account === account && entry.signalId === of);
 }
 
 function checkAlert(evidence: Evidence, alert: SentAlert): readonly Violation[] {
