@@ -12,6 +12,7 @@ import { findWrongFollowing } from './follow-invariants.ts';
 import { findUnfitExits } from './guard-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
+import { findWrongProtection } from './kept-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
@@ -65,6 +66,10 @@ export const invariants = {
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most twelve orders a minute are sent in a market to protect positions',
+  I39: 'a stop-loss that follows the price never moves back',
+  I40: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
+  I41: 'an order that protects a position is not larger than a position that was read',
+  I42: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -115,5 +120,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findUnendedCloses(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
+    ...findWrongProtection(facts),
   ];
 }

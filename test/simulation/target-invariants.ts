@@ -6,7 +6,7 @@ import type { Facts, Violation } from './invariants.ts';
 import { orderForLeg, type PositionEntry } from './leg-orders.ts';
 import { matchOrders } from './own-orders.ts';
 import { createViews, type Decided, isHedged, type ViewOf } from './position-view.ts';
-import { isByOthers } from './true-positions.ts';
+import { isByOthers, type PositionChange } from './true-positions.ts';
 import { equitiesRead, leastTrade, reduceLegOf, wantedRange } from './wanted-positions.ts';
 
 type TargetEntry = Entry & { readonly signal: TargetSignal };
@@ -65,7 +65,13 @@ function judgeTarget(facts: Facts, viewOf: ViewOf, entry: TargetEntry): CarriedO
     equitiesRead(facts.history, entry.account, last),
   );
   if (readAtMs === null || wanted === null) return null;
-  if (truth.changes.some((change) => isByOthers(change) && change.atMs > readAtMs - settledMs)) return null;
+  // What protects a position may sell it at any time.
+  const protections = new Set(
+    facts.entries.flatMap(({ signal, clientOrderId }) => (signal?.action === 'protect' ? clientOrderId : [])),
+  );
+  const isOther = (change: PositionChange) =>
+    isByOthers(change) || protections.has(change.order.clientOrderId);
+  if (truth.changes.some((change) => isOther(change) && change.atMs > readAtMs - settledMs)) return null;
   const position = truth.at(Number.POSITIVE_INFINITY);
   const tolerance = leastTrade(entry.signal.market);
   const isReached = position.gte(wanted.least.minus(tolerance)) && position.lte(wanted.most.plus(tolerance));
