@@ -89,7 +89,7 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
   return true;
 }
 
-/** Stops the relay, and gathers what sender, exchange, ledger and logs say of the run. */
+/** Stops the relay, and then gathers what sender, exchange, ledger and logs say of the run. */
 export async function gatherFacts(
   { folder, paper, keeper, journal, terminal }: RunStage,
   alerts: readonly SentAlert[],
@@ -97,8 +97,9 @@ export async function gatherFacts(
   areFillsAwaited: boolean,
 ): Promise<Facts> {
   const secrets = await collectSecrets(folder);
-  const exchange = await readExchange(paper.url);
   await keeper.stop();
+  // Not before: as long as the relay runs, the ledger learns of fills that an earlier reading of the exchange lacks.
+  const exchange = await readExchange(paper.url);
   // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
   const records = openRecords(folder);
   const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
