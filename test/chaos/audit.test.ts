@@ -24,7 +24,8 @@ function planOrder(id: string, limitPrice: string): PlannedOrder {
     isQuote: false,
     stopPrice: '60000',
     limitPrice,
-    stopLossAndTakeProfit: null,
+    reduceOnly: false,
+    exits: null,
   };
 }
 
