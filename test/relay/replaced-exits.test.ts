@@ -22,7 +22,13 @@ function lagAfterPlacing(): void {
 }
 
 const entry = { action: 'buy', orderType: 'market', maxSlippage: '0.5%', quantity: '0.1', stopLoss: '48000' };
-const reduction = { action: 'sell', orderType: 'market', maxSlippage: '0.5%', quantity: '0.03', reduceOnly: true };
+const reduction = {
+  action: 'sell',
+  orderType: 'market',
+  maxSlippage: '0.5%',
+  quantity: '0.03',
+  reduceOnly: true,
+};
 
 describe('The stop-loss that the exchange made of an entry, when the position is reduced,', () => {
   beforeEach(async () => {
