@@ -22,6 +22,7 @@ import { findLostRefusals } from './refusal-invariants.ts';
 import { findWrongRepeats } from './repeat-invariants.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
+import { findUnfitSpotStops } from './spot-invariants.ts';
 import { findSecondStrategies } from './strategy-invariants.ts';
 import { findFalselySatisfied, findMissedTargets } from './target-invariants.ts';
 import { findBrokenWaits } from './wait-invariants.ts';
@@ -66,10 +67,11 @@ export const invariants = {
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most twelve orders a minute are sent in a market to protect positions',
-  I39: 'a stop-loss that follows the price never moves back',
-  I40: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
-  I41: 'an order that protects a position is not larger than a position that was read',
-  I42: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
+  I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
+  I40: 'a stop-loss that follows the price never moves back',
+  I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
+  I42: 'an order that protects a position is not larger than a position that was read',
+  I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -118,6 +120,7 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findWrongFollowing(facts),
     ...findRisks(facts),
     ...findUnendedCloses(facts),
+    ...findUnfitSpotStops(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
     ...findWrongProtection(facts),

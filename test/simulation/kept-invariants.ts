@@ -41,7 +41,7 @@ function findMovedBack(exits: readonly TrueExit[]): readonly Violation[] {
     });
     return back === undefined
       ? []
-      : [broken('I39', of, `has a stop-loss that moved back to ${back.activationPrice?.toFixed()}`)];
+      : [broken('I40', of, `has a stop-loss that moved back to ${back.activationPrice?.toFixed()}`)];
   });
 }
 
@@ -69,7 +69,7 @@ function findWrongEntryPrices({ entries, history }: Facts): readonly Violation[]
         outcome?.kind === 'answered' ? basePricesIn(outcome.body, signal.market) : [],
       );
     const isTold = told.some((price) => price.minus(parseDecimal(stop)).abs().lt(leastDifference));
-    return isTold ? [] : [broken('I40', entry, `was to stop at the entry price, and stops at ${stop}`)];
+    return isTold ? [] : [broken('I41', entry, `was to stop at the entry price, and stops at ${stop}`)];
   });
 }
 
@@ -107,7 +107,7 @@ function findLargePart({ exchange }: Facts, { order, of, placedBy }: TrueExit): 
     ? []
     : [
         broken(
-          'I40',
+          'I41',
           placedBy,
           `sells ${order.amount.toFixed()}, and its share of the whole is ${part.share}`,
         ),
@@ -141,7 +141,7 @@ function findLargeOrders(facts: Facts): readonly Violation[] {
     const held = believable.map((position) => (side === 'sell' ? position : position.neg()));
     if (held.some((position) => position.gte(parseDecimal(amount)))) return [];
     const seen = believable.map((position) => position.toFixed()).join(', ');
-    return [broken('I41', entry, `sent an order for ${amount}, and the position was ${seen}`)];
+    return [broken('I42', entry, `sent an order for ${amount}, and the position was ${seen}`)];
   });
 }
 
@@ -183,7 +183,7 @@ function findTurned(facts: Facts, exits: readonly TrueExit[]): readonly Violatio
       ? []
       : [
           broken(
-            'I42',
+            'I43',
             of,
             `has an exit ${order.orderId} that led from ${turned.before.toFixed()} to ${turned.after.toFixed()}`,
           ),

@@ -109,7 +109,7 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
     return read('positions').flatMap((body) => reducible(body, sent).map((open) => open.times(rate)));
   if (limits.tradesOn === 'spot') {
     const ticker = side === 'buy' ? market.quote : market.base;
-    const shares = read('spot').map((body) => availableOf(body, ticker).times(rate));
+    const shares = read('spot').map((body) => sellableOf(body, ticker, sent).times(rate));
     return side === 'buy' ? shares.map(fromQuote) : shares;
   }
   const terms =
@@ -142,6 +142,17 @@ function reducible(body: unknown, { market, side }: SentOrder): readonly Decimal
     .map(({ amount }) => parseDecimal(amount ?? '0'))
     .filter((amount) => (side === 'sell' ? amount.gt(zero) : amount.lt(zero)))
     .map((amount) => amount.abs());
+}
+
+/** What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. */
+function sellableOf(body: unknown, ticker: string, { entry }: SentOrder): Decimal {
+  const sending = entry.steps.find(({ status }) => status === 'sending')?.evidence as
+    | { readonly sizedOn?: { readonly holding?: { readonly heldByStops?: string } } }
+    | undefined;
+  const balances = body as Readonly<Record<string, { readonly freeze: string } | undefined>>;
+  const frozen = parseDecimal(balances[ticker]?.freeze ?? '0');
+  const told = parseDecimal(sending?.sizedOn?.holding?.heldByStops ?? '0');
+  return availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
 }
 
 function availableOf(body: unknown, ticker: string): Decimal {
