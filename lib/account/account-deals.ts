@@ -34,6 +34,9 @@ export interface DealServices {
 
 /** The fact `deals`. Deals before the relay first read the account do not count: they are in what it held then. */
 export interface DealsState {
+  /** When the relay first read the account, on its own clock. */
+  readonly sinceMs: number;
+  /** What it held then. It comes before every fill of a later order, also on a clock that the relay's is ahead of. */
   readonly first: FirstHoldings;
   /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
   readonly readToMs: number;
@@ -47,6 +50,8 @@ export interface DealSource {
   readonly reading?: { readonly readAtMs: number; readonly positions: readonly OpenPosition[] };
 }
 
+/** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
+const mostAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 const storeEveryMs = 5 * 60_000;
 /** The exchange reaches back 31 days. */
@@ -54,11 +59,14 @@ const farthestBackMs = 30 * 24 * 3_600_000;
 
 /** @returns null while the account was never read @throws RelayError `store_unavailable` */
 export async function readDealsState(facts: AccountFacts, account: string): Promise<DealsState | null> {
-  const { sinceMs, readToMs, books, except } = fieldsOf(await facts.read(account, 'deals'));
-  const [atMs, toMs] = [numberIn(sinceMs), numberIn(readToMs)];
-  if (atMs === null || toMs === null) return null;
+  const stored = fieldsOf(await facts.read(account, 'deals'));
+  const [sinceMs, readToMs] = [numberIn(stored['sinceMs']), numberIn(stored['readToMs'])];
+  if (sinceMs === null || readToMs === null) return null;
+  // An older release kept no markets that had been dealt in within this time.
+  const atMs = sinceMs - (numberIn(stored['aheadMs']) ?? 0);
+  const { except } = stored;
   const markets = Array.isArray(except) ? (except as readonly Json[]).map(String) : [];
-  return { first: { atMs, books: parseBooks(books), except: new Set(markets) }, readToMs: toMs };
+  return { sinceMs, first: { atMs, books: parseBooks(stored['books']), except: new Set(markets) }, readToMs };
 }
 
 /**
@@ -82,10 +90,10 @@ export async function readOtherDeals(
 }
 
 /** From when on the deals must be read: a list may show a deal late. */
-export function dealsFromMs({ first, readToMs }: DealsState, nowMs: number): number {
-  const sinceMs = Math.max(first.atMs, Math.min(readToMs, nowMs) - longestLagMs);
+export function dealsFromMs({ sinceMs, readToMs }: DealsState, nowMs: number): number {
+  const fromMs = Math.max(sinceMs, Math.min(readToMs, nowMs) - longestLagMs);
   // A time in the future was noted before the clock was set back.
-  return Math.max(Math.min(sinceMs, nowMs), nowMs - farthestBackMs);
+  return Math.max(Math.min(fromMs, nowMs), nowMs - farthestBackMs);
 }
 
 /** Notes until when the deals were read. @returns the state from now on */
@@ -113,19 +121,21 @@ export async function beginDeals(
   { client, options, reading }: DealSource,
 ): Promise<DealsState> {
   const { name, markets } = account;
-  const atMs = reading?.readAtMs ?? clock.nowMs();
+  const sinceMs = reading?.readAtMs ?? clock.nowMs();
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
   const positions =
     reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
   const own = await listOwn({ ledger, executions }, account, null);
-  const traded = own.flatMap(({ signal }) => signal?.market ?? []);
+  const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
+  const atMs = sinceMs - mostAheadMs;
+  for await (const { market } of listFills(executions, name, atMs, sinceMs + mostAheadMs)) traded.add(market);
   const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
     basePrice === null
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const state = { first: { atMs, books: new Map(books), except: new Set(traded) }, readToMs: atMs };
+  const state = { sinceMs, first: { atMs, books: new Map(books), except: traded }, readToMs: sinceMs };
   await facts.write(name, 'deals', describeState(state));
   return state;
 }
@@ -141,10 +151,10 @@ export async function beginDeals(
 export async function storeOthers(
   { ledger, executions }: Pick<DealServices, 'ledger' | 'executions'>,
   account: string,
-  { first }: DealsState,
+  { sinceMs }: DealsState,
   deals: readonly AccountDeal[],
 ): Promise<readonly Fill[]> {
-  const counted = deals.filter(({ atMs }) => atMs >= first.atMs);
+  const counted = deals.filter(({ atMs }) => atMs >= sinceMs);
   if (counted.length === 0) return [];
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
@@ -196,9 +206,10 @@ function fillOf(account: string, deal: AccountDeal): Fill {
   };
 }
 
-function describeState({ first, readToMs }: DealsState): Json {
+function describeState({ sinceMs, first, readToMs }: DealsState): Json {
   const { atMs, books, except } = first;
-  return { sinceMs: atMs, readToMs, books: describeBooks(books), except: [...except] };
+  const aheadMs = sinceMs - atMs;
+  return { sinceMs, aheadMs, readToMs, books: describeBooks(books), except: [...except] };
 }
 
 /** Books as a fact keeps them. */
