@@ -1,3 +1,4 @@
+import type { DealsState } from '../../lib/account/account-deals.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
 import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
@@ -115,9 +116,11 @@ const listedAfterMs = 20_000;
 /** The deals of the account that the relay had been told of when it judged the order, and that it counts. */
 function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly RealisedDeal[] {
   const { history, entries } = facts;
-  const first = facts.deals.get(sent.entry.account)?.sinceMs ?? Number.POSITIVE_INFINITY;
+  const read = facts.deals.get(sent.entry.account);
+  if (read === undefined) return [];
   const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
   const listed = idsListed(facts, sent);
+  const unknown = marketsWithoutCost(facts, sent.entry.account, read);
   const answered = new Set(
     entries
       .filter((entry) => entry.account === sent.entry.account && entry.status === 'placed')
@@ -134,10 +137,25 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
   return deals.filter(
     ({ deal }) =>
       deal.account === sent.entry.account &&
-      deal.atMs >= first &&
+      deal.atMs >= read.sinceMs &&
       deal.atMs <= sent.send.atMs &&
+      !unknown.has(deal.market) &&
       (listed.has(deal.dealId) || isStored(deal) || isOfResponse(deal)),
   );
+}
+
+/**
+ * Markets in which the relay had just traded when it first read the account: the fills that it knows tell what was held there,
+ * and some deals from before are not among them. What closed that had no cost that it could know.
+ */
+function marketsWithoutCost(
+  { exchange, fills }: Facts,
+  name: string,
+  { first }: DealsState,
+): ReadonlySet<string> {
+  const known = new Set(fills.filter(({ account }) => account === name).map(({ dealId }) => dealId));
+  const missing = exchange.deals.filter(({ account, dealId }) => account === name && !known.has(dealId));
+  return new Set(missing.map(({ market }) => market).filter((market) => first.except.has(market)));
 }
 
 /** Whether the response to its order was received as it was, and stored, before that time. */
