@@ -9,7 +9,7 @@ import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { orderRecordOf } from '../ledger/order-record.ts';
+import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen } from '../model/execution.ts';
@@ -72,21 +72,21 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
- * @returns those that were not stored yet, and what the account held at first
+ * @returns those that were not stored yet, also those of signals, and what the account held at first
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readOtherDeals(
   services: DealServices,
   account: Account,
   source: DealSource,
-): Promise<{ readonly others: readonly Fill[]; readonly first: FirstHoldings }> {
+): Promise<{ readonly fresh: readonly Fill[]; readonly first: FirstHoldings }> {
   const nowMs = services.clock.nowMs();
   const state = await readDealsState(services.facts, account.name);
-  if (state === null) return { others: [], first: (await beginDeals(services, account, source)).first };
+  if (state === null) return { fresh: [], first: (await beginDeals(services, account, source)).first };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const others = await storeOthers(services, account.name, state, deals);
+  const fresh = await storeOthers(services, account.name, state, deals);
   await noteRead(services, account.name, state, nowMs);
-  return { others, first: state.first };
+  return { fresh, first: state.first };
 }
 
 /** From when on the deals must be read: a list may show a deal late. */
@@ -141,11 +141,11 @@ export async function beginDeals(
 }
 
 /**
- * Stores the deals that belong to no signal. One that turns out later to be a signal's becomes that signal's fill when the
+ * Stores the deals that belong to no signal. Those of an order that is followed are stored when it is. One that turns out later to be a signal's becomes that signal's fill when the
  * signal is followed, because both have the same key.
  *
  * @param deals without those of followed orders
- * @returns those that were not stored yet
+ * @returns those that were not stored yet, also those of signals
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
@@ -167,14 +167,31 @@ export async function storeOthers(
     ({ market, id, orderId }) => !stored.has(fillNameOf({ market, dealId: id, orderId })),
   );
   const others: Fill[] = [];
+  const ofSignals: Fill[] = [];
   for (const [key, ofOrder] of Map.groupBy(fresh, ({ market, orderId }) => `${market} ${orderId}`)) {
     const [{ market, orderId } = { market: '', orderId: 0 }] = ofOrder;
     // What is listed of such an order beyond its stored fills is a deal under a second id, or is stored when it is followed.
-    if (known.has(key) || isTold(await ledger.findOrder(account, market, orderId))) continue;
-    others.push(...ofOrder.map((deal) => fillOf(account, deal)));
+    if (known.has(key)) continue;
+    const entry = await ledger.findOrder(account, market, orderId);
+    const fills = ofOrder.map((deal) => fillOf(account, deal));
+    const record = entry === null ? null : orderRecordOf(entry);
+    if (!isTold(entry)) others.push(...fills);
+    else if (record !== null && record.isFollowed !== false)
+      ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
   await executions.recordOthers(others);
-  return others;
+  return [...others, ...ofSignals];
+}
+
+/** A fill of the order of a signal, as following will store it. */
+function ofRecord(fill: Fill, { signalId, positionSide, asked }: OrderRecord): Fill {
+  return {
+    ...fill,
+    signalId,
+    role: 'order',
+    ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+    ...(asked?.reduceOnly === true ? { onlyReduces: true } : {}),
+  };
 }
 
 /** Whether the fills of an entry's own order are told by following it: it is followed, or has ended with all of them. */

@@ -274,6 +274,25 @@ test('a position keeps its cost over every day for which the books are stored', 
   expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
 });
 
+test('what the list of deals shows of an order that is not followed yet counts for the next order, once', async () => {
+  const cooling = settingsWith({ coolDownAfterLoss: 30 });
+  await relay.sendUnder(cooling, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47000');
+  const resting = { orderType: 'limit', limitPrice: '47500', maxSlippage: undefined };
+  await relay.sendUnder(cooling, { action: 'sell', quantity: '0.02', reduceOnly: true, ...resting });
+  await goOn(20_000);
+  relay.setPrice('47500');
+
+  expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'cool_down_after_loss',
+  });
+  const used = await usedOfLoss();
+  expect(used).toMatch(/^5[01]\./);
+  await goOn(minuteMs);
+  expect(await usedOfLoss()).toBe(used);
+});
+
 test('a relay whose clock is ahead of the exchange keeps the cost of what its first order opens', async () => {
   const { clock } = relay.services;
   Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() + 2000 }) });

@@ -117,7 +117,8 @@ const listedAfterMs = 20_000;
 function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly RealisedDeal[] {
   const { history, entries } = facts;
   const read = facts.deals.get(sent.entry.account);
-  if (read === undefined) return [];
+  // Of what a report leaves out, as it says, nobody knows the cost.
+  if (read === undefined || facts.profits.get(sent.entry.account)?.isWhole !== true) return [];
   const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
   const listed = idsListed(facts, sent);
   const unknown = marketsWithoutCost(facts, sent.entry.account, read);
