@@ -24,7 +24,10 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
       const parts = [...(sold.get(one.entry.signalId) ?? [])];
       const ended = parts.filter(([buy]) => ending.has(buy) || one.soldOf[buy] !== undefined);
       one.soldOf = Object.fromEntries(ended.map(([buy, amount]) => [buy, formatDecimal(amount)]));
-      const rest = ended.reduce((left, [, amount]) => left.minus(amount), parseDecimal(one.own?.filled ?? '0'));
+      const rest = ended.reduce(
+        (left, [, amount]) => left.minus(amount),
+        parseDecimal(one.own?.filled ?? '0'),
+      );
       if (rest.gt(zero)) one.isDone = false;
     }
   }
