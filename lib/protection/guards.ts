@@ -71,7 +71,7 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, replaced: cancelledBySelf(view), view };
+  const known = { records, replaced: cancelledBySelf(view), gone: goneBySelf(view), view };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
@@ -82,6 +82,19 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
 
 function cancelledBySelf({ entries, taken }: Pick<GuardView, 'entries' | 'taken'>): ReadonlySet<number> {
   return new Set([...replacedIn(entries), ...(taken ?? [])]);
+}
+
+/**
+ * The orders that have gone because the relay has cancelled them. One that it only meant to cancel may still stand, as when it
+ * was killed before: then a list shows it.
+ */
+function goneBySelf({
+  entries,
+  taken = new Set(),
+  open,
+}: Pick<GuardView, 'entries' | 'taken' | 'open'>): ReadonlySet<number> {
+  const listed = new Set(open.map(({ orderId }) => orderId));
+  return new Set([...replacedIn(entries), ...[...taken].filter((orderId) => !listed.has(orderId))]);
 }
 
 /** A stop-loss that this relay has placed on spot, and that holds a part of the balance. */
@@ -95,11 +108,11 @@ export interface HoldingStop {
 
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>): readonly HoldingStop[] {
-  const replaced = cancelledBySelf(view);
+  const gone = goneBySelf(view);
   return listRecords(view.entries).flatMap((record) => {
     const { protects, spot, status } = record;
     const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
-    if (protects === null || kept === null || !isOpen(kept.state) || replaced.has(kept.orderId)) return [];
+    if (protects === null || kept === null || !isOpen(kept.state) || gone.has(kept.orderId)) return [];
     const { orderId, fresh } = kept;
     const listed = view.open.find((order) => order.orderId === orderId);
     const amount = listed?.remaining ?? fresh?.remaining ?? null;
@@ -109,13 +122,16 @@ export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>
 
 interface Known {
   readonly records: readonly OrderRecord[];
+  /** What the relay has cancelled itself, or meant to. */
   readonly replaced: ReadonlySet<number>;
+  /** What of that stands no more. */
+  readonly gone: ReadonlySet<number>;
   readonly view: GuardView;
 }
 
-function besideStanding(wanted: WantedGuard, { records, replaced, view }: Known): Guard {
+function besideStanding(wanted: WantedGuard, { records, replaced, gone, view }: Known): Guard {
   const known = knownExits(wanted, records);
-  const live = known.filter(({ state, orderId }) => isOpen(state) && !replaced.has(orderId));
+  const live = known.filter(({ state, orderId }) => isOpen(state) && !gone.has(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...own }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
     return listed === undefined ? (fresh ?? []) : describeListed(listed, own);

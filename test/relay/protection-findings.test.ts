@@ -81,3 +81,22 @@ test('a stop-loss that the relay has placed protects its entry: what others adde
   await relay.goOn(180);
   expect(relay.alarmNames()).toEqual(['position_unprotected']);
 });
+
+test('a stop-loss whose cancellation failed goes when another one has taken its place', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+  await relay.say({
+    action: 'sell',
+    orderType: 'market',
+    quantity: '0.04',
+    reduceOnly: true,
+    maxSlippage: '0.5%',
+  });
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces', 'sell 0.1 stop 48000']);
+  relay.paper.control.clearFaults();
+
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
+});
