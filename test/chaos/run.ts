@@ -90,6 +90,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   const folder = createDataFolder(disk.path);
   completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
+  paper.control.setExits({ reduceOnly: plan.exitsOnlyReduce });
   const [journal, terminal]: [string[], string[]] = [[], []];
   const keeper = startKeeper({
     folder,
