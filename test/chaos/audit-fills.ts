@@ -85,16 +85,10 @@ function checkTurnover(
 
 /** Only realised profit and fees change the collateral balance. */
 function checkProfit(
-  { accounts, orders }: Pick<PaperState, 'accounts' | 'orders'>,
+  { accounts }: Pick<PaperState, 'accounts'>,
   account: string,
-  { rows, caveats }: Report,
+  { rows }: Report,
 ): readonly Violation[] {
-  const turning = Object.keys(caveats.unmatched).filter((market) => grounds[market] !== 'spot');
-  // The report says itself that it does not know the profit of what an exit opened.
-  if (turning.length > 0)
-    return turning
-      .filter((market) => !hasTurned(orders, account, market))
-      .map((market) => disagree(`the report of account ${account} lacks deals of ${market}`));
   const { available, reserved } = accounts[account]?.collateral['USDT'] ?? { available: '0', reserved: '0' };
   const before = paperAccounts.find(({ name }) => name === account)?.collateral['USDT'] ?? '0';
   const change = parseDecimal(available).plus(parseDecimal(reserved)).minus(parseDecimal(before));
@@ -104,18 +98,6 @@ function checkProfit(
   if (change.minus(reported).abs().lte(mostRounding)) return [];
   const what = `the collateral of account ${account} changed by ${formatDecimal(change)} USDT, and its report has a net profit of ${formatDecimal(reported)}`;
   return [disagree(what)];
-}
-
-/** Whether an exit that the exchange made, and that does not only reduce, has filled: it can have turned the position. */
-function hasTurned(orders: readonly OrderState[], account: string, market: string): boolean {
-  return orders.some(
-    (order) =>
-      order.account === account &&
-      order.market === market &&
-      order.clientOrderId === '' &&
-      !order.reduceOnly &&
-      parseDecimal(order.filled).gt(zero),
-  );
 }
 
 function disagree(what: string): Violation {

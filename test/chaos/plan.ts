@@ -33,8 +33,6 @@ export interface Plan {
   readonly weathers: readonly Weather[];
   readonly logLosses: readonly LogLoss[];
   readonly priceMoves: readonly PriceMove[];
-  /** Whether what the exchange makes of an order can only reduce a position. Otherwise it may turn one. */
-  readonly exitsOnlyReduce: boolean;
 }
 
 /** A trade at another price, which triggers and fills some of the orders. */
@@ -74,7 +72,6 @@ export function createPlan(seed: number, signals: number): Plan {
       durationMs,
       Math.max(fewestLogLosses, Math.round(signals / signalsPerLogLoss)),
     ),
-    exitsOnlyReduce: random() < 0.5,
   };
 }
 

@@ -15,10 +15,9 @@ import type { SentAlert } from './sender.ts';
 const mostShown = 10;
 
 export function printPlan(plan: Plan, seed: number): void {
-  const { alerts, killsAtMs, fullDisks, logLosses, weathers, durationMs, exitsOnlyReduce } = plan;
-  const exits = exitsOnlyReduce ? 'only reduce' : 'may turn a position';
+  const { alerts, killsAtMs, fullDisks, logLosses, weathers, durationMs } = plan;
   print(
-    `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${logLosses.length} lost log files, ${weathers.length} weathers at the exchange, whose exits ${exits}.`,
+    `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${logLosses.length} lost log files, ${weathers.length} weathers at the exchange.`,
     'The seed fixes this plan; the timing of processes and disk differs from run to run.',
     '',
   );
