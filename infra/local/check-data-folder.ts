@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
+import { liveFolderMigrations, liveFolderStore } from '../../lib/host/folder-kind.ts';
+import { readVersions } from '../../lib/host/open-read-only.ts';
 import { accountFactsMigrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { executionsMigrations as executions } from '../../lib/ledger/sqlite-executions.ts';
 import { marketCopiesMigrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
@@ -21,6 +20,7 @@ const knownVersions = {
     executions: executions.length,
     'account-facts': accountFacts.length,
     snapshots: snapshots.length,
+    [liveFolderStore]: liveFolderMigrations.length,
   },
   paperPath: { 'paper journal': paperJournal.length },
 } as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, number>>>>;
@@ -48,45 +48,4 @@ function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<str
         `a newer release wrote the data folder "${folder.path}": its ${store} has version ${version}, and this release reads ${known === 0 ? 'no version of it' : `at most version ${known}`}; nothing was started and nothing was changed`,
       );
   }
-}
-
-interface StoreVersion {
-  readonly store: string;
-  readonly version: number;
-}
-
-/**
- * Opens the file read-only, unless a power cut left a transaction in it that SQLite must undo first: it refuses to do
- * that for a reader. Empty when the file does not exist or was created before stores had versions.
- */
-function readVersions(path: string): readonly StoreVersion[] {
-  if (!existsSync(path)) return [];
-  try {
-    const isUnfinished = existsSync(`${path}-journal`);
-    using database = isUnfinished
-      ? new DatabaseSync(path)
-      : new DatabaseSync(locate(path), { readOnly: true });
-    const table = database
-      .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'")
-      .get();
-    if (table === undefined) return [];
-    const rows = database.prepare('SELECT store, version FROM schema_versions ORDER BY store').all();
-    return rows.map(({ store, version }) => ({ store: String(store), version: Number(version) }));
-  } catch (error) {
-    throw new RelayError(
-      'store_unavailable',
-      `the database ${path} cannot be read (${String(error)}); nothing was started and nothing was changed`,
-      { cause: error },
-    );
-  }
-}
-
-/**
- * SQLite creates files next to a database with a write-ahead log even for a reader, unless the database is
- * declared immutable. If such a log was left behind, it must be read too; its files exist already then.
- */
-function locate(path: string): URL {
-  const url = pathToFileURL(path);
-  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
-  return url;
 }

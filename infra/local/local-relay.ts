@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
@@ -9,7 +10,7 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createPlainWebhook } from '../../lib/host/plain-webhook.ts';
+import { createPlainWebhook, createRefusal, type HttpResponse } from '../../lib/host/plain-webhook.ts';
 import { createSchedule } from '../../lib/host/schedule.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
@@ -31,6 +32,7 @@ import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
+import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { tellExecutions } from './tell-executions.ts';
 import { startWorkerLoop } from './worker-loop.ts';
@@ -64,6 +66,10 @@ const changesCheckMs = 500;
  */
 export async function startLocalRelay(options: {
   readonly port: number;
+  /** The address to listen on; absent: 127.0.0.1. */
+  readonly host?: string;
+  /** Who may post alerts; absent: whoever reaches the port. */
+  readonly senders?: SenderCheck;
   readonly folder: DataFolder;
   readonly settings: Settings;
   readonly exchange: {
@@ -163,11 +169,21 @@ export async function startLocalRelay(options: {
     file.close();
   }
 
+  const health = createHealth({
+    file,
+    version: readVersion(),
+    trades: options.exchange.isPaper ? 'paper' : 'live',
+    clock,
+    listHeld: () => [],
+  });
+
   async function open() {
     if (line.length > 0)
       log.warn('the previous run left signals unfinished; they are taken up now', { signals: line.length });
     return await startHttpServer(options.port, webhook, {
-      logHealth: createHealth(ledger, readVersion()),
+      host: options.host ?? '127.0.0.1',
+      answers: { '/health': health.respond, '/ready': health.respondReady },
+      admit: (request) => refuseSender(options.senders, request, log),
     });
   }
 
@@ -204,6 +220,16 @@ export async function startLocalRelay(options: {
       closeStores();
     },
   };
+}
+
+/** @returns the response to a sender that may not post; null for one that may */
+function refuseSender(
+  senders: SenderCheck | undefined,
+  { socket, headers }: IncomingMessage,
+  log: Log,
+): HttpResponse | null {
+  const refusal = senders?.refuse(socket.remoteAddress, headers) ?? null;
+  return refusal === null ? null : createRefusal(log, refusal);
 }
 
 /** A reading that failed is repeated with the next turn. */
