@@ -46,7 +46,7 @@ export async function runCommand(command: Command, run: (context: Context) => Pr
       isJson,
       print: (document, text) => print(document, () => [...head, text()].join('\n')),
       printChange: (document, text) =>
-        print({ target, ...document }, () => `${paint(headOf(target))}\n${text()}`),
+        print({ target: session.target, ...document }, () => `${paint(headOf(session.target))}\n${text()}`),
     });
   } finally {
     session.close();

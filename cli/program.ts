@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { findSwallowedOptions } from '../lib/host/swallowed-options.ts';
 import { readVersion } from '../lib/host/version.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addBalanceCommands } from './commands/balances.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addCloseCommand } from './commands/close.ts';
@@ -111,6 +112,7 @@ function createProgram(terminal: Terminal): Command {
   relay.commandsGroup('Operation:');
   addDoctorCommands(relay);
   addSecretCommands(relay);
+  addBackupCommands(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);

@@ -3,10 +3,18 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
-import { type DataFolder, locateDataFolder, type Run, readRun } from '../../lib/host/data-folder.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  locateDataFolder,
+  type Run,
+  readRun,
+} from '../../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets, rotateFileToken, storeFileKeys } from '../../lib/host/file-secrets.ts';
+import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
@@ -56,10 +64,20 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
   }
 
   return {
+    backups: {
+      make(file, withSecrets) {
+        if (!existsSync(folder.databasePath)) throw neverStarted(folder);
+        return backUpFolder(folder, file, { withSecrets, clock });
+      },
+      restore: (file) =>
+        restoreFolder(createDataFolder(dataPath), file, { accounts: Object.keys(settings.accounts), clock }),
+    },
     clock,
     settings,
     get target() {
-      const isLive = readRun(folder)?.trades === 'live';
+      const run = readRun(folder);
+      // A restored folder was not started yet.
+      const isLive = run === null ? readFolderKind(folder)?.kind === 'live' : run.trades === 'live';
       return { kind: 'local', data: dataPath, ...(isLive ? { trades: 'live' as const } : {}) } as const;
     },
     get relayName() {

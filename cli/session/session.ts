@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Credentials, ExchangeClient } from '../../lib/exchange/client.ts';
 import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
+import type { Backup } from '../../lib/host/backup.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -30,8 +31,18 @@ export function commandFor(target: Target, command: string): string {
   return `npx relay ${command}${target.data === '.relay' ? '' : ` --data ${target.data}`}`;
 }
 
+/** The backups of a data folder; they need no running relay. */
+export interface LocalBackups {
+  /** @throws RelayError `store_unavailable`; CommandFailure when there is no ledger */
+  make(file: string, withSecrets: boolean): Promise<Backup>;
+  /** @throws RelayError `store_unavailable`, `folder_in_use` */
+  restore(file: string): Promise<{ readonly signals: number; readonly withSecrets: boolean }>;
+}
+
 /** Access to one relay, local or on AWS. Its parts are opened when they are first used. */
 export interface Session {
+  /** Null on AWS. */
+  readonly backups: LocalBackups | null;
   readonly clock: Clock;
   readonly settings: Settings;
   readonly target: Target;

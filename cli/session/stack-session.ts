@@ -68,6 +68,7 @@ export async function openStackSession(
   });
 
   return {
+    backups: null,
     clock,
     settings: host.settings,
     target: { kind: 'stack', stack: stackName, region: access.region },

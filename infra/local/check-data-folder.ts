@@ -1,3 +1,6 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
@@ -47,5 +50,24 @@ function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<str
         'data_folder_newer',
         `a newer release wrote the data folder "${folder.path}": its ${store} has version ${version}, and this release reads ${known === 0 ? 'no version of it' : `at most version ${known}`}; nothing was started and nothing was changed`,
       );
+  }
+}
+
+/**
+ * Makes sure that the folder and what it holds can be written, before anything is started that would find out only with the
+ * first alert.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export function checkWritable({ path, ...files }: DataFolder): void {
+  try {
+    rmSync(mkdtempSync(join(path, 'probe-')), { recursive: true });
+    for (const file of Object.values(files)) if (existsSync(file)) accessSync(file, constants.W_OK);
+  } catch (error) {
+    throw new RelayError(
+      'store_unavailable',
+      `the data folder "${path}" cannot be written: ${describeError(error)}; make it writable for the user who runs the relay, or choose another with --data`,
+      { cause: error },
+    );
   }
 }

@@ -44,6 +44,8 @@ export interface LocalRelay {
   reconcile(): Promise<void>;
   /** Reads what became of the placed orders now instead of with the next turn. */
   follow(): Promise<void>;
+  /** Whether alerts are stored and executed, as `GET /ready` says. */
+  isReady(): Promise<boolean>;
   /** The accounts whose orders are not sent until they are resumed. */
   listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
@@ -203,6 +205,7 @@ export async function startLocalRelay(options: {
     url: server.url,
     reconcile: reconciling.run,
     follow: following.run,
+    isReady: async () => (await health.respondReady()).statusCode === 200,
     async listPaused() {
       const accounts = Object.keys(settings.accounts);
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));

@@ -11,17 +11,18 @@ import { createLineLog } from '../../lib/host/line-log.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
-import { checkDataFolder } from './check-data-folder.ts';
+import { checkDataFolder, checkWritable } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { describeLiveOnPaper, writeFolder, writeGreeting } from './greeting.ts';
 import { checkLiveConfig, checkLiveKeys } from './live-start.ts';
-import { loadConfig } from './load-config.ts';
+import { loadStartConfig } from './load-start-config.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput, liveService } from './log-output.ts';
 import { openExchange, type RunExchange } from './open-exchange.ts';
 import { createSenderCheck } from './senders.ts';
 import { addStartOptions, refusePaperOptions, type StartOptions } from './start-options.ts';
 import { stopBySignal } from './stop-by-signal.ts';
+import { startWatchdog } from './watchdog.ts';
 
 const program = addStartOptions(
   new Command('npm start --').description(
@@ -54,11 +55,12 @@ async function run(): Promise<void> {
 
 async function start(options: StartOptions): Promise<void> {
   if (options.live) refusePaperOptions(program);
-  const host = await loadConfig(options.config);
+  const host = await loadStartConfig(options.config);
   const liveAddress = options.live ? checkLiveConfig(host, process.env) : null;
   const data = options.data ?? (options.live ? '.relay-live' : '.relay');
   const folder = createDataFolder(data);
   checkDataFolder(folder);
+  checkWritable(folder);
   checkFolderKind(folder, options.live ? 'live' : 'paper', liveAddress ?? '');
   // If a later step fails, everything started before is stopped again.
   await using starting = new AsyncDisposableStack();
@@ -96,6 +98,13 @@ async function start(options: StartOptions): Promise<void> {
     relayUrl: relay.url,
     paused: await relay.listPaused(),
   });
+  const watchdog = startWatchdog({
+    environment: process.env,
+    pingUrl: options.pingUrl,
+    isReady: relay.isReady,
+    log,
+  });
+  starting.defer(() => watchdog.stop());
   const running = starting.move();
   stopBySignal(async () => {
     await running.disposeAsync();

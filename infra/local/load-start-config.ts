@@ -10,7 +10,7 @@ import { provideConfig } from '../../lib/host/project-config.ts';
  *
  * @throws RelayError `config_missing`, `config_invalid`
  */
-export async function loadConfig(path: string | undefined): Promise<HostConfig> {
+export async function loadStartConfig(path: string | undefined): Promise<HostConfig> {
   return parseConfig(path === undefined ? await loadOwn() : loadFrom(path));
 }
 
