@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts';
+import type { LedgerChange } from '../ledger/ledger-change.ts';
+import type { Sent } from './channel.ts';
+import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
+import { type GatherRules, gather } from './gather.ts';
+import type { Message } from './message.ts';
+import type { NoticeSettings } from './notice-settings.ts';
+import { tellChange } from './tell-change.ts';
+
+/** A channel that is set up: what it can tell in one request, and how. */
+export interface OpenChannel {
+  fits(message: Message): boolean;
+  send(message: Message): Promise<Sent>;
+}
+
+export interface TellServices {
+  readonly clock: Clock;
+  readonly settings: NoticeSettings;
+}
+
+export interface ToldPart {
+  /** The state to be stored. */
+  readonly state: ChannelState;
+  /** How many of the changes were told or passed over, from the first on; none when the request failed. */
+  readonly count: number;
+}
+
+/**
+ * Tells the first of these changes, as many as one message can tell, by one request at most.
+ *
+ * @param changes in their order; null for one that can no longer be read
+ */
+export async function tellOnce(
+  channel: OpenChannel,
+  state: ChannelState,
+  changes: readonly (LedgerChange | null)[],
+  { clock, settings }: TellServices,
+): Promise<ToldPart> {
+  const nowMs = clock.nowMs();
+  const rules: GatherRules = {
+    settings,
+    nowMs,
+    isTold: (key) => isToldIn(state, key, nowMs),
+    fits: (message) => channel.fits(message),
+  };
+  const news = changes.map((change) => (change === null ? [] : tellChange(change)));
+  const { message, count } = gather(news, rules);
+  if (message === null) return { state, count };
+  const sent = await channel.send(message);
+  const afterMs = clock.nowMs();
+  if (sent.kind === 'sent') {
+    const keys = message.news.map(({ key }) => key);
+    return { state: afterSending(state, keys, afterMs), count };
+  }
+  const waitMs = sent.kind === 'wait' ? sent.forMs : null;
+  return { state: afterFailure(state, sent.reason, waitMs, afterMs), count: 0 };
+}
