@@ -18,6 +18,8 @@ import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
+import { noteAlarms, openNoticeOutbox } from '../../lib/notices/notice-outbox.ts';
+import { defaultLevels, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
@@ -30,6 +32,7 @@ import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
+import { localNotices, startNoticeLoop } from './notice-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { tellExecutions } from './tell-executions.ts';
@@ -42,6 +45,8 @@ export interface LocalRelay {
   reconcile(): Promise<void>;
   /** Reads what became of the placed orders now instead of with the next turn. */
   follow(): Promise<void>;
+  /** Tells now what the ledger noted instead of with the next turn. */
+  tell(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
   listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
@@ -56,6 +61,14 @@ const followEveryMs = 3_000;
 const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
+
+const noNotices: NoticeSettings = {
+  channels: [],
+  levels: defaultLevels,
+  accounts: {},
+  heartbeatAt: '08:00',
+  timeZone: 'Etc/UTC',
+};
 
 /**
  * Starts the relay. The caller must hold the folder's lock.
@@ -80,12 +93,19 @@ export async function startLocalRelay(options: {
   readonly followEveryMs?: number;
   /** Absent: no snapshots are taken. */
   readonly snapshots?: SnapshotSettings;
+  /** Absent: nobody is told of anything. */
+  readonly notices?: NoticeSettings;
+  /** Absent: three seconds. */
+  readonly tellEveryMs?: number;
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
-  const alarms = createLogAlarms(log);
   const file = openSqlite(folder.databasePath);
+  const notices = localNotices(options.notices ?? noNotices);
+  const outbox = await openNoticeOutbox(file, notices.channels);
+  const logAlarms = createLogAlarms(log);
+  const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
@@ -182,13 +202,18 @@ export async function startLocalRelay(options: {
     options.followEveryMs ?? followEveryMs,
   );
   const schedule = startScheduleLoop(jobs, clock, log);
+  const accounts = Object.keys(settings.accounts);
+  const telling = startNoticeLoop(
+    { ...shared, ...records, outbox, settings: notices, accounts, secrets },
+    options.tellEveryMs,
+  );
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);
   return {
     url: server.url,
     reconcile: reconciling.run,
     follow: following.run,
+    tell: telling.run,
     async listPaused() {
-      const accounts = Object.keys(settings.accounts);
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
       return accounts.filter((_, index) => pauses[index] !== null);
     },
@@ -199,6 +224,7 @@ export async function startLocalRelay(options: {
       await following.stop();
       await worker.stop();
       await schedule.stop();
+      await telling.stop();
       clients.close();
       await markets.settle();
       closeStores();

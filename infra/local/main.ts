@@ -83,7 +83,7 @@ function portOption(flags: string, description: string): Option {
 }
 
 async function start({ port, paperPort, data, frozen, ...options }: StartOptions): Promise<void> {
-  const { settings, snapshots, exchange } = await loadConfig();
+  const { settings, snapshots, notices, exchange } = await loadConfig();
   const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
   checkDataFolder(folder);
@@ -114,6 +114,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     folder,
     settings,
     snapshots,
+    notices,
     exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
     commandOptions: writeFolder({ data }),

@@ -53,6 +53,7 @@ const sql = {
   forgetOld: "DELETE FROM ledger_changes WHERE seq <= ? AND kind <> 'alarm'",
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
   add: `${insertInto} (?, ?, NULL, ?, NULL, ?)`,
+  trigger: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?",
   toldDay: 'SELECT day FROM told_days WHERE account = ?',
   tellDay: 'INSERT OR REPLACE INTO told_days VALUES (?, ?)',
 } as const;
@@ -70,9 +71,9 @@ export interface PlacedChange {
 /** The changes of a ledger on SQLite, kept until they are forgotten. */
 export interface SqliteChanges {
   /** From now on every change is noted. */
-  begin(): void;
+  begin(): Promise<void>;
   /** From now on none is, and those that were noted are gone. */
-  end(): void;
+  end(): Promise<void>;
   /** The place of the newest change; 0 before the first. */
   last(): number;
   /** The changes after a place, oldest first. */
@@ -104,22 +105,42 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
     return Number(file.read(() => statements[statement].get(...values))?.['seq']);
   }
 
+  /** Each trigger as it should be, and as the file has it. */
+  function readTriggers() {
+    return file.read(() =>
+      Object.entries(triggers).map(([name, rest]) => {
+        const row = statements.trigger.get(name);
+        return {
+          name,
+          text: `CREATE TRIGGER ${name} ${rest}`,
+          stored: row === undefined ? null : String(row['sql']),
+        };
+      }),
+    );
+  }
+
   function find(account: string, signalId: string): Entry | null {
     const row = statements.read.get(account, signalId) as unknown as EntryRow | undefined;
     return row === undefined ? null : entryOrDamaged(row);
   }
 
   return {
-    begin: () =>
-      file.execute(() => {
-        for (const [name, text] of Object.entries(triggers))
-          database.exec(`CREATE TRIGGER IF NOT EXISTS ${name} ${text}`);
-      }).result,
-    end: () =>
-      file.execute(() => {
+    async begin() {
+      if (readTriggers().every(({ stored, text }) => stored === text)) return;
+      await file.write(() => {
+        for (const { name, text } of readTriggers()) {
+          database.exec(`DROP TRIGGER IF EXISTS ${name}`);
+          database.exec(text);
+        }
+      });
+    },
+    async end() {
+      if (placeIn('first') === 0 && readTriggers().every(({ stored }) => stored === null)) return;
+      await file.write(() => {
         for (const name of Object.keys(triggers)) database.exec(`DROP TRIGGER IF EXISTS ${name}`);
         database.exec('DELETE FROM ledger_changes');
-      }).result,
+      });
+    },
     last: () => placeIn('last', 'ledger_changes'),
     list(after, limit) {
       return file.read(() => {

@@ -27,8 +27,8 @@ export async function openNoticeOutbox(
 ): Promise<NoticeOutbox> {
   const changes = createSqliteChanges(file);
   const states = createSqliteChannelStates(file);
-  if (channels.length > 0) changes.begin();
-  else changes.end();
+  if (channels.length > 0) await changes.begin();
+  else await changes.end();
   await states.keepOnly(channels, changes.last());
   return { changes, states };
 }

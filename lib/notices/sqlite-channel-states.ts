@@ -19,6 +19,7 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
   migrateTables(file, 'notices', channelStatesMigrations);
   const { database } = file;
   const select = database.prepare('SELECT state FROM notice_channels WHERE channel = ?');
+  const all = database.prepare('SELECT channel FROM notice_channels');
   const replace = database.prepare('INSERT OR REPLACE INTO notice_channels VALUES (?, ?)');
   const create = database.prepare('INSERT OR IGNORE INTO notice_channels VALUES (?, ?)');
   const remove = database.prepare(
@@ -35,6 +36,9 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
       await file.write(() => replace.run(channel, JSON.stringify(state)));
     },
     async keepOnly(channels, seq) {
+      const known = file.read(() => all.all()).map(({ channel }) => String(channel));
+      // Reading needs no lock, and nearly always there is nothing to do.
+      if (known.length === channels.length && channels.every((name) => known.includes(name))) return;
       await file.write(() => {
         remove.run(JSON.stringify(channels));
         for (const channel of channels) create.run(channel, JSON.stringify({ ...firstState, seq }));

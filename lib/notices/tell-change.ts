@@ -50,7 +50,7 @@ const statusNews: Readonly<Record<Status, StatusNews | null>> = {
   not_sent: { category: 'rejected', says: 'NOT SENT' },
   unknown: { category: 'unknown', says: 'OUTCOME UNKNOWN, the relay looks it up' },
   not_placed: { category: 'rejected', says: 'there is no such order' },
-  invalid: { category: 'denied', says: 'alert REFUSED' },
+  invalid: { category: 'denied', says: 'REFUSED' },
 };
 
 function tellOutcome({ id, entry, step }: OutcomeChange): readonly News[] {
@@ -60,13 +60,13 @@ function tellOutcome({ id, entry, step }: OutcomeChange): readonly News[] {
   const wasUnknown = step.status !== 'unknown' && entry.steps.some(({ status }) => status === 'unknown');
   const isOwn = signal?.action === 'protect';
   const category = wasUnknown ? 'unknown' : isOwn ? 'protection' : found.category;
-  const what = signal === null ? signalId : describeSignal(entry, signal);
+  const what = signal === null ? `alert ${signalId.replace(/@.*$/, '')}` : describeSignal(entry, signal);
   const news = createNews({
     key: step.status === 'unknown' ? unknownKey(account, signalId) : `outcome ${id}`,
     category,
     account,
     atMs: step.atMs,
-    headline: `${what}: ${wasUnknown ? 'now known: ' : ''}${found.says}`,
+    headline: `${what}${signal === null ? '' : ':'} ${wasUnknown ? 'now known: ' : ''}${found.says}`,
     detail: step.note,
     isSingle: step.status === 'unknown',
   });
