@@ -11,6 +11,7 @@ import { addExportCommands } from './commands/export.ts';
 import { addFeeCommands } from './commands/fees.ts';
 import { addInterestCommands } from './commands/interest.ts';
 import { addLimitsCommand } from './commands/limits.ts';
+import { addNotifyCommands } from './commands/notify.ts';
 import { addOrdersCommand } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
@@ -107,6 +108,7 @@ function createProgram(terminal: Terminal): Command {
   relay.commandsGroup('Operation:');
   addDoctorCommands(relay);
   addSecretCommands(relay);
+  addNotifyCommands(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);

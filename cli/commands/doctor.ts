@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
+import { checkNotices } from '../checks/notice-checks.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
@@ -26,6 +27,7 @@ async function examine({ session, terminal, print }: Context): Promise<void> {
     ...(await session.diagnose()),
     ...(await checkExchange(session)),
     ...(await checkSignals(session)),
+    ...(await checkNotices(session)),
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');
   print({ healthy: failed.length === 0, checks }, () => renderChecks(checks, terminal));

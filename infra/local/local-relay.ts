@@ -32,7 +32,7 @@ import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
-import { localNotices, startNoticeLoop } from './notice-loop.ts';
+import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { tellExecutions } from './tell-executions.ts';
@@ -103,6 +103,8 @@ export async function startLocalRelay(options: {
   const { folder, settings, clock, log } = options;
   const file = openSqlite(folder.databasePath);
   const notices = localNotices(options.notices ?? noNotices);
+  const untold = describeUntold(notices, settings.accounts, options.exchange.isPaper);
+  if (untold !== null) log.warn(untold, {});
   const outbox = await openNoticeOutbox(file, notices.channels);
   const logAlarms = createLogAlarms(log);
   const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);

@@ -3,8 +3,9 @@ import { describeSafely } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { NoticeSecrets } from '../../lib/host/secrets.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import { isRequestChannel } from '../../lib/notices/channels.ts';
-import { type DayServices, describeDay, dueDay } from '../../lib/notices/heartbeat.ts';
+import { describeDay, dueDay, type HeartbeatServices } from '../../lib/notices/heartbeat.ts';
 import { type NoticeOutbox, tellChanges } from '../../lib/notices/notice-outbox.ts';
 import { type ChannelName, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
@@ -13,7 +14,7 @@ import { type MinuteLoop, startMinuteLoop } from './minute-loop.ts';
 /** In between, what has happened is gathered; a group of Telegram takes twenty messages a minute. */
 const turnEveryMs = 3_000;
 
-export interface NoticeLoopServices extends DayServices {
+export interface NoticeLoopServices extends HeartbeatServices {
   readonly outbox: NoticeOutbox;
   readonly settings: NoticeSettings;
   readonly accounts: readonly string[];
@@ -25,6 +26,18 @@ export interface NoticeLoopServices extends DayServices {
 /** E-mail goes through a topic of SNS, which one machine does not have. */
 export function localNotices(settings: NoticeSettings): NoticeSettings {
   return { ...settings, channels: settings.channels.filter(isRequestChannel) };
+}
+
+/** What the owner of accounts that trade live must not overlook; null while somebody is told, or nothing is live. */
+export function describeUntold(
+  { channels }: NoticeSettings,
+  accounts: Settings['accounts'],
+  isPaper: boolean,
+): string | null {
+  const live = Object.values(accounts).filter(({ mode }) => mode === 'live');
+  if (isPaper || live.length === 0 || channels.length > 0) return null;
+  const names = live.map(({ name }) => name).join(', ');
+  return `${names}: the mode is "live", and NOBODY is told of fills, refusals and alarms: name a channel in notices.channels of relay.config.ts, then run \`npx relay notify set\``;
 }
 
 /**

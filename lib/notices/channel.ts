@@ -1,5 +1,5 @@
 import type { WireRequest, WireResponse } from '../base/wire.ts';
-import type { Message } from './message.ts';
+import type { NoticeMessage } from './notice-message.ts';
 import type { ChannelName } from './notice-settings.ts';
 
 /** A request of a channel. The whole of it may be secret: where it goes is as secret as what signs it. */
@@ -29,9 +29,9 @@ export interface Channel {
   readonly name: ChannelName;
   readonly fields: readonly WayField[];
   /** Whether one request can tell the message whole. */
-  fits(message: Message): boolean;
+  fits(message: NoticeMessage): boolean;
   /** Composes the one request of a message; what is too long is cut. @param atMs when it is sent */
-  compose(message: Message, way: Way, atMs: number): NoticeRequest;
+  compose(message: NoticeMessage, way: Way, atMs: number): NoticeRequest;
   /** Judges an answer of the service. */
   judge(answer: WireResponse): Sent;
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, type Json, numberIn, readJson } from '../base/json.ts';
 import { type Channel, isSafeUrl, judgeStatus, requestTo, secondsIn, waitFor } from './channel.ts';
-import type { Message } from './message.ts';
 import { cut } from './news.ts';
+import type { NoticeMessage } from './notice-message.ts';
 
 const mostCharacters = 2_000;
 /** Bits of a message's flags. */
@@ -47,11 +47,11 @@ export const discord: Channel = {
   },
 };
 
-function textOf({ title, lines }: Pick<Message, 'title' | 'lines'>): string {
+function textOf({ title, lines }: Pick<NoticeMessage, 'title' | 'lines'>): string {
   return [`**${escapeMarkdown(title)}**`, ...lines.map(escapeMarkdown)].join('\n');
 }
 
-function textWithin(message: Message): string {
+function textWithin(message: NoticeMessage): string {
   const text = textOf(message);
   if (text.length <= mostCharacters) return text;
   const plain = cut([message.title, ...message.lines].join('\n'), Math.floor(mostCharacters / 2));

@@ -1,5 +1,5 @@
-import { isListed, type Message, writeMessage } from './message.ts';
 import type { News } from './news.ts';
+import { isListed, type NoticeMessage, writeNotice } from './notice-message.ts';
 import { levelOf, type NoticeSettings } from './notice-settings.ts';
 
 export interface GatherRules {
@@ -8,12 +8,12 @@ export interface GatherRules {
   /** Whether the same news was told a short time ago. */
   isTold(key: string): boolean;
   /** Whether one request of the channel can tell it. */
-  fits(message: Message): boolean;
+  fits(message: NoticeMessage): boolean;
 }
 
 export interface Gathered {
   /** Null: nothing of it is to be told. */
-  readonly message: Message | null;
+  readonly message: NoticeMessage | null;
   /** How many changes it covers, from the first on. */
   readonly count: number;
 }
@@ -29,12 +29,12 @@ const staleMs = 86_400_000;
  */
 export function gather(changes: readonly (readonly News[])[], rules: GatherRules): Gathered {
   let [taken, count]: [readonly News[], number] = [[], 0];
-  let message: Message | null = null;
+  let message: NoticeMessage | null = null;
   for (const news of changes) {
     const fresh = news.filter((one) => isWorthTelling(one, taken, rules));
     if (fresh.length > 0) {
       const more = [...taken, ...fresh];
-      const next = writeMessage(more, isSilent(more, rules.settings), rules.nowMs);
+      const next = writeNotice(more, isSilent(more, rules.settings), rules.nowMs);
       const mayBeTooLong = fresh.some(({ isSingle }) => isSingle) || isListed(more);
       if (message !== null && mayBeTooLong && !rules.fits(next)) break;
       [taken, message] = [more, next];

@@ -6,7 +6,7 @@ import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { NoticeSettings } from './notice-settings.ts';
 
-export interface DayServices {
+export interface HeartbeatServices {
   readonly ledger: Pick<Ledger, 'list' | 'readPause'>;
   readonly executions: Pick<Executions, 'listFills'>;
   readonly facts: Pick<AccountFacts, 'read'>;
@@ -22,7 +22,7 @@ const pageSize = 200;
  * @throws RelayError `store_unavailable`
  */
 export async function describeDay(
-  { ledger, executions, facts }: DayServices,
+  { ledger, executions, facts }: HeartbeatServices,
   account: string,
   untilMs: number,
 ): Promise<readonly string[]> {
@@ -44,7 +44,11 @@ function figure(count: number): string {
   return count >= mostCounted ? `${mostCounted} or more` : String(count);
 }
 
-async function countSignals(ledger: DayServices['ledger'], account: string, fromMs: number): Promise<number> {
+async function countSignals(
+  ledger: HeartbeatServices['ledger'],
+  account: string,
+  fromMs: number,
+): Promise<number> {
   let count = 0;
   let cursor: string | undefined;
   do {
@@ -57,7 +61,7 @@ async function countSignals(ledger: DayServices['ledger'], account: string, from
 }
 
 async function countFills(
-  executions: DayServices['executions'],
+  executions: HeartbeatServices['executions'],
   account: string,
   untilMs: number,
 ): Promise<number> {

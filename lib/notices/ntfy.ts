@@ -1,6 +1,6 @@
 import { type Channel, isSafeUrl, judgeStatus, requestTo } from './channel.ts';
-import type { Message } from './message.ts';
 import { cut } from './news.ts';
+import type { NoticeMessage } from './notice-message.ts';
 
 const mostMessageBytes = 4_096;
 /** A longer title is refused. */
@@ -53,7 +53,7 @@ export const ntfy: Channel = {
 };
 
 /** An empty message would be shown as "triggered". */
-function textOf({ title, lines }: Pick<Message, 'title' | 'lines'>): string {
+function textOf({ title, lines }: Pick<NoticeMessage, 'title' | 'lines'>): string {
   return lines.length === 0 ? title : lines.join('\n');
 }
 

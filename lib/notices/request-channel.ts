@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Transport } from '../base/wire.ts';
 import { channels, type RequestChannelName, type Ways } from './channels.ts';
-import { sendMessage } from './send-message.ts';
+import { sendNotice } from './send-notice.ts';
 import type { OpenChannel } from './tell-channel.ts';
 
 /**
@@ -24,6 +24,6 @@ export function openRequestChannel(
   const channel = channels[name];
   return {
     fits: (message) => channel.fits(message),
-    send: (message) => sendMessage(channel, way, message, { transport, nowMs: clock.nowMs() }),
+    send: (message) => sendNotice(channel, way, message, { transport, nowMs: clock.nowMs() }),
   };
 }

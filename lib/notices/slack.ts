@@ -1,6 +1,6 @@
 import { type Channel, isSafeUrl, judgeStatus, requestTo } from './channel.ts';
-import type { Message } from './message.ts';
 import { cut } from './news.ts';
+import type { NoticeMessage } from './notice-message.ts';
 import { escapeHtml } from './telegram.ts';
 
 /** Slack recommends at most 4,000 characters, and cuts a text of more than 40,000. */
@@ -39,11 +39,11 @@ export const slack: Channel = {
   judge: judgeStatus,
 };
 
-function textOf({ title, lines }: Pick<Message, 'title' | 'lines'>): string {
+function textOf({ title, lines }: Pick<NoticeMessage, 'title' | 'lines'>): string {
   return escapeHtml([title, ...lines].join('\n'));
 }
 
-function textWithin(message: Message): string {
+function textWithin(message: NoticeMessage): string {
   const text = textOf(message);
   if (text.length <= mostCharacters) return text;
   const plain = cut([message.title, ...message.lines].join('\n'), Math.floor(mostCharacters / 5));

@@ -1,7 +1,7 @@
 import { fieldsOf, type Json, numberIn, readJson, textIn } from '../base/json.ts';
 import { type Channel, isSafeUrl, judgeStatus, requestTo, waitFor } from './channel.ts';
-import type { Message } from './message.ts';
 import { cut } from './news.ts';
+import type { NoticeMessage } from './notice-message.ts';
 
 /** Of the text as it is shown. With all its escapes the text stays below it, so that it does whatever is counted. */
 const mostCharacters = 4096;
@@ -37,7 +37,7 @@ export const telegram: Channel = {
   ],
   fits: (message) => textOf(message).length <= mostCharacters,
   compose(message, { botToken = '', chatId = '', server = ownServer }) {
-    return requestTo(`${server}/bot${botToken}/sendMessage`, {
+    return requestTo(`${server}/bot${botToken}/sendNotice`, {
       chat_id: chatId,
       text: textWithin(message),
       parse_mode: 'HTML',
@@ -56,11 +56,11 @@ export const telegram: Channel = {
   },
 };
 
-function textOf({ title, lines }: Pick<Message, 'title' | 'lines'>): string {
+function textOf({ title, lines }: Pick<NoticeMessage, 'title' | 'lines'>): string {
   return [`<b>${escapeHtml(title)}</b>`, ...lines.map(escapeHtml)].join('\n');
 }
 
-function textWithin(message: Message): string {
+function textWithin(message: NoticeMessage): string {
   const text = textOf(message);
   if (text.length <= mostCharacters) return text;
   // Cut before it is escaped, so that no entity is cut in two; each character may become five.

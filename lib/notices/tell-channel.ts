@@ -3,17 +3,17 @@ import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { Sent } from './channel.ts';
 import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
 import { type GatherRules, gather } from './gather.ts';
-import type { Message } from './message.ts';
+import type { NoticeMessage } from './notice-message.ts';
 import type { NoticeSettings } from './notice-settings.ts';
 import { tellChange } from './tell-change.ts';
 
 /** A channel that is set up: what it can tell in one request, and how. */
 export interface OpenChannel {
-  fits(message: Message): boolean;
-  send(message: Message): Promise<Sent>;
+  fits(message: NoticeMessage): boolean;
+  send(message: NoticeMessage): Promise<Sent>;
 }
 
-export interface TellServices {
+export interface ChannelServices {
   readonly clock: Clock;
   readonly settings: NoticeSettings;
 }
@@ -34,7 +34,7 @@ export async function tellOnce(
   channel: OpenChannel,
   state: ChannelState,
   changes: readonly (LedgerChange | null)[],
-  { clock, settings }: TellServices,
+  { clock, settings }: ChannelServices,
 ): Promise<ToldPart> {
   const nowMs = clock.nowMs();
   const rules: GatherRules = {

@@ -4,9 +4,9 @@ import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import type { Sent } from '../../lib/notices/channel.ts';
 import { channels, complainWays, type RequestChannelName, secretsIn } from '../../lib/notices/channels.ts';
-import { type Message, writeMessage } from '../../lib/notices/message.ts';
 import { createNews, type News } from '../../lib/notices/news.ts';
-import { sendMessage } from '../../lib/notices/send-message.ts';
+import { type NoticeMessage, writeNotice } from '../../lib/notices/notice-message.ts';
+import { sendNotice } from '../../lib/notices/send-notice.ts';
 import { type StandIn, startStandIn, tokens } from './stand-in.ts';
 
 const names = Object.keys(channels) as RequestChannelName[];
@@ -36,13 +36,13 @@ function news(changes: Partial<News> = {}): News {
   });
 }
 
-function send(name: RequestChannelName, message: Message): Promise<Sent> {
-  return sendMessage(channels[name], standIn.ways[name] ?? {}, message, { transport, nowMs });
+function send(name: RequestChannelName, message: NoticeMessage): Promise<Sent> {
+  return sendNotice(channels[name], standIn.ways[name] ?? {}, message, { transport, nowMs });
 }
 
 describe.each(names)('%s', (name) => {
   test('shows title and lines as they are', async () => {
-    const message = writeMessage(
+    const message = writeNotice(
       [news(), news({ headline: 'sold 2 ETH_USDT', detail: 'by hand' })],
       false,
       nowMs,
@@ -59,7 +59,7 @@ describe.each(names)('%s', (name) => {
 
   test('shows marks, mentions and tags as text', async () => {
     const detail = '@everyone <!channel> <b>&amp;</b> *a* _b_ ~c~ `d` [e](https://x.test) # f || g \\ > h';
-    await send(name, writeMessage([news({ detail })], false, nowMs));
+    await send(name, writeNotice([news({ detail })], false, nowMs));
 
     expect(standIn.shown[name]).toHaveLength(1);
     expect(standIn.shown[name][0]?.text).toContain(detail);
@@ -73,7 +73,7 @@ describe.each(names)('%s', (name) => {
           news({ headline: `x${headline}`, detail, isSingle: true }),
         );
         const before = standIn.shown[name].length;
-        expect(await send(name, writeMessage(all, false, nowMs))).toEqual({ kind: 'sent' });
+        expect(await send(name, writeNotice(all, false, nowMs))).toEqual({ kind: 'sent' });
         expect(standIn.shown[name]).toHaveLength(before + 1);
       }),
       { numRuns: 40 },
@@ -82,9 +82,9 @@ describe.each(names)('%s', (name) => {
 
   test('a message that fits is shown whole', async () => {
     const one = news({ headline: 'h'.repeat(150), detail: '<&_*'.repeat(90), isSingle: true });
-    let message = writeMessage([one], false, nowMs);
+    let message = writeNotice([one], false, nowMs);
     for (let count = 2; count < 80; count += 1) {
-      const longer = writeMessage(
+      const longer = writeNotice(
         Array.from({ length: count }, () => one),
         false,
         nowMs,
@@ -104,7 +104,7 @@ describe.each(names)('%s', (name) => {
       body: { ok: false, parameters: { retry_after: 7 }, retry_after: 7 },
     });
 
-    expect(await send(name, writeMessage([news()], false, nowMs))).toEqual({
+    expect(await send(name, writeNotice([news()], false, nowMs))).toEqual({
       kind: 'wait',
       forMs: 7_000,
       reason: 'it asks to wait 7 s',
@@ -120,7 +120,7 @@ describe.each(names)('%s', (name) => {
         body: { parameters: { retry_after: 99999999 }, retry_after: 99999999 },
       },
     );
-    const message = writeMessage([news()], false, nowMs);
+    const message = writeNotice([news()], false, nowMs);
 
     expect(await send(name, message)).toMatchObject({ kind: 'wait', forMs: 30_000 });
     expect(await send(name, message)).toMatchObject({ kind: 'wait', forMs: 3_600_000 });
@@ -130,7 +130,7 @@ describe.each(names)('%s', (name) => {
     const secrets = secretsIn(standIn.ways);
     standIn.replies.push({ status: 401, body: { description: `Unauthorized: ${secrets.join(' ')}` } });
 
-    const sent = await send(name, writeMessage([news()], false, nowMs));
+    const sent = await send(name, writeNotice([news()], false, nowMs));
 
     expect(sent).toMatchObject({ kind: 'failed', reason: expect.stringContaining('HTTP 401') });
     for (const secret of Object.values(standIn.ways[name] ?? {}))
@@ -139,23 +139,23 @@ describe.each(names)('%s', (name) => {
 
   test('a lost answer is a failure', async () => {
     standIn.replies.push('cut');
-    expect(await send(name, writeMessage([news()], false, nowMs))).toMatchObject({ kind: 'failed' });
+    expect(await send(name, writeNotice([news()], false, nowMs))).toMatchObject({ kind: 'failed' });
     expect(standIn.shown[name]).toHaveLength(1);
   });
 });
 
 test.each(names.filter((name) => name !== 'slack'))('%s can tell without a sound', async (name) => {
-  await send(name, writeMessage([news()], true, nowMs));
+  await send(name, writeNotice([news()], true, nowMs));
   expect(standIn.shown[name]).toMatchObject([{ isSilent: true }]);
 });
 
 test('a signed request has the same id when the same news come again, and another one for others', () => {
-  const idOf = (message: Message) =>
+  const idOf = (message: NoticeMessage) =>
     channels.webhook.compose(message, standIn.ways.webhook ?? {}, nowMs).headers['webhook-id'];
   const [first, other] = [news(), news({ headline: 'another' })];
 
-  expect(idOf(writeMessage([first], false, nowMs))).toBe(idOf(writeMessage([first], true, nowMs + 5)));
-  expect(idOf(writeMessage([first], false, nowMs))).not.toBe(idOf(writeMessage([other], false, nowMs)));
+  expect(idOf(writeNotice([first], false, nowMs))).toBe(idOf(writeNotice([first], true, nowMs + 5)));
+  expect(idOf(writeNotice([first], false, nowMs))).not.toBe(idOf(writeNotice([other], false, nowMs)));
 });
 
 test('a way that cannot be used is refused without being quoted', () => {

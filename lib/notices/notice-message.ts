@@ -3,7 +3,7 @@ import type { News } from './news.ts';
 import { type NoticeCategory, noticeCategories } from './notice-settings.ts';
 
 /** What one request tells. Nothing is escaped yet: each channel does that for itself. */
-export interface Message {
+export interface NoticeMessage {
   /** The same when the same news are sent again. */
   readonly id: string;
   readonly title: string;
@@ -25,7 +25,7 @@ const lateMs = 120_000;
  *
  * @param news at least one
  */
-export function writeMessage(news: readonly News[], isSilent: boolean, nowMs: number): Message {
+export function writeNotice(news: readonly News[], isSilent: boolean, nowMs: number): NoticeMessage {
   const single = news.filter(({ isSingle }) => isSingle);
   const others = news.filter(({ isSingle }) => !isSingle);
   const facts = {

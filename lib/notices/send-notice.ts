@@ -1,6 +1,6 @@
 import type { Transport, WireOutcome } from '../base/wire.ts';
 import { type Channel, retryHeader, type Sent, type Way } from './channel.ts';
-import type { Message } from './message.ts';
+import type { NoticeMessage } from './notice-message.ts';
 
 /** A service that does not answer must not hold up the others. */
 const times = { connectTimeoutMs: 5_000, timeoutMs: 10_000 } as const;
@@ -9,10 +9,10 @@ const times = { connectTimeoutMs: 5_000, timeoutMs: 10_000 } as const;
  * Sends one message by one request. What failed may have arrived all the same: it is sent again, so a notice comes twice rather
  * than never.
  */
-export async function sendMessage(
+export async function sendNotice(
   channel: Channel,
   way: Way,
-  message: Message,
+  message: NoticeMessage,
   { transport, nowMs }: { readonly transport: Transport; readonly nowMs: number },
 ): Promise<Sent> {
   const request = channel.compose(message, way, nowMs);
