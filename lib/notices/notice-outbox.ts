@@ -7,7 +7,7 @@ import { createSqliteChanges, type PlacedChange, type SqliteChanges } from '../l
 import type { ChannelState } from './channel-state.ts';
 import type { ChannelName, NoticeSettings } from './notice-settings.ts';
 import { createSqliteChannelStates, type SqliteChannelStates } from './sqlite-channel-states.ts';
-import { type OpenChannel, tellOnce } from './tell-channel.ts';
+import { type OpenChannel, openChannelSafely, tellOnce } from './tell-channel.ts';
 
 /** What is left to tell on one machine: the changes that the ledger notes, and how far each channel has come. */
 export interface NoticeOutbox {
@@ -84,7 +84,7 @@ async function tellChannel(services: OutboxServices, name: ChannelName): Promise
   if (state.retryAtMs > clock.nowMs()) return state.seq;
   const waiting = await readWaiting(outbox.changes, state.seq);
   if (waiting.length === 0) return state.seq;
-  const channel = await openSafely(services, name);
+  const channel = await openChannelSafely(services, name);
   const changes = waiting.map(({ change }) => change);
   const told = await tellOnce(channel, state, changes, services);
   const next = { ...told.state, seq: waiting[told.count - 1]?.seq ?? state.seq };
@@ -103,15 +103,6 @@ async function readWaiting(changes: SqliteChanges, after: number): Promise<reado
     await new Promise((resolve) => setImmediate(resolve));
   }
   return waiting;
-}
-
-async function openSafely(services: OutboxServices, name: ChannelName): Promise<OpenChannel> {
-  try {
-    return await services.openChannel(name);
-  } catch (error) {
-    const reason = describeSafely(error);
-    return { fits: () => true, send: async () => ({ kind: 'failed', reason }) };
-  }
 }
 
 /** The first failure in a row, and each with another reason. */

@@ -124,17 +124,26 @@ const alarmCategories: Readonly<Record<string, NoticeCategory>> = {
   signals_over_limit: 'limit',
 };
 
-/** What tells an alarm from another one of its name. */
-const identifying = ['signalId', 'market', 'positionSide', 'group', 'list', 'word'] as const;
+/** These say how it stands, and change while it is the same alarm. */
+const varying: ReadonlySet<string> = new Set(['account', 'note', 'reason']);
+
+/** The same for an alarm that is raised again: its figures may differ, not what it names. */
+function alarmKey({ account, name, message, facts }: AlarmChange): string {
+  const named = Object.entries(facts).filter(
+    ([field, fact]) => typeof fact === 'string' && !varying.has(field),
+  );
+  return JSON.stringify([name, account, message, named]);
+}
+
 /** They say nothing to a person, or are said elsewhere. */
 const untold: ReadonlySet<string> = new Set(['account', 'tookMs', 'status', 'clientOrderId']);
 
-function tellAlarm({ account, atMs, name, message, facts }: AlarmChange): News {
-  const ids = identifying.flatMap((field) => (facts[field] === undefined ? [] : [formatFact(facts[field])]));
+function tellAlarm(change: AlarmChange): News {
+  const { account, atMs, name, message, facts } = change;
   const { signalId } = facts;
-  const isFirstUnknown = name === 'outcome_unknown' && typeof signalId === 'string' && account !== null;
+  const isUnknown = name === 'outcome_unknown' && typeof signalId === 'string' && account !== null;
   return createNews({
-    key: isFirstUnknown ? unknownKey(account, signalId) : `alarm ${name} ${account ?? ''} ${ids.join(' ')}`,
+    key: isUnknown ? unknownKey(account, signalId) : alarmKey(change),
     category: alarmCategories[name] ?? 'alarm',
     account,
     atMs,

@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
+import { RelayError } from '../base/errors.ts';
 import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { Sent } from './channel.ts';
 import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
 import { type GatherRules, gather } from './gather.ts';
 import type { NoticeMessage } from './notice-message.ts';
-import type { NoticeSettings } from './notice-settings.ts';
+import type { ChannelName, NoticeSettings } from './notice-settings.ts';
 import { tellChange } from './tell-change.ts';
 
 /** A channel that is set up: what it can tell in one request, and how. */
@@ -54,4 +55,18 @@ export async function tellOnce(
   }
   const waitMs = sent.kind === 'wait' ? sent.forMs : null;
   return { state: afterFailure(state, sent.reason, waitMs, afterMs), count: 0 };
+}
+
+/** A channel of which nobody has said how it is reached fails at each request, with the reason. */
+export async function openChannelSafely(
+  { openChannel }: { openChannel(name: ChannelName): Promise<OpenChannel> },
+  name: ChannelName,
+): Promise<OpenChannel> {
+  try {
+    return await openChannel(name);
+  } catch (error) {
+    if (!(error instanceof RelayError) || error.code !== 'secrets_missing') throw error;
+    const reason = error.message;
+    return { fits: () => true, send: async () => ({ kind: 'failed', reason }) };
+  }
 }
