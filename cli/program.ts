@@ -9,6 +9,7 @@ import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
 import { addExportCommands } from './commands/export.ts';
 import { addFeeCommands } from './commands/fees.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addInterestCommands } from './commands/interest.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addNotifyCommands } from './commands/notify.ts';
@@ -106,6 +107,7 @@ function createProgram(terminal: Terminal): Command {
   addCloseAllCommand(relay);
   addProtectCommand(relay);
   relay.commandsGroup('Operation:');
+  addInitCommand(relay);
   addDoctorCommands(relay);
   addSecretCommands(relay);
   addNotifyCommands(relay);
