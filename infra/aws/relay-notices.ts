@@ -14,12 +14,12 @@ import { RelaySchedule } from './relay-schedule.ts';
 import { UndeliveredQueue } from './undelivered-queue.ts';
 
 /** What is told, and where. */
-export type NoticeSettings = HostConfig['notices'];
+export type StackNotices = HostConfig['notices'];
 
 export interface RelayNoticesProps {
   /** The folder that holds the bundle of send-notices. */
   readonly bundle: string;
-  readonly settings: NoticeSettings;
+  readonly settings: StackNotices;
   /** A table with a stream. */
   readonly ledger: LedgerTable;
   readonly topic: AlarmTopic;
@@ -152,6 +152,6 @@ export class RelayNotices extends Construct {
   }
 }
 
-function hasHeartbeat({ levels, accounts }: NoticeSettings): boolean {
+function hasHeartbeat({ levels, accounts }: StackNotices): boolean {
   return [levels, ...Object.values(accounts)].some(({ heartbeat = 'off' }) => heartbeat !== 'off');
 }

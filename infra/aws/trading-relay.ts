@@ -12,7 +12,7 @@ import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
-import { type NoticeSettings, RelayNotices } from './relay-notices.ts';
+import { type StackNotices, RelayNotices } from './relay-notices.ts';
 import { RelaySchedule } from './relay-schedule.ts';
 import { SignalFifo } from './signal-queue.ts';
 import { UndeliveredQueue } from './undelivered-queue.ts';
@@ -68,7 +68,7 @@ export interface TradingRelayProps {
    * Who is told what, and when the heartbeat is sent.
    * @default - nobody is told, and nothing is made for it
    */
-  readonly notices?: NoticeSettings;
+  readonly notices?: StackNotices;
   /**
    * What happens to tokens and exchange keys when the stack is deleted. Ledger and snapshots are always kept.
    * @default RemovalPolicy.DESTROY - a key that can trade is deleted with the relay that used it
