@@ -12,7 +12,7 @@ import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
-import { type StackNotices, RelayNotices } from './relay-notices.ts';
+import { RelayNotices, type StackNotices } from './relay-notices.ts';
 import { RelaySchedule } from './relay-schedule.ts';
 import { SignalFifo } from './signal-queue.ts';
 import { UndeliveredQueue } from './undelivered-queue.ts';
