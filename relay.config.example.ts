@@ -136,6 +136,18 @@ export default {
     interest: 'cron(20 0 * * ? *)',
   },
 
+  // Who is told of fills, refusals and alarms; see docs/notices.md. `npx relay notify set CHANNEL` stores how a channel is
+  // reached, which is secret, and `npx relay notify test` tries it.
+  notices: {
+    // 'telegram', 'slack', 'discord', 'ntfy', 'webhook'; on AWS also 'email', to alarmEmail below. []: nobody is told.
+    channels: [],
+    // 'on', 'silent' (without a sound) or 'off' for each kind of news. An account may set others: notices: { placed: 'off' }.
+    tell: { placed: 'silent', heartbeat: 'silent' },
+    // When the daily heartbeat is sent: signals, fills, unknown outcomes, and what is held.
+    heartbeatAt: '08:00',
+    timeZone: 'Etc/UTC',
+  },
+
   // Only for the relay on AWS.
   aws: {
     // Who may call the webhook besides TradingView: addresses or ranges like '203.0.113.0/24'.

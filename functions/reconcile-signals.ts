@@ -1,4 +1,5 @@
 import { openReconcileServices } from '../lib/host/aws-services.ts';
+import { settling } from '../lib/host/recorded-alarms.ts';
 import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createFollower } from '../lib/relay/follow/follow-orders.ts';
@@ -9,6 +10,10 @@ const services = openReconcileServices(readShippedConfig(checkedConfig), process
 const follower = createFollower(services);
 
 /** Called by a schedule every minute. */
-export const handler = createSchedule('reconcile-signals', services.log, async () => {
-  await Promise.all([runMinute(services, follower), services.keepFingerprints()]);
-});
+export const handler = createSchedule(
+  'reconcile-signals',
+  services.log,
+  settling(services.alarms, async () => {
+    await Promise.all([runMinute(services, follower), services.keepFingerprints()]);
+  }),
+);

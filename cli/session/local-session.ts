@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createTransport } from '../../lib/base/transport.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
@@ -13,13 +14,20 @@ import {
   readRun,
 } from '../../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { createFileSecrets, rotateFileToken, storeFileKeys } from '../../lib/host/file-secrets.ts';
+import {
+  createFileSecrets,
+  rotateFileToken,
+  storeFileKeys,
+  storeFileWay,
+} from '../../lib/host/file-secrets.ts';
 import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { isOlderLedger } from '../../lib/ledger/sqlite-migrations.ts';
 import type { Account } from '../../lib/model/account.ts';
+import { openRequestChannel } from '../../lib/notices/request-channel.ts';
+import { createSqliteChannelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
@@ -31,10 +39,11 @@ import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 const patienceMs = 5000;
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings, notices }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
+  const transport = createTransport();
   let database: SqliteFile | null = null;
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
@@ -79,6 +88,24 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
       // A restored folder was not started yet.
       const isLive = run === null ? readFolderKind(folder)?.kind === 'live' : run.trades === 'live';
       return { kind: 'local', data: dataPath, ...(isLive ? { trades: 'live' as const } : {}) } as const;
+    },
+    notices: {
+      settings: notices,
+      toldBesides: null,
+      async readWays() {
+        requireSecrets(folder);
+        return await secrets.noticeWays();
+      },
+      async storeWay(channel, way) {
+        requireSecrets(folder);
+        storeFileWay(folder.secretsPath, channel, way);
+      },
+      readState: (channel) => createSqliteChannelStates(openDatabase()).read(channel),
+      async openChannel(channel) {
+        if (channel === 'email') throw createNoMail();
+        requireSecrets(folder);
+        return openRequestChannel(channel, await secrets.noticeWays(), { transport, clock });
+      },
     },
     get relayName() {
       return `the relay at ${requireRun(folder).relayUrl}`;
@@ -135,6 +162,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
       ...checkFileQueue(openDatabase(), clock.nowMs()),
     ],
     close() {
+      transport.close();
       for (const clients of clientsByDialect.values()) clients.close();
       database?.close();
     },
@@ -180,6 +208,13 @@ function olderFolder({ path }: DataFolder): CommandFailure {
     'data_folder_older',
     `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
     `Stop that relay if it runs, then start this release with \`${startCommand(path, readRun(locateDataFolder(path))?.trades === 'live')}\`: it upgrades the folder.`,
+  );
+}
+
+function createNoMail(): CommandFailure {
+  return createUsageFailure(
+    'e-mail is a channel of a relay on AWS alone',
+    'Take email out of notices.channels in relay.config.ts, or name a stack with --stack.',
   );
 }
 

@@ -7,6 +7,10 @@ import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { findAccount, type Settings } from '../../lib/model/settings.ts';
+import type { ChannelState } from '../../lib/notices/channel-state.ts';
+import type { RequestChannelName, Ways } from '../../lib/notices/channels.ts';
+import type { ChannelName, NoticeSettings } from '../../lib/notices/notice-settings.ts';
+import type { OpenChannel } from '../../lib/notices/tell-channel.ts';
 import type { DeadLetters } from '../../lib/queue/dead-letters.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import type { Check } from '../checks/check.ts';
@@ -45,6 +49,7 @@ export interface Session {
   readonly backups: LocalBackups | null;
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly notices: NoticeAccess;
   readonly target: Target;
   /** For messages, for example `the relay of stack Relay-prod`. */
   readonly relayName: string;
@@ -83,6 +88,21 @@ export interface Session {
   /** The checks that only this kind of relay needs. */
   diagnose(): Promise<readonly Check[]>;
   close(): void;
+}
+
+/** What a relay tells, and how its channels are reached. */
+export interface NoticeAccess {
+  readonly settings: NoticeSettings;
+  /** Who is told of alarms without a channel, in words; null: nobody. */
+  readonly toldBesides: string | null;
+  /** @throws RelayError `secrets_missing`; CommandFailure when the relay tells nobody */
+  readWays(): Promise<Ways>;
+  /** @param way null: it is forgotten */
+  storeWay(channel: RequestChannelName, way: Ways[RequestChannelName] | null): Promise<void>;
+  /** How the channel fares; null when it was never used. */
+  readState(channel: ChannelName): Promise<ChannelState | null>;
+  /** @throws RelayError `secrets_missing` when nobody has said how the channel is reached */
+  openChannel(channel: ChannelName): Promise<OpenChannel>;
 }
 
 export interface ExchangeLocation {

@@ -22,6 +22,7 @@ import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { LocalResponse } from './http.ts';
 import { type ExchangeLocation, kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
+import { accessNotices } from './stack-notices.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
 /**
@@ -71,6 +72,7 @@ export async function openStackSession(
     backups: null,
     clock,
     settings: host.settings,
+    notices: accessNotices({ client: secretsManager, region: options, access, outputs, stackName, host }),
     target: { kind: 'stack', stack: stackName, region: access.region },
     relayName: `the relay of stack ${stackName}`,
     reachHint:

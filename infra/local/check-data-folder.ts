@@ -7,9 +7,11 @@ import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
 import { liveFolderMigrations, liveFolderStore } from '../../lib/host/folder-kind.ts';
 import { readVersions } from '../../lib/host/open-read-only.ts';
 import { accountFactsMigrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { changesMigrations as changes } from '../../lib/ledger/sqlite-changes.ts';
 import { executionsMigrations as executions } from '../../lib/ledger/sqlite-executions.ts';
 import { marketCopiesMigrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
+import { channelStatesMigrations as channelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import { journalMigrations as paperJournal } from '../../lib/paper/engine/journal.ts';
 import { snapshotsMigrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
@@ -24,6 +26,8 @@ const knownVersions = {
     'account-facts': accountFacts.length,
     snapshots: snapshots.length,
     [liveFolderStore]: liveFolderMigrations.length,
+    'ledger-changes': changes.length,
+    notices: channelStates.length,
   },
   paperPath: { 'paper journal': paperJournal.length },
 } as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, number>>>>;

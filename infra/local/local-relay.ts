@@ -20,6 +20,8 @@ import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
+import { noteAlarms, openNoticeOutbox } from '../../lib/notices/notice-outbox.ts';
+import { defaultLevels, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
@@ -37,6 +39,7 @@ import {
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
+import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
@@ -54,6 +57,8 @@ export interface LocalRelay {
   lookForOthers(): Promise<void>;
   /** Whether alerts are stored and executed, as `GET /ready` says. */
   isReady(): Promise<boolean>;
+  /** Tells now what the ledger noted instead of with the next turn. */
+  tell(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
   listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
@@ -68,6 +73,14 @@ const followEveryMs = 3_000;
 const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
+
+const noNotices: NoticeSettings = {
+  channels: [],
+  levels: defaultLevels,
+  accounts: {},
+  heartbeatAt: '08:00',
+  timeZone: 'Etc/UTC',
+};
 
 /**
  * Starts the relay. The caller must hold the folder's lock.
@@ -96,12 +109,21 @@ export async function startLocalRelay(options: {
   readonly followEveryMs?: number;
   /** Absent: no snapshots are taken. */
   readonly snapshots?: SnapshotSettings;
+  /** Absent: nobody is told of anything. */
+  readonly notices?: NoticeSettings;
+  /** Absent: three seconds. */
+  readonly tellEveryMs?: number;
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
-  const alarms = createLogAlarms(log);
   const file = openSqlite(folder.databasePath);
+  const notices = localNotices(options.notices ?? noNotices);
+  const untold = describeUntold(notices, settings.accounts, options.exchange.isPaper);
+  if (untold !== null) log.warn(untold, {});
+  const outbox = await openNoticeOutbox(file, notices.channels);
+  const logAlarms = createLogAlarms(log);
+  const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
@@ -220,6 +242,11 @@ export async function startLocalRelay(options: {
     options.followEveryMs ?? followEveryMs,
   );
   const schedule = startScheduleLoop(jobs, clock, log);
+  const accounts = Object.keys(settings.accounts);
+  const telling = startNoticeLoop(
+    { ...shared, ...records, outbox, settings: notices, accounts, secrets },
+    options.tellEveryMs,
+  );
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);
   return {
     url: server.url,
@@ -227,8 +254,8 @@ export async function startLocalRelay(options: {
     follow: following.run,
     lookForOthers: async () => await watching?.run(),
     isReady: async () => (await health.respondReady()).statusCode === 200,
+    tell: telling.run,
     async listPaused() {
-      const accounts = Object.keys(settings.accounts);
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
       return accounts.filter((_, index) => pauses[index] !== null);
     },
@@ -240,6 +267,7 @@ export async function startLocalRelay(options: {
       await following.stop();
       await worker.stop();
       await schedule.stop();
+      await telling.stop();
       clients.close();
       await markets.settle();
       closeStores();

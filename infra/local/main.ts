@@ -81,6 +81,7 @@ async function start(options: StartOptions): Promise<void> {
     folder,
     settings: host.settings,
     snapshots: host.snapshots,
+    notices: host.notices,
     exchange,
     exchangeTimeoutMs: 10_000,
     commandOptions: writeFolder({ data }),
