@@ -16,6 +16,7 @@ import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
 import { addPositionsCommand } from './commands/positions.ts';
 import { addProtectCommand } from './commands/protect.ts';
+import { addRehearseCommand } from './commands/rehearse.ts';
 import { addReportCommand } from './commands/report.ts';
 import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
@@ -52,7 +53,8 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
  * @throws CommandFailure (usage)
  */
 function refuseSwallowed(relay: Command, args: readonly string[]): void {
-  const swallowed = findSwallowedOptions(process.env, 'relay', listOptions(relay), args);
+  const options = listOptions(relay).filter(({ long }) => long !== optionOfNpx);
+  const swallowed = findSwallowedOptions(process.env, 'relay', options, args);
   if (swallowed === null) return;
   const line = `relay -- ${swallowed.rightArguments}`;
   throw createUsageFailure(
@@ -60,6 +62,9 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
     `Write \`npx relay ${swallowed.rightArguments}\`, or with \`--\` before the command: \`npm run -s ${line}\`.`,
   );
 }
+
+/** npx has it for itself, and always sets its variable. A command that lacks it only asks more. */
+const optionOfNpx = '--yes';
 
 const usualHelpWidth = 80;
 /** Beside long names of commands a narrow column of text is still easier to read than lines that the terminal breaks. */
@@ -107,6 +112,7 @@ function createProgram(terminal: Terminal): Command {
   relay.commandsGroup('Operation:');
   addDoctorCommands(relay);
   addSecretCommands(relay);
+  addRehearseCommand(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
+import { checkRehearsals } from '../checks/rehearsal-checks.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
@@ -25,6 +26,7 @@ async function examine({ session, terminal, print }: Context): Promise<void> {
   const checks = [
     ...(await session.diagnose()),
     ...(await checkExchange(session)),
+    ...(await checkRehearsals(session)),
     ...(await checkSignals(session)),
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');

@@ -78,6 +78,7 @@ export const faultRows = {
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
   read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: listNames },
   unknown_word: { when: 'after', effect: odd('unknown_word'), only: listNames },
+  unknown_field: { when: 'after', effect: odd('unknown_field'), only: listNames },
   unreadable_record: { when: 'after', effect: odd('unreadable_record'), only: listNames },
   odd_group: { when: 'after', effect: odd('odd_group'), only: [conditionalOrders.name] },
   doubled_deals: {
@@ -85,6 +86,7 @@ export const faultRows = {
     effect: odd('doubled_deals'),
     only: [executedHistory.name, orderDeals.name],
   },
+  unsigned_short: { when: 'after', effect: odd('unsigned_short'), only: [openPositions.name] },
   show_tpsl: { when: 'during', effect: () => ({ kind: 'show_tpsl' }), only: [openPositions.name] },
   error_before: { when: 'before', effect: response(503, 'Service Unavailable') },
   error_after: { when: 'after', effect: response(500, { error: ['Internal server error.'] }) },
