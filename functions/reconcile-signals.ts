@@ -3,6 +3,7 @@ import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createFollower } from '../lib/relay/follow/follow-orders.ts';
 import { runMinute } from '../lib/relay/settle/run-minute.ts';
+import { watchExchange } from '../lib/watch/watch-exchange.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);
@@ -10,5 +11,10 @@ const follower = createFollower(services);
 
 /** Called by a schedule every minute. */
 export const handler = createSchedule('reconcile-signals', services.log, async () => {
-  await Promise.all([runMinute(services, follower), services.keepFingerprints()]);
+  const startedAtMs = services.clock.nowMs();
+  await Promise.all([
+    runMinute(services, follower),
+    services.keepFingerprints(),
+    watchExchange(services, startedAtMs),
+  ]);
 });

@@ -5,6 +5,7 @@ import { executedHistory } from '../../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../../exchange/endpoints/open-order.ts';
 import { openPositions } from '../../exchange/endpoints/open-positions.ts';
 import { orderDeals } from '../../exchange/endpoints/order-deals.ts';
+import { platformStatus } from '../../exchange/endpoints/platform-status.ts';
 import { orderTypes } from '../../model/order.ts';
 import { endpointOfType } from '../../orders/order-types.ts';
 import type { RefusalName } from '../engine/refusals.ts';
@@ -87,6 +88,11 @@ export const faultRows = {
     only: [executedHistory.name, orderDeals.name],
   },
   unsigned_short: { when: 'after', effect: odd('unsigned_short'), only: [openPositions.name] },
+  maintenance: {
+    when: 'after',
+    effect: response(200, { status: 'system maintenance' }),
+    only: [platformStatus.name],
+  },
   show_tpsl: { when: 'during', effect: () => ({ kind: 'show_tpsl' }), only: [openPositions.name] },
   error_before: { when: 'before', effect: response(503, 'Service Unavailable') },
   error_after: { when: 'after', effect: response(500, { error: ['Internal server error.'] }) },
