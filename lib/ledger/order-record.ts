@@ -6,6 +6,7 @@ import {
   type OrderExecution,
   type OrderRole,
   orderOf,
+  type SoldOf,
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
@@ -74,6 +75,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly readAtMs: number | null;
   /** Whether more can become of it and its exits; null before it was followed. */
   readonly isFollowed: boolean | null;
+  /** What it sold of buys that are not followed any more, by id of their signals, in base units. */
+  readonly soldOf: SoldOf;
   /** What a cancellation found; null when none did, or when the order was gone and its end is known. */
   readonly cancelled: CancelledFill | null;
 }
@@ -145,6 +148,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     followed,
     readAtMs: execution?.readAtMs ?? null,
     isFollowed: execution?.isFollowed ?? null,
+    soldOf: execution?.soldOf ?? {},
     cancelled: findCancelled(entry, followed, reports),
   };
   return { ...record, sightings: listSightings(record), exits: listExits(entry) };

@@ -75,6 +75,9 @@ export interface OrderExecution {
   readonly price?: DecimalText;
 }
 
+/** Amounts in base units, by id of the signal of a buy. */
+export type SoldOf = Readonly<Record<string, DecimalText>>;
+
 /** What became of the orders of a signal after it was placed. */
 export interface Execution {
   /** Grows by one with each change, so that of two writers only one succeeds. */
@@ -94,6 +97,11 @@ export interface Execution {
   readonly unprotectedAtMs?: number;
   /** Present if a close has ended its exits with the position: it needs none any more. */
   readonly exitsEnded?: true;
+  /**
+   * Of a spot sale: what it sold of each buy with a stop-loss that is not followed any more, by id of the signal of the
+   * buy, in base units. It counts against no other buy. Absent: nothing.
+   */
+  readonly soldOf?: SoldOf;
 }
 
 /** The order that plays a part for its signal; null when nothing is known of it. */

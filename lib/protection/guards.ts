@@ -79,7 +79,7 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, replaced: cancelledBySelf(view), view };
+  const known = { records, view };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
@@ -88,8 +88,26 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
   };
 }
 
-function cancelledBySelf({ entries, taken }: Pick<GuardView, 'entries' | 'taken'>): ReadonlySet<number> {
-  return new Set([...replacedIn(entries), ...(taken ?? [])]);
+/** The exits that the relay itself has cancelled. */
+interface OwnCancels {
+  /** That nobody else need have cancelled it. */
+  mayBeOwn(orderId: number): boolean;
+  /** That it has ended: the exchange has said so, or no list shows one that the relay meant to cancel. */
+  hasEnded(orderId: number): boolean;
+}
+
+function cancelledBySelf({
+  entries,
+  open,
+  taken = new Set(),
+}: Pick<GuardView, 'entries' | 'open' | 'taken'>): OwnCancels {
+  const confirmed = replacedIn(entries);
+  // The relay may have been killed, or found no list, before it could cancel what it meant to.
+  const isListed = (id: number) => open.some(({ orderId }) => orderId === id);
+  return {
+    mayBeOwn: (id) => confirmed.has(id) || taken.has(id),
+    hasEnded: (id) => confirmed.has(id) || (taken.has(id) && !isListed(id)),
+  };
 }
 
 /** A stop-loss that this relay has placed on spot, and that holds a part of the balance. */
@@ -103,11 +121,11 @@ export interface HoldingStop {
 
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>): readonly HoldingStop[] {
-  const replaced = cancelledBySelf(view);
+  const own = cancelledBySelf(view);
   return listRecords(view.entries).flatMap((record) => {
     const { protects, spot, status } = record;
     const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
-    if (protects === null || kept === null || !isOpen(kept.state) || replaced.has(kept.orderId)) return [];
+    if (protects === null || kept === null || !isOpen(kept.state) || own.hasEnded(kept.orderId)) return [];
     const { orderId, fresh } = kept;
     const listed = view.open.find((order) => order.orderId === orderId);
     const amount = listed?.remaining ?? fresh?.remaining ?? null;
@@ -117,16 +135,16 @@ export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>
 
 interface Known {
   readonly records: readonly OrderRecord[];
-  readonly replaced: ReadonlySet<number>;
   readonly view: GuardView;
 }
 
-function besideStanding(wanted: WantedGuard, { records, replaced, view }: Known): Guard {
+function besideStanding(wanted: WantedGuard, { records, view }: Known): Guard {
+  const own = cancelledBySelf(view);
   const known = knownExits(wanted, records);
-  const live = known.filter(({ state, orderId }) => isOpen(state) && !replaced.has(orderId));
-  const standing = live.flatMap(({ orderId, fresh, ...own }) => {
+  const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
+  const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    return listed === undefined ? (fresh ?? []) : describeListed(listed, own);
+    return listed === undefined ? (fresh ?? []) : describeListed(listed, exit);
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
   const isAwaitedFirst = known.length === 0 && isAwaited(wanted, view);
@@ -134,7 +152,7 @@ function besideStanding(wanted: WantedGuard, { records, replaced, view }: Known)
     ...wanted,
     standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased: newest?.isCancelled === true && !replaced.has(newest.orderId),
+    isReleased: newest?.isCancelled === true && !own.mayBeOwn(newest.orderId),
   };
 }
 

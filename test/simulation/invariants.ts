@@ -21,6 +21,7 @@ import { findLostRefusals } from './refusal-invariants.ts';
 import { findWrongRepeats } from './repeat-invariants.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
+import { findUnfitSpotStops } from './spot-invariants.ts';
 import { findSecondStrategies } from './strategy-invariants.ts';
 import { findFalselySatisfied, findMissedTargets } from './target-invariants.ts';
 import { findBrokenWaits } from './wait-invariants.ts';
@@ -65,6 +66,7 @@ export const invariants = {
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most twelve orders a minute are sent in a market to protect positions',
+  I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -113,6 +115,7 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findWrongFollowing(facts),
     ...findRisks(facts),
     ...findUnendedCloses(facts),
+    ...findUnfitSpotStops(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
   ];

@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/deci
 import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
 import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
-import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
+import type { Execution, Fill, OrderExecution, OrderRole, SoldOf } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
@@ -34,6 +34,8 @@ export class FollowedEntry {
   watched: Watched;
   /** Whether nothing more can become of it. */
   isDone = false;
+  /** Of a spot sale: what it sold of buys that are not followed any more. */
+  soldOf: SoldOf;
 
   /** @param orderId null: not known yet */
   constructor(entry: Entry, signal: OrderSignal, orderId: number | null) {
@@ -49,6 +51,7 @@ export class FollowedEntry {
             ...exits.map((before) => ({ ...nameOf(before), before, judgement: null })),
           ];
     this.watched = watchedOf(entry.execution);
+    this.soldOf = entry.execution?.soldOf ?? {};
   }
 
   /** Whether it is an order on spot, whose stop-loss the relay places itself. */
@@ -168,6 +171,7 @@ export class FollowedEntry {
       orders,
       isFollowed: !this.isDone,
       ...this.watched,
+      ...soldIn(this.soldOf),
     };
     return { ...this.entry, execution };
   }
@@ -180,7 +184,7 @@ export class FollowedEntry {
     const before = this.entry.execution;
     const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
     if (orders[0]?.role !== 'order') return null;
-    const next = { orders, isFollowed: !this.isDone, ...this.watched };
+    const next = { orders, isFollowed: !this.isDone, ...this.watched, ...soldIn(this.soldOf) };
     const fills = this.#subjects.flatMap((subject) => this.#fillsOf(subject, memory));
     const isSame = before !== null && JSON.stringify(next) === JSON.stringify(comparable(before));
     if (isSame && fills.length === 0) return null;
@@ -256,6 +260,10 @@ function watchedOf(execution: Execution | null): Watched {
 
 /** The part of an execution that a reading can change. */
 function comparable(execution: Execution) {
-  const { orders, isFollowed } = execution;
-  return { orders, isFollowed, ...watchedOf(execution) };
+  const { orders, isFollowed, soldOf = {} } = execution;
+  return { orders, isFollowed, ...watchedOf(execution), ...soldIn(soldOf) };
+}
+
+function soldIn(soldOf: SoldOf): Pick<Execution, 'soldOf'> {
+  return Object.keys(soldOf).length === 0 ? {} : { soldOf };
 }
