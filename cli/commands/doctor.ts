@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { checkCertificate } from '../checks/certificate-checks.ts';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
 import { checkRehearsals } from '../checks/rehearsal-checks.ts';
@@ -25,6 +26,7 @@ export function addDoctorCommands(program: Command): void {
 async function examine({ session, terminal, print }: Context): Promise<void> {
   const checks = [
     ...(await session.diagnose()),
+    ...(await checkCertificate(session)),
     ...(await checkExchange(session)),
     ...(await checkRehearsals(session)),
     ...(await checkSignals(session)),

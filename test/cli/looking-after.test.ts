@@ -71,6 +71,7 @@ describe('doctor', () => {
       'market orders of main',
       'market orders of rehearsal',
       'clock',
+      'maintenance',
       'dialect',
       'markets',
       'key of main',
@@ -121,7 +122,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
-    expect(stderr).toMatch(/^error: 1 of 13 checks failed: key of rehearsal$/m);
+    expect(stderr).toMatch(/^error: 1 of 14 checks failed: key of rehearsal$/m);
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 

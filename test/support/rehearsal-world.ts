@@ -46,13 +46,14 @@ export interface RehearsalWorld {
   close(): Promise<void>;
 }
 
-export async function openRehearsalWorld(): Promise<RehearsalWorld> {
+/** @param kept where the answers are kept; absent: in SQLite */
+export async function openRehearsalWorld(kept?: AccountFacts): Promise<RehearsalWorld> {
   const clock = createManualClock(1_790_000_000_000);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
   for (const market of ['BTC_USDT', 'BTC_PERP', 'DBTC_DUSDT'])
     paper.control.setPrice(market, parseDecimal('50000'));
   const file = openSqlite(':memory:');
-  const facts = createSqliteAccountFacts(file);
+  const facts = kept ?? createSqliteAccountFacts(file);
   const wire = createTransport();
   let killer = createKiller(undefined);
   const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
