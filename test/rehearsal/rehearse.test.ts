@@ -140,8 +140,12 @@ describe('an answer that is known', () => {
   test('is that cancelled orders stand in no history, as for partners', async () => {
     world.paper.control.listCancelled('main', false);
 
-    await world.run({ from: '2', to: '2' });
+    const { left, tried } = await world.run({ from: '2', to: '4' });
 
+    expect({ left, passed: tried.map(({ outcome }) => outcome.passed) }).toEqual({
+      left: null,
+      passed: [true, true, true],
+    });
     expect(await foundIn('2')).toMatchObject({ cancelledInHistory: false });
   });
 
