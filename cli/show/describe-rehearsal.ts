@@ -45,7 +45,7 @@ function describePosition(found: TrialAnswers): string {
       ? 'the exchange makes no exits of an entry: the relay places them at once'
       : `the exchange makes ${exitOrders} exits of an entry ${exits === 'made' ? `after ${seconds(exitsAfterMs)}` : '(not both)'}, the stop-loss as ${stopType}${stopReduceOnly === true ? ', reduce-only' : ', not marked as reduce-only'}`;
   const attached = attachedToPosition === true ? '; the position shows them' : '';
-  return `${made}${attached}; a position is listed after ${seconds(positionAfterMs)}, a short one below zero`;
+  return `${made}${attached}; a position is listed after ${seconds(positionAfterMs)}, a short one ${found['shortSign'] === 'negative' ? 'below zero' : 'by its side, as in hedge mode'}`;
 }
 
 function describeBuy({ dealAfterMs, feeIn }: TrialAnswers): string {

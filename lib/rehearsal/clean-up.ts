@@ -32,7 +32,7 @@ export async function cleanUp(stage: Stage): Promise<string | null> {
       return null;
     }
     // A refusal is looked at again, too: an exit may have closed it meanwhile.
-    await sendOrder(stage, '6', closingOrder(stage, rest.amount));
+    await sendOrder(stage, '6', closingOrder(stage, rest.amount, sent));
   }
   return `a position in ${stage.market.name}`;
 }
@@ -53,9 +53,20 @@ async function endAll(stage: Stage, sent: readonly SentOrder[]): Promise<Opened 
 }
 
 /** @param amount of the position: above zero for a long one */
-export function closingOrder({ ground }: Pick<Stage, 'ground'>, amount: Decimal): AskedOrder {
-  const side = oppositeOf(amount.gt(zero) ? 'buy' : 'sell');
-  return ground === 'spot'
-    ? { type: 'spot_stock_market', side, amount: amount.abs() }
-    : { type: 'market', side, amount: amount.abs(), reduceOnly: true };
+function closingOrder(
+  { ground }: Pick<Stage, 'ground'>,
+  amount: Decimal,
+  sent: readonly SentOrder[],
+): AskedOrder {
+  const isLong = amount.gt(zero);
+  const side = oppositeOf(isLong ? 'buy' : 'sell');
+  if (ground === 'spot') return { type: 'spot_stock_market', side, amount: amount.abs() };
+  const isHedged = sent.some(({ positionSide }) => positionSide !== undefined);
+  return {
+    type: 'market',
+    side,
+    amount: amount.abs(),
+    reduceOnly: true,
+    ...(isHedged ? { positionSide: isLong ? 'LONG' : 'SHORT' } : {}),
+  };
 }

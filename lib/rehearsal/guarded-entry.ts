@@ -46,7 +46,13 @@ export const guardedEntry: TrialStep = {
       return stopAt(
         'the list of positions shows a short position with an amount above zero, like a long one',
       );
-    return { passed: true, found: { ...long.found, shortSign: 'negative' } };
+    return {
+      passed: true,
+      found: {
+        ...long.found,
+        shortSign: short.position.positionSide === 'BOTH' ? 'negative' : 'by its side',
+      },
+    };
   },
 };
 

@@ -11,7 +11,7 @@ import {
 import { type Json, toJson } from '../base/json.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { TradingGround } from '../model/account.ts';
-import { sides } from '../model/order.ts';
+import { positionSides, sides } from '../model/order.ts';
 
 /** An order of the rehearsal that may be at the exchange. */
 const SentField = z.object({
@@ -23,6 +23,8 @@ const SentField = z.object({
   /** The trigger price and the limit price of the exits that were sent with it, as text; null: none were sent. */
   stopLoss: z.nullable(z.string()),
   takeProfit: z.nullable(z.string()),
+  /** Of an account in hedge mode. */
+  positionSide: z.optional(z.enum(positionSides)),
 });
 export type SentOrder = z.output<typeof SentField>;
 
@@ -59,6 +61,7 @@ export class RehearsalBook {
   readonly #account: string;
   readonly #ground: TradingGround;
   #notes: RehearsalNotes;
+  #noted = 0;
 
   private constructor(facts: AccountFacts, account: string, ground: TradingGround, notes: RehearsalNotes) {
     this.#facts = facts;
@@ -75,7 +78,13 @@ export class RehearsalBook {
     return this.#notes;
   }
 
+  /** How many orders were written down since it was opened. */
+  get noted(): number {
+    return this.#noted;
+  }
+
   async note(order: SentOrder): Promise<void> {
+    this.#noted += 1;
     await this.#write({ ...this.#notes, sent: [...this.#notes.sent, order] });
   }
 

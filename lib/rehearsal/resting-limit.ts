@@ -32,7 +32,7 @@ export const restingLimit: TrialStep = {
     const listed = await waitFor(stage, () => findOpen(stage, order));
     if (listed === null) return stopAt('the list of open orders does not show an order that was accepted');
     const { name } = stage.market;
-    const again = await sendAgain(stage, { ...asked, market: name, clientOrderId: order.clientOrderId });
+    const again = await sendAgain(stage, sent.request);
     const refusal = judgeSecond(again);
     if (refusal === null)
       return stopAt(

@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 
 /** What became of an order of the rehearsal. */
 export type SendResult =
-  | { readonly kind: 'placed'; readonly order: Order }
+  | { readonly kind: 'placed'; readonly order: Order; readonly request: OrderRequest }
   /** The exchange refused it, and has no such order. `fields`: what it complains of. */
   | { readonly kind: 'refused'; readonly text: string; readonly fields: readonly string[] }
   /** Nobody knows whether there is such an order. */
@@ -20,14 +20,22 @@ const idPrefix = 'rehearse';
 export type AskedOrder = Omit<OrderRequest, 'market' | 'clientOrderId'>;
 
 /**
- * Writes the order down, then sends it once.
+ * Writes the order down, then sends it once. Where the exchange refuses it because the account is in hedge mode, another one
+ * names the side of the position that it opens.
  *
  * @throws RelayError `store_unavailable`: nothing was sent
  */
 export async function sendOrder(stage: Stage, step: RehearsalStep, asked: AskedOrder): Promise<SendResult> {
+  const result = await sendNoted(stage, step, asked);
+  const wantsSide = result.kind === 'refused' && result.fields.includes('hedgeMode');
+  if (!wantsSide || stage.ground !== 'futures' || asked.positionSide !== undefined) return result;
+  return await sendNoted(stage, step, { ...asked, positionSide: asked.side === 'buy' ? 'LONG' : 'SHORT' });
+}
+
+async function sendNoted(stage: Stage, step: RehearsalStep, asked: AskedOrder): Promise<SendResult> {
   const { book, clock, market } = stage;
   const atMs = clock.nowMs();
-  const clientOrderId = nextId(step, atMs, book.notes.sent.length);
+  const clientOrderId = nextId(step, atMs, book.noted);
   const text = (price: AskedOrder['stopLoss']) => (price === undefined ? null : formatDecimal(price));
   await book.note({
     clientOrderId,
@@ -37,6 +45,7 @@ export async function sendOrder(stage: Stage, step: RehearsalStep, asked: AskedO
     atMs,
     stopLoss: text(asked.stopLoss),
     takeProfit: text(asked.takeProfit),
+    ...(asked.positionSide === undefined ? {} : { positionSide: asked.positionSide }),
   });
   const result = await send(stage, { ...asked, market: market.name, clientOrderId });
   if (result.kind === 'refused') await book.forget([{ clientOrderId }]);
@@ -55,7 +64,7 @@ async function send({ client, limits }: Stage, request: OrderRequest): Promise<S
       order.clientOrderId === request.clientOrderId &&
       order.market === request.market &&
       order.side === request.side;
-    if (isAsked) return { kind: 'placed', order };
+    if (isAsked) return { kind: 'placed', order, request };
     return { kind: 'unclear', text: 'the response reports another order than the one that was sent' };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;

@@ -4,6 +4,7 @@ import { type KillAt, Killed, openRehearsalWorld, type RunOptions } from '../sup
 
 /** Where it runs, and by how many milliseconds the lists of the exchange lag when it is run again. */
 const places: readonly (readonly [ground: string, lagMs: number, options: RunOptions])[] = [
+  ['futures in hedge mode', 0, { market: 'BTC_PERP', ground: 'futures', isHedged: true }],
   ['margin', 0, { market: 'BTC_USDT', ground: 'margin' }],
   ['margin', 2_500, { market: 'BTC_USDT', ground: 'margin' }],
   ['futures', 2_500, { market: 'BTC_PERP', ground: 'futures' }],

@@ -42,6 +42,18 @@ describe('a rehearsal', () => {
     expect((await readNotes(world.facts, 'main', ground)).sent).toEqual([]);
   });
 
+  test('passes all steps in hedge mode, too', async () => {
+    world.paper.control.setHedgeMode('main', true);
+
+    const { left, tried } = await world.run({ market: 'BTC_PERP', ground: 'futures' });
+
+    expect(left).toBeNull();
+    expect(tried.filter(({ outcome }) => !outcome.passed)).toEqual([]);
+    expect(tried).toHaveLength(6);
+    expect(await foundIn('6', 'futures')).toMatchObject({ exits: 'made', shortSign: 'by its side' });
+    expect(world.left()).toEqual([]);
+  });
+
   test('keeps what it found out', async () => {
     await world.run();
 

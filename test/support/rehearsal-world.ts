@@ -27,6 +27,7 @@ export interface RunOptions {
   readonly market?: string;
   readonly ground?: TradingGround;
   readonly killAt?: KillAt;
+  readonly isHedged?: boolean;
   readonly confirm?: (step: RehearsalStep) => boolean;
 }
 
@@ -65,6 +66,8 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
 
   async function run(options: RunOptions = {}): Promise<RehearsalResult> {
     const { from = '1', to = '6', market = 'BTC_USDT', ground = 'margin' } = options;
+    if (options.isHedged === true && !paper.control.state().accounts['main']?.hedgeMode)
+      paper.control.setHedgeMode('main', true);
     killer = createKiller(options.killAt);
     const { act } = killer;
     const transport: Transport = {
