@@ -19,6 +19,7 @@ import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
 import { addPositionsCommand } from './commands/positions.ts';
 import { addProtectCommand } from './commands/protect.ts';
+import { addRehearseCommand } from './commands/rehearse.ts';
 import { addReportCommand } from './commands/report.ts';
 import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
@@ -55,7 +56,8 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
  * @throws CommandFailure (usage)
  */
 function refuseSwallowed(relay: Command, args: readonly string[]): void {
-  const swallowed = findSwallowedOptions(process.env, 'relay', listOptions(relay), args);
+  const options = listOptions(relay).filter(({ long }) => long !== optionOfNpx);
+  const swallowed = findSwallowedOptions(process.env, 'relay', options, args);
   if (swallowed === null) return;
   const line = `relay -- ${swallowed.rightArguments}`;
   throw createUsageFailure(
@@ -63,6 +65,9 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
     `Write \`npx relay ${swallowed.rightArguments}\`, or with \`--\` before the command: \`npm run -s ${line}\`.`,
   );
 }
+
+/** npx has it for itself, and always sets its variable. A command that lacks it only asks more. */
+const optionOfNpx = '--yes';
 
 const usualHelpWidth = 80;
 /** Beside long names of commands a narrow column of text is still easier to read than lines that the terminal breaks. */
@@ -117,6 +122,7 @@ function createProgram(terminal: Terminal): Command {
   addSecretCommands(relay);
   addBackupCommands(relay);
   addNotifyCommands(relay);
+  addRehearseCommand(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);

@@ -4,6 +4,7 @@ import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createFollower } from '../lib/relay/follow/follow-orders.ts';
 import { runMinute } from '../lib/relay/settle/run-minute.ts';
+import { watchExchange } from '../lib/watch/watch-exchange.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);
@@ -14,6 +15,11 @@ export const handler = createSchedule(
   'reconcile-signals',
   services.log,
   settling(services.alarms, async () => {
-    await Promise.all([runMinute(services, follower), services.keepFingerprints()]);
+    const startedAtMs = services.clock.nowMs();
+    await Promise.all([
+      runMinute(services, follower),
+      services.keepFingerprints(),
+      watchExchange(services, startedAtMs),
+    ]);
   }),
 );

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { checkCertificate } from '../checks/certificate-checks.ts';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
 import { checkNotices } from '../checks/notice-checks.ts';
+import { checkRehearsals } from '../checks/rehearsal-checks.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
@@ -24,7 +26,9 @@ export function addDoctorCommands(program: Command): void {
 async function examine({ session, terminal, print }: Context): Promise<void> {
   const checks = [
     ...(await session.diagnose()),
+    ...(await checkCertificate(session)),
     ...(await checkExchange(session)),
+    ...(await checkRehearsals(session)),
     ...(await checkSignals(session)),
     ...(await checkNotices(session)),
   ];

@@ -31,6 +31,7 @@ import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import { runMinute } from '../../lib/relay/settle/run-minute.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import { watchExchange } from '../../lib/watch/watch-exchange.ts';
 import {
   createSecondRelayWatch,
   type SecondRelayServices,
@@ -181,7 +182,10 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',
   };
-  const runReconciler = createSchedule('reconcile-signals', log, () => runMinute(reconcileServices, null));
+  const runReconciler = createSchedule('reconcile-signals', log, async () => {
+    const startedAtMs = clock.nowMs();
+    await Promise.all([runMinute(reconcileServices, null), watchExchange(reconcileServices, startedAtMs)]);
+  });
   const follower = createFollower(reconcileServices);
 
   const jobs = createSnapshotJobs(options.snapshots ?? null, {

@@ -24,6 +24,9 @@ export const alarmMeanings = {
   position_in_danger: 'a position is in margin call, or is being liquidated',
   position_reduced: 'the exchange reduced or closed a position, or nobody is known who did',
   market_delisted: 'a market in which something is open will be taken off the exchange',
+  exchange_maintenance: 'the exchange is in planned maintenance',
+  clock_off: "the machine's clock differs so much from the exchange's that orders will be refused",
+  key_refused: 'the exchange refuses the key of a live account',
   positions_unread: 'positions were open, and could not be read since',
   orders_unread: 'placed orders are followed, and the lists could not be read since',
   second_relay:

@@ -71,6 +71,7 @@ describe('doctor', () => {
       'market orders of main',
       'market orders of rehearsal',
       'clock',
+      'maintenance',
       'dialect',
       'markets',
       'key of main',
