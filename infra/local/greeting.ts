@@ -8,6 +8,8 @@ import { createTemplate, templatesOf } from '../../lib/signals/message-template.
 export interface GreetingFacts {
   readonly relayUrl: string;
   readonly paperUrl: string;
+  /** Of the operator's page, with its token if this goes to a terminal; null: there is none. */
+  readonly pageUrl: string | null;
   readonly dialect: Dialect;
   /** Whether prices move only by hand. */
   readonly isFrozen: boolean;
@@ -35,13 +37,13 @@ const usualColumns = 80;
  * or a folder is longer, so that the URL and each command can be copied.
  */
 export function writeGreeting(facts: GreetingFacts): string {
-  const { account, dialect, paperUrl, webhookUrl } = facts;
+  const { account, dialect, paperUrl, pageUrl, webhookUrl } = facts;
   const isFirst = takesFirstAlert(facts.tickers, account, dialect);
   return `
   relay           ${facts.relayUrl}
   paper exchange  ${paperUrl}  (${dialect} dialect${facts.isFrozen ? '; prices stand still' : ''})
                   key paper-key, secret paper-secret
-  data            ${facts.data}
+${pageUrl === null ? '' : `  page            ${pageUrl}\n`}  data            ${facts.data}
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
 ${writeNotes(facts)}
   The webhook of account ${account.name}, which is secret:

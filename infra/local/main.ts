@@ -19,14 +19,19 @@ import { lockFolder } from './folder-lock.ts';
 import { describeLiveOnPaper, writeFolder, writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
+import { type RunningPage, startPage } from './page.ts';
 
 interface StartOptions {
   readonly port: number;
   readonly paperPort: number;
+  readonly pagePort?: number;
+  readonly page: boolean;
   readonly data: string;
   readonly dialect?: Dialect;
   readonly frozen: boolean;
 }
+
+const usualPagePort = 8070;
 
 const program = new Command('npm start --')
   .description(
@@ -38,6 +43,13 @@ const program = new Command('npm start --')
   .addOption(
     portOption('--paper-port <number>', 'port of the paper exchange; 0 takes any free one').default(8090),
   )
+  .addOption(
+    portOption('--page-port <number>', "port of the operator's page; 0 takes any free one").default(
+      undefined,
+      `${usualPagePort}, or any free one`,
+    ),
+  )
+  .option('--no-page', "do not serve the operator's page; `npx relay dashboard` serves it, too")
   .option(
     '--data <folder>',
     'folder of ledger, paper exchange, secrets and log; created if missing',
@@ -123,11 +135,14 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   starting.defer(() => relay.close());
   recordRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
 
+  const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
+  starting.defer(() => page?.close());
   const [account] = Object.values(settings.accounts) as [Account];
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
   const greeting = writeGreeting({
     relayUrl: relay.url,
     paperUrl: paper.url,
+    pageUrl: page === null ? null : addressOf(page),
     dialect,
     isFrozen: frozen,
     data,
@@ -146,6 +161,16 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   });
   // Printed last, because a reader of `ready` may stop the relay at once.
   process.stdout.write(greeting);
+}
+
+/** The token belongs to the person at the terminal, and into no file. */
+function addressOf({ url, entryUrl }: RunningPage): string {
+  return process.stdout.isTTY ? entryUrl : `${url}  (only a terminal gets its token)`;
+}
+
+/** Without a wish for one, the page gives way to whatever has its port. */
+function pagePortOf({ pagePort }: Pick<StartOptions, 'pagePort'>) {
+  return { port: pagePort ?? usualPagePort, isAnyPortFine: pagePort === undefined };
 }
 
 /** The terminal and npm both send Ctrl-C. Signals within this time count as one. */
@@ -187,6 +212,6 @@ async function loadConfig(): Promise<HostConfig> {
 function explainError(error: unknown): string {
   const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
-    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
+    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port, --paper-port and --page-port`;
   return explainConfigError(error) ?? describeError(error);
 }
