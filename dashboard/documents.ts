@@ -21,6 +21,8 @@ export interface AccountAbout {
   readonly mode: 'live' | 'paper' | 'dry-run';
   /** Whether an order of this account moves no real money: a message may be tried with it. */
   readonly isSafe: boolean;
+  /** Whether its market orders must say themselves how far they may fill. */
+  readonly needsSlippage: boolean;
   readonly markets: readonly MarketAbout[];
 }
 

@@ -3,12 +3,13 @@ import { findRehearsalReason } from '../../lib/model/account.ts';
 import { observations } from '../../lib/relay/settle/resolve-signal.ts';
 import { membersOf, memberValue } from '../../lib/translate/own-message.ts';
 import { translateMessage } from '../../lib/translate/translate-message.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure, reportFailure } from '../failure.ts';
 import { readReceipt } from '../session/alert-receipt.ts';
 import { chooseAccount, type Session } from '../session/session.ts';
 import { type ApiContext, parseWith } from './api-context.ts';
 import { checkMessage, contextOf, fillPlaceholders, firstTickerOf } from './check-message.ts';
 import { readShownPrice } from './preview-order.ts';
+import { needsSlippage } from './read-signals.ts';
 import { sendAgain } from './send-again.ts';
 
 /** A call of the page that is no plain reading. */
@@ -40,7 +41,13 @@ const Cancel = z.strictObject({
   oco: Id.optional(),
   oto: Id.optional(),
 });
-const Close = z.strictObject({ account: Name, market: Name, part: Name.optional(), side: Side });
+const Close = z.strictObject({
+  account: Name,
+  market: Name,
+  part: Name.optional(),
+  side: Side,
+  maxSlippage: Name.optional(),
+});
 const Protect = z.strictObject({
   account: Name,
   market: Name,
@@ -74,9 +81,10 @@ export const actions: Readonly<Record<string, PageAction>> = {
   '/api/cancel': change(Cancel, ({ ask }, { account, market, orderId, oco, oto }) =>
     ask({ command: 'cancel', args: [market], options: { account, 'order-id': orderId, oco, oto } }),
   ),
-  '/api/close': change(Close, ({ ask }, { account, market, part, side }) =>
-    ask({ command: 'close', args: [market], options: { account, part, side } }),
-  ),
+  '/api/close': change(Close, ({ ask }, { account, market, part, side, maxSlippage }) => {
+    const options = { account, part, side, 'max-slippage': maxSlippage };
+    return ask({ command: 'close', args: [market], options });
+  }),
   '/api/protect': change(Protect, ({ ask }, { account, market, stopLoss, takeProfit, trailing, side }) => {
     const options = { account, 'stop-loss': stopLoss, 'take-profit': takeProfit, trailing, side };
     return ask({ command: 'protect', args: [market], options });
@@ -87,7 +95,7 @@ export const actions: Readonly<Record<string, PageAction>> = {
   '/api/resume': change(z.strictObject({ account: Name.optional() }), ({ ask }, { account }) =>
     ask({ command: 'resume', args: account === undefined ? [] : [account] }),
   ),
-  '/api/stop': change(z.strictObject({ account: Name.optional() }), stopAll),
+  '/api/stop': change(z.strictObject({ maxSlippage: Name.optional() }), stopAll),
   '/api/redrive': change(z.strictObject({}), ({ ask }) => ask({ command: 'redrive' })),
   '/api/try': change(Check, tryMessage),
   '/api/webhook': change(z.strictObject({ account: Name }), async ({ session }, { account }) => ({
@@ -116,18 +124,45 @@ function reading<Body>(
   return { changes: false, run: async (context, body) => await run(context, parseWith(schema, body)) };
 }
 
-/** First the pause: nothing may open a position while the others are closed. A close passes it. */
+/**
+ * First the pause: nothing may open a position while the others are closed. A close passes it. One account after another is
+ * closed, so that what fails for one keeps no other open.
+ *
+ * @throws CommandFailure `not_closed` when anything was not surely closed
+ */
 async function stopAll(
-  { ask }: ApiContext,
-  { account }: { readonly account?: string | undefined },
+  { session, ask }: ApiContext,
+  { maxSlippage = '1%' }: { readonly maxSlippage?: string | undefined },
 ): Promise<unknown> {
   const paused = await ask({
     command: 'pause',
-    args: account === undefined ? [] : [account],
     options: { reason: 'stopped with the red button of the page' },
   });
-  return { paused, closed: await ask({ command: 'close-all', options: { account } }) };
+  const closes: unknown[] = [];
+  const failures: string[] = [];
+  for (const account of Object.values(session.settings.accounts)) {
+    if (account.mode === 'dry-run') continue;
+    const options = {
+      account: account.name,
+      'max-slippage': needsSlippage(account) ? maxSlippage : undefined,
+    };
+    try {
+      const closed = await ask({ command: 'close-all', options });
+      closes.push(...CloseAllDocument.parse(closed).closes);
+    } catch (error) {
+      failures.push(reportFailure(error).message);
+    }
+  }
+  if (failures.length > 0)
+    throw new CommandFailure(
+      'not_closed',
+      `every account is paused, but ${failures.join('; ')}`,
+      'Look at the positions. In an emergency close them on the website of the exchange.',
+    );
+  return { paused, closes };
 }
+
+const CloseAllDocument = z.object({ closes: z.array(z.unknown()) });
 
 /**
  * Sends a message as TradingView would, with sample values.

@@ -1,12 +1,13 @@
-import type { About, PauseShown, SignalList, SignalRow } from '../../dashboard/documents.ts';
+import type { About, AccountAbout, PauseShown, SignalList, SignalRow } from '../../dashboard/documents.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { orderRecordOf } from '../../lib/ledger/order-record.ts';
-import { findRehearsalReason } from '../../lib/model/account.ts';
+import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
 import { type Status, statuses } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import type { ToldEnding } from '../../lib/reports/read-endings.ts';
-import { type EntryFilter, readEntries } from '../read/read-entries.ts';
+import { createUsageFailure } from '../failure.ts';
+import { type EntryFilter, type EntryListing, readEntries } from '../read/read-entries.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { filterOf } from '../read/signal-filter.ts';
 import { describeExchange, describeTarget, type Session } from '../session/session.ts';
@@ -30,17 +31,27 @@ export function describeRelay(session: Session, isReadOnly: boolean): About {
     isReadOnly,
     exchange: describeExchange(exchange),
     isPaper,
-    accounts: Object.values(settings.accounts).map(({ name, mode, markets }) => ({
-      name,
-      mode,
-      isSafe: isPaper || findRehearsalReason(mode, false) !== null,
-      markets: Object.entries(markets).map(([market, { tradesOn }]) => ({
-        market,
-        tradesOn,
-        tickers: Object.keys(settings.tickers).filter((ticker) => settings.tickers[ticker] === market),
-      })),
-    })),
+    accounts: Object.values(settings.accounts).map((account) => describeAccount(session, account, isPaper)),
     refreshMs: refreshMs[target.kind],
+  };
+}
+/** Whether a market order of the account must say itself how far it may fill. */
+export function needsSlippage({ maxSlippageRate, allowUnguardedMarket }: Account): boolean {
+  return maxSlippageRate === null && !allowUnguardedMarket;
+}
+
+function describeAccount({ settings }: Session, account: Account, isPaper: boolean): AccountAbout {
+  const { name, mode, markets } = account;
+  return {
+    name,
+    mode,
+    isSafe: isPaper || findRehearsalReason(mode, false) !== null,
+    needsSlippage: needsSlippage(account),
+    markets: Object.entries(markets).map(([market, { tradesOn }]) => ({
+      market,
+      tradesOn,
+      tickers: Object.keys(settings.tickers).filter((ticker) => settings.tickers[ticker] === market),
+    })),
   };
 }
 
@@ -59,12 +70,12 @@ export interface SignalQuery {
 /** How many signals of unknown outcome are shown at once. */
 const mostUnknown = 50;
 
-/** @throws RangeError when `before` is no place of this ledger */
+/** @throws CommandFailure (usage) when `before` is no place of this ledger */
 export async function listSignals(session: Session, query: SignalQuery): Promise<SignalList> {
   const ledger = session.openLedger();
   const { limit, before } = query;
   const range = before === undefined ? { limit } : { limit, before };
-  const { entries, next, isCut } = await readEntries(ledger, readFilter(session, query), range);
+  const { entries, next, isCut } = await readPage(ledger, readFilter(session, query), range);
   const unknown = await ledger.list({ status: 'unknown', limit: mostUnknown });
   return {
     rows: await describeRows(session, entries),
@@ -73,6 +84,15 @@ export async function listSignals(session: Session, query: SignalQuery): Promise
     pauses: await readPauses(session),
     unknown: await describeRows(session, unknown.entries),
   };
+}
+
+async function readPage(...asked: Parameters<typeof readEntries>): Promise<EntryListing> {
+  try {
+    return await readEntries(...asked);
+  } catch (error) {
+    if (error instanceof RangeError) throw createUsageFailure(error.message, 'Reload the page.');
+    throw error;
+  }
 }
 
 function readFilter({ settings }: Session, query: SignalQuery): EntryFilter {

@@ -5,9 +5,7 @@ import { showNumber } from '../words.ts';
 import { ask } from './confirm.tsx';
 
 interface Stopped {
-  readonly closed: {
-    readonly closes: readonly { readonly market: string; readonly status: string | null }[];
-  };
+  readonly closes: readonly { readonly market: string; readonly status: string | null }[];
 }
 
 /** Pauses every account and closes every position. */
@@ -38,10 +36,10 @@ export function RedButton({ done }: { done(): void }) {
         </>
       ),
       run: async () => {
-        const { closed } = await send<Stopped>('/api/stop', {});
-        return closed.closes.length === 0
+        const { closes } = await send<Stopped>('/api/stop', {});
+        return closes.length === 0
           ? 'Paused. Nothing was open.'
-          : `Paused. ${closed.closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
+          : `Paused. ${closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
       },
       done,
     });

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { type Signal, signal } from '@preact/signals';
 import { read, send } from '../calls.ts';
 import type { AccountHealth, CheckShown, Health } from '../documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
@@ -150,9 +150,6 @@ function Accounts({ health: { accounts }, again }: { readonly health: Health; ag
   );
 }
 
-/** Outside the component: the dialog reads it when its button is pressed. */
-let pauseNow = { reason: '', everything: false };
-
 function PauseButton({
   row: { account: name, pause },
   again,
@@ -185,50 +182,57 @@ function PauseButton({
         Resume …
       </button>
     );
+  function open(): void {
+    const form = signal<PauseForm>({ reason: '', everything: false });
+    ask({
+      title: `Pause ${name}?`,
+      says: <PauseSays name={name} form={form} />,
+      button: 'Pause',
+      run: async () => {
+        const { reason, everything } = form.value;
+        await send('/api/pause', { account: name, ...(reason === '' ? {} : { reason }), everything });
+        return `${name} is paused`;
+      },
+      done: again,
+    });
+  }
   return (
-    <button
-      type="button"
-      onClick={() =>
-        ask({
-          title: `Pause ${name}?`,
-          says: <PauseForm name={name} />,
-          button: 'Pause',
-          run: async () => {
-            const { reason, everything } = pauseNow;
-            await send('/api/pause', { account: name, ...(reason === '' ? {} : { reason }), everything });
-            return `${name} is paused`;
-          },
-          done: again,
-        })
-      }
-    >
+    <button type="button" onClick={open}>
       Pause …
     </button>
   );
 }
 
-function PauseForm({ name }: { readonly name: string }) {
-  const [form, setForm] = useState({ reason: '', everything: false });
-  pauseNow = form;
+interface PauseForm {
+  readonly reason: string;
+  readonly everything: boolean;
+}
+
+function PauseSays({ name, form }: { readonly name: string; readonly form: Signal<PauseForm> }) {
+  const { reason, everything } = form.value;
   return (
     <>
       <p>
-        From the next signal on, {form.everything ? 'no order' : 'nothing that opens or enlarges a position'}{' '}
-        of {name} is sent: such signals end as denied.{' '}
-        {form.everything ? 'Closes are denied, too.' : 'Closes and reductions still go out.'} Cancellations
-        are sent.
+        From the next signal on, {everything ? 'no order' : 'nothing that opens or enlarges a position'} of{' '}
+        {name} is sent: such signals end as denied.{' '}
+        {everything ? 'Closes are denied, too.' : 'Closes and reductions still go out.'} Cancellations are
+        sent.
       </p>
       <TextEntry
         label="Reason"
-        value={form.reason}
+        value={reason}
         placeholder="paused by the operator"
-        change={(reason) => setForm({ ...form, reason })}
+        change={(text) => {
+          form.value = { ...form.value, reason: text };
+        }}
       />
       <label class="check">
         <input
           type="checkbox"
-          checked={form.everything}
-          onChange={(event) => setForm({ ...form, everything: event.currentTarget.checked })}
+          checked={everything}
+          onChange={(event) => {
+            form.value = { ...form.value, everything: event.currentTarget.checked };
+          }}
         />{' '}
         Stop everything, closes too
       </label>
