@@ -80,8 +80,12 @@ export interface SignalList {
   readonly next: string | null;
   /** Whether the search looked at as many signals as it may, before it found enough. */
   readonly isCut: boolean;
+}
+
+/** What is shown above every view. */
+export interface Attention {
   readonly pauses: readonly PauseShown[];
-  /** Every signal whose outcome is unknown, whatever the filters are. */
+  /** The signals whose outcome is unknown. */
   readonly unknown: readonly SignalRow[];
 }
 

@@ -1,14 +1,13 @@
 import { computed, signal } from '@preact/signals';
 import { CallFailure, failureOf, read } from './calls.ts';
-import type { About, PauseShown, ShownFailure, SignalRow } from './documents.ts';
+import type { About, ShownFailure } from './documents.ts';
 
 /** What the relay says of itself; null until it was read. */
 export const about = signal<About | null>(null);
 /** Why nothing can be shown; null: all is well. */
 export const blocked = signal<ShownFailure | null>(null);
-/** Signals of unknown outcome, and pauses: shown above every view. */
-export const unknown = signal<readonly SignalRow[]>([]);
-export const pauses = signal<readonly PauseShown[]>([]);
+/** Grows with everything that is done here: what is shown of it is then read again. */
+export const doneCount = signal(0);
 /** Told to screen readers, and shown for a while. */
 export const told = signal('');
 

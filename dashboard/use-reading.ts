@@ -15,11 +15,13 @@ export interface Reading<T> {
  *
  * @param key what the document depends on; another one reads at once
  * @param everyMs 0: only once
+ * @param options.keeps whether the document of the last key is shown until the next one is read
  */
 export function useReading<T>(
   readDocument: (signal: AbortSignal) => Promise<T>,
   key: string,
   everyMs = 0,
+  { keeps = false }: { readonly keeps?: boolean } = {},
 ): Reading<T> {
   const [state, setState] = useState<Omit<Reading<T>, 'again'>>({
     document: null,
@@ -34,7 +36,7 @@ export function useReading<T>(
   useEffect(() => {
     const stopping = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    if (lastKey.current !== key) setState({ document: null, failure: null, isLoading: true });
+    if (lastKey.current !== key && !keeps) setState({ document: null, failure: null, isLoading: true });
     else setState((before) => ({ ...before, isLoading: true }));
     lastKey.current = key;
     async function once(): Promise<void> {

@@ -11,7 +11,7 @@ import { readHealth } from './read-health.ts';
 import { addWorth } from './read-money.ts';
 import { readPrice } from './read-price.ts';
 import { readWholeSignal } from './read-signal.ts';
-import { describeRelay, listSignals } from './read-signals.ts';
+import { describeRelay, listSignals, readAttention } from './read-signals.ts';
 import { offerAgain } from './send-again.ts';
 
 export interface ApiOptions {
@@ -50,6 +50,7 @@ type Query = z.output<typeof QuerySchema>;
 const readings: Readonly<Record<string, Reading>> = {
   '/api/about': async ({ session, isReadOnly }) => describeRelay(session, isReadOnly),
   '/api/signals': ({ session }, query) => listSignals(session, query),
+  '/api/attention': ({ session }) => readAttention(session),
   '/api/signal': (context, { id = '', account }) => readWholeSignal(context, id, account),
   '/api/again': ({ session }, { id = '', account = '' }) => offerAgain(session, account, id),
   '/api/orders': ({ ask }, { account }) => ask({ command: 'orders', options: { account } }),

@@ -1,4 +1,11 @@
-import type { About, AccountAbout, PauseShown, SignalList, SignalRow } from '../../dashboard/documents.ts';
+import type {
+  About,
+  AccountAbout,
+  Attention,
+  PauseShown,
+  SignalList,
+  SignalRow,
+} from '../../dashboard/documents.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { orderRecordOf } from '../../lib/ledger/order-record.ts';
@@ -76,14 +83,13 @@ export async function listSignals(session: Session, query: SignalQuery): Promise
   const { limit, before } = query;
   const range = before === undefined ? { limit } : { limit, before };
   const { entries, next, isCut } = await readPage(ledger, readFilter(session, query), range);
-  const unknown = await ledger.list({ status: 'unknown', limit: mostUnknown });
-  return {
-    rows: await describeRows(session, entries),
-    next,
-    isCut,
-    pauses: await readPauses(session),
-    unknown: await describeRows(session, unknown.entries),
-  };
+  return { rows: await describeRows(session, entries), next, isCut };
+}
+
+/** What must not be overlooked, whatever is looked at. */
+export async function readAttention(session: Session): Promise<Attention> {
+  const { entries } = await session.openLedger().list({ status: 'unknown', limit: mostUnknown });
+  return { pauses: await readPauses(session), unknown: await describeRows(session, entries) };
 }
 
 async function readPage(...asked: Parameters<typeof readEntries>): Promise<EntryListing> {

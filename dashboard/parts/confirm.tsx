@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { failureOf } from '../calls.ts';
 import type { ShownFailure } from '../documents.ts';
-import { tell } from '../state.ts';
+import { doneCount, tell } from '../state.ts';
 import { FailureBox } from './basics.tsx';
 
 /** A question before something goes out. */
@@ -46,6 +46,7 @@ function OpenDialog({ question }: { readonly question: Question }) {
     setFailure(null);
     try {
       tell(await question.run());
+      doneCount.value += 1;
       asked.value = null;
     } catch (error) {
       setFailure(failureOf(error));

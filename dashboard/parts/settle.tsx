@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { failureOf, send } from '../calls.ts';
 import type { ShownFailure } from '../documents.ts';
-import { about, tell } from '../state.ts';
+import { about, doneCount, tell } from '../state.ts';
 import { Choice, FailureBox, TextEntry } from './basics.tsx';
 import { ask } from './confirm.tsx';
 
@@ -36,6 +36,7 @@ export function SettlePanel({ account, id, again }: SettleProps) {
     } = await send<Resolved>('/api/resolve', { account, id, how, ...extra });
     setFinding([found, ...alarms].filter((text) => text !== null).join('; '));
     again();
+    doneCount.value += 1;
     return result === 'open_question' ? 'It is still unknown' : `It is settled as ${entry.status}`;
   }
 

@@ -1,12 +1,21 @@
-import { pauses, unknown } from '../state.ts';
+import { read } from '../calls.ts';
+import type { Attention } from '../documents.ts';
+import { about, doneCount } from '../state.ts';
+import { useReading } from '../use-reading.ts';
 import { showAge, showTime } from '../words.ts';
 import { Link } from './basics.tsx';
 
 /** What must not be overlooked, above every view. */
 export function Warnings() {
-  const open = unknown.value;
+  const { document: shown } = useReading(
+    (signal) => read<Attention>('/api/attention', {}, signal),
+    String(doneCount.value),
+    about.value?.refreshMs ?? 2_000,
+    { keeps: true },
+  );
+  const { unknown: open, pauses } = shown ?? { unknown: [], pauses: [] };
   const [first] = open;
-  if (open.length === 0 && pauses.value.length === 0) return null;
+  if (open.length === 0 && pauses.length === 0) return null;
   return (
     <div class="warnings">
       {first !== undefined && (
@@ -28,7 +37,7 @@ export function Warnings() {
           ))}
         </p>
       )}
-      {pauses.value.map(({ account, sinceMs, reason, kind }) => (
+      {pauses.map(({ account, sinceMs, reason, kind }) => (
         <p key={account} class="note waiting">
           <strong>{account} is paused</strong> since {showTime(sinceMs)}:{' '}
           {kind === 'everything' ? 'no order goes out' : 'nothing opens or enlarges a position'} ({reason}).{' '}

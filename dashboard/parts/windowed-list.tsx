@@ -61,11 +61,7 @@ export function WindowedList<Row>({
   }, [hasMore, range.last, rows.length]);
 
   useEffect(() => {
-    if (wanted.current === null) return;
-    const link = list.current?.querySelector<HTMLElement>(`[aria-posinset="${wanted.current + 1}"] a`);
-    if (link === null || link === undefined) return;
-    wanted.current = null;
-    link.focus();
+    if (wanted.current !== null && focusRow(list.current, wanted.current)) wanted.current = null;
   });
 
   function move(event: KeyboardEvent): void {
@@ -75,8 +71,10 @@ export function WindowedList<Row>({
     event.preventDefault();
     const at = Number(row.getAttribute('aria-posinset')) - 1;
     const next = Math.min(rows.length - 1, Math.max(0, at + step));
-    wanted.current = next;
     showRow(list.current, next, rowHeight);
+    if (focusRow(list.current, next)) return;
+    // It is made with the next turn of the list.
+    wanted.current = next;
     setRange((before) => ({ ...before }));
   }
 
@@ -117,6 +115,13 @@ function stepOf(key: string, count: number): number | null {
     default:
       return null;
   }
+}
+
+/** @returns whether the row was there */
+function focusRow(list: HTMLElement | null, index: number): boolean {
+  const link = list?.querySelector<HTMLElement>(`[aria-posinset="${index + 1}"] a`);
+  link?.focus({ preventScroll: true });
+  return link !== null && link !== undefined;
 }
 
 /** Scrolls so that the row can be made and seen. */

@@ -6,7 +6,7 @@ import { Badge, Empty, FailureBox, Loading, TextEntry } from '../parts/basics.ts
 import { ask } from '../parts/confirm.tsx';
 import { RedButton } from '../parts/red-button.tsx';
 import { Table } from '../parts/table.tsx';
-import { about, account, pauses } from '../state.ts';
+import { about, account } from '../state.ts';
 import { useReading } from '../use-reading.ts';
 import { showAge, showMoment, showTime, type Tone } from '../words.ts';
 
@@ -38,15 +38,7 @@ export function HealthView() {
     failure,
     isLoading,
     again,
-  } = useReading(
-    async (signal) => {
-      const shown = await read<Health>('/api/health', {}, signal);
-      pauses.value = shown.accounts.flatMap(({ pause }) => (pause === null ? [] : [pause]));
-      return shown;
-    },
-    'health',
-    checkEveryMs,
-  );
+  } = useReading((signal) => read<Health>('/api/health', {}, signal), 'health', checkEveryMs);
   return (
     <>
       <h1>Health</h1>

@@ -5,7 +5,7 @@ import type { ShownFailure, SignalList, SignalRow } from '../documents.ts';
 import { appendOlder, type Feed, keyOf, mergeNewest } from '../merge-rows.ts';
 import { Choice, Empty, FailureBox, Link, Loading, StatusBadge, TextEntry } from '../parts/basics.tsx';
 import { WindowedList } from '../parts/windowed-list.tsx';
-import { about, keep, pauses, place, tell, unknown } from '../state.ts';
+import { about, keep, place, tell } from '../state.ts';
 import { endMsOfDay, firstMsOfDay, showDuration, showTime } from '../words.ts';
 
 const pageSize = 100;
@@ -113,10 +113,8 @@ function useFeed(filters: Filters, key: string) {
       }
       timer = setTimeout(turn, about.value?.refreshMs ?? 2_000);
     }
-    function take({ rows, next, isCut: cut, ...top }: SignalList, isStart: boolean): void {
+    function take({ rows, next, isCut: cut }: SignalList, isStart: boolean): void {
       const { feed: merged, added } = mergeNewest(shown.current, { rows, next });
-      unknown.value = top.unknown;
-      pauses.value = top.pauses;
       if (isStart) setCut(cut);
       if (!isStart && added > 0) announce(merged, added);
       show(merged);

@@ -90,6 +90,8 @@ export async function openWorld(options: {
   readonly exchangeTimeoutMs?: number;
   readonly settings?: Settings;
   readonly snapshots?: SnapshotSettings;
+  /** Absent: the relay does not follow by itself. */
+  readonly followEveryMs?: number;
   /** Where relay and paper exchange keep everything; absent: the relay in a folder that goes with the world. */
   readonly folder?: DataFolder;
 }): Promise<World> {
@@ -107,7 +109,7 @@ export async function openWorld(options: {
     settings,
     exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
-    followEveryMs: 3_600_000,
+    followEveryMs: options.followEveryMs ?? 3_600_000,
     clock,
     log,
     ...(snapshots === undefined ? {} : { snapshots }),

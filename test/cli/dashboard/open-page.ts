@@ -6,7 +6,7 @@ import type { PageServer } from '../../../cli/dashboard/page-server.ts';
 import { startDashboard } from '../../../cli/dashboard/start-dashboard.ts';
 import { createProgram } from '../../../cli/program.ts';
 import { openLocalSession } from '../../../cli/session/local-session.ts';
-import { parseConfig, type RelayConfig } from '../../../lib/host/config.ts';
+import { parseConfig, type RelayConfig, type SnapshotSettings } from '../../../lib/host/config.ts';
 import { locateDataFolder, writeRun } from '../../../lib/host/data-folder.ts';
 import { openWorld, testConfig, type World } from '../../support/world.ts';
 
@@ -62,12 +62,18 @@ export async function enterPage({ url, entryUrl }: PageServer): Promise<string> 
   return String(headers['set-cookie']).split(';')[0] ?? '';
 }
 
-export async function openPageWorld(
-  options: { readonly isReadOnly?: boolean; readonly config?: RelayConfig } = {},
-): Promise<PageWorld> {
-  const { isReadOnly = false, config = testConfig } = options;
+export interface PageWorldOptions {
+  readonly isReadOnly?: boolean;
+  readonly config?: RelayConfig;
+  /** How often the relay follows by itself; absent: it does not. */
+  readonly followEveryMs?: number;
+  readonly snapshots?: SnapshotSettings;
+}
+
+export async function openPageWorld(options: PageWorldOptions = {}): Promise<PageWorld> {
+  const { isReadOnly = false, config = testConfig, ...rest } = options;
   const host = parseConfig(config);
-  const world = await openWorld({ dialect: 'live', settings: host.settings });
+  const world = await openWorld({ dialect: 'live', settings: host.settings, ...rest });
   const data = dirname(world.secretsPath);
   const relayUrl = new URL(world.webhookUrl).origin;
   writeRun(locateDataFolder(data), { relayUrl, exchangeUrl: world.paper.url, dialect: 'live' });

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AgainOffer, MessageCheck, PriceDocument, SignalList } from '../../../dashboard/documents.ts';
+import type {
+  AgainOffer,
+  Attention,
+  MessageCheck,
+  PriceDocument,
+  SignalList,
+} from '../../../dashboard/documents.ts';
 import { buyAlert } from '../../support/alerts.ts';
 import { askPage, enterPage, openPageWorld, type PageWorld } from './open-page.ts';
 
@@ -229,7 +235,7 @@ describe('what the page does', () => {
     page.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
     await page.world.post(buyAlert());
     await page.world.settled('buy-1');
-    const { body } = await page.get<SignalList>('/api/signals');
+    const { body } = await page.get<Attention>('/api/attention');
 
     const settled = await page.post('/api/resolve', { account: 'main', id: 'buy-1', how: 'look' });
 
