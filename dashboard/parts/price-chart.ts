@@ -127,9 +127,14 @@ function lineOf({ kind, price, text }: ShownLevel) {
 function markersOf({ candles, marks }: PriceDocument): SeriesMarker<Time>[] {
   const times = candles.map(({ time }) => time);
   const colours = readColours();
+  const dotted = new Set<number>();
   return marks.flatMap((mark) => {
     const time = times.findLast((each) => each * 1000 <= mark.atMs);
-    return time === undefined ? [] : [markerOf(mark, time, colours)];
+    if (time === undefined) return [];
+    // One dot stands for all alerts of a candle: more would hide the prices.
+    if (mark.kind === 'signal' && dotted.has(time)) return [];
+    if (mark.kind === 'signal') dotted.add(time);
+    return [markerOf(mark, time, colours)];
   });
 }
 
