@@ -4,7 +4,7 @@ import type { OrderKindName, Side } from '../../lib/model/order.ts';
  * One instruction of a planned alert. All orders have different limit prices, or without a limit price different
  * amounts, so that every duplicate is found.
  */
-export type PlannedSignal = PlannedOrder | PlannedCancel;
+export type PlannedSignal = PlannedOrder | PlannedCancel | PlannedPosition;
 
 export interface PlannedOrder {
   readonly action: 'order';
@@ -21,7 +21,9 @@ export interface PlannedOrder {
   /** Null: the kind has none. */
   readonly stopPrice: string | null;
   readonly limitPrice: string | null;
-  readonly stopLossAndTakeProfit: { readonly stopLoss: string; readonly takeProfit: string } | null;
+  readonly reduceOnly: boolean;
+  /** The fields that ask for a stop-loss and take-profits; null: none does. */
+  readonly exits: Readonly<Record<string, unknown>> | null;
 }
 
 export interface PlannedCancel {
@@ -31,6 +33,16 @@ export interface PlannedCancel {
   readonly market: string;
   /** The id of the signal whose order is to be cancelled; null for all orders of the market. */
   readonly target: string | null;
+}
+
+/** Speaks of the position: closes all of it or a part, or changes what protects it. */
+export interface PlannedPosition {
+  readonly action: 'close' | 'protect';
+  readonly id: string | null;
+  readonly ticker: string;
+  readonly market: string;
+  readonly target: null;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** The defect of an alert that the relay must refuse. */
@@ -66,11 +78,11 @@ export function writeBody({ number, signals, flaw }: PlannedAlert, nowMs: number
   return flaw === 'cut_short' ? text.slice(0, -2) : text;
 }
 
-function fieldsOf(signal: PlannedSignal): Record<string, string> {
+function fieldsOf(signal: PlannedSignal): Record<string, unknown> {
   const { ticker } = signal;
   const named = signal.id === null ? {} : { id: signal.id };
   if (signal.action === 'order') {
-    const { kind, side, amount, isQuote, stopPrice, limitPrice, stopLossAndTakeProfit } = signal;
+    const { kind, side, amount, isQuote, stopPrice, limitPrice, reduceOnly, exits } = signal;
     return {
       ...named,
       ticker,
@@ -79,9 +91,12 @@ function fieldsOf(signal: PlannedSignal): Record<string, string> {
       ...(isQuote ? { quoteQuantity: amount } : { quantity: amount }),
       ...(stopPrice === null ? {} : { stopPrice }),
       ...(limitPrice === null ? {} : { limitPrice }),
-      ...stopLossAndTakeProfit,
+      ...(reduceOnly ? { reduceOnly } : {}),
+      ...exits,
     };
   }
+  if (signal.action === 'close' || signal.action === 'protect')
+    return { ...named, ticker, action: signal.action, ...signal.fields };
   return {
     ...named,
     ticker,

@@ -1,7 +1,9 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import type { OrderState } from '../../lib/paper/server/state.ts';
+import { isProtective } from './audit-protection.ts';
 import { describeOrder, logAlert, logEntry } from './describe.ts';
 import { contentOf, type Evidence, hadResponse, type Violation } from './evidence.ts';
 import { tradingAccounts } from './relay-config.ts';
@@ -11,7 +13,7 @@ export function checkOrders(evidence: Evidence): readonly Violation[] {
   return [
     ...evidence.entries.flatMap((entry) => checkEntry(evidence, entry)),
     ...evidence.created.flatMap((order) => checkOrder(evidence, order)),
-    ...findTwins(evidence.created),
+    ...findTwins(evidence.created.filter((order) => !isSizedByRelay(evidence.entryOfOrder(order)))),
     ...checkCount(evidence),
   ];
 }
@@ -23,7 +25,9 @@ function checkEntry(evidence: Evidence, entry: Entry): readonly Violation[] {
     return [{ wrong: 'duplicated', what: `one signal led to ${orders.length} orders`, details: details() }];
   const [order = null] = orders;
   const contradictions =
-    entry.signal?.action === 'order' ? contradict(evidence, entry, order) : contradictCancel(evidence, entry);
+    entry.signal !== null && placesOrder(entry.signal)
+      ? contradict(evidence, entry, order)
+      : contradictCancel(evidence, entry);
   return contradictions.map((what) => ({ wrong: 'disagreement', what, details: details() }));
 }
 
@@ -35,6 +39,7 @@ const promisesOrder: Partial<Readonly<Record<Status, boolean>>> = {
   dry_run: false,
   rejected: false,
   not_sent: false,
+  satisfied: false,
   not_placed: false,
 };
 
@@ -92,6 +97,10 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
       ...(entry === null ? [] : logEntry(evidence, entry)),
     ],
   });
+  // Of these the ledger has the entry, and the order has its client order id.
+  if (isProtective(entry)) return [];
+  if (entry !== null && isClose(entry))
+    return order.reduceOnly ? [] : [found('the order of a close could open a position')];
   if (alert === null) return [found('the exchange has an order that no alert asked for')];
   const isRefused = alert.flaw !== null || hadResponse(alert, 4);
   return [
@@ -101,6 +110,15 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
       ? [found('the exchange has an order with the client order id of another signal')]
       : []),
   ];
+}
+
+/** Whether the relay chose the amount, so that two orders may be alike; of each there is one by its client order id. */
+function isSizedByRelay(entry: Entry | null): boolean {
+  return isProtective(entry) || isClose(entry);
+}
+
+function isClose(entry: Entry | null): boolean {
+  return entry?.signal?.action === 'close';
 }
 
 /** Finds duplicate orders by content, so that one with another client order id is found too. */

@@ -1,5 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, statusTransitions } from '../../lib/model/outcome.ts';
+import { readAlarms } from './alarms.ts';
 import { logEntry } from './describe.ts';
 import { type Evidence, nameOf, type Violation } from './evidence.ts';
 import type { Writing } from './facts.ts';
@@ -28,21 +29,11 @@ function checkOutcome(evidence: Evidence, entry: Entry, alarmed: ReadonlySet<str
 
 /** The signals that an alarm names. */
 export function findAlarmed(writings: readonly Writing[]): ReadonlySet<string> {
-  const lines = writings.filter(({ kind }) => kind === 'log').flatMap(({ text }) => text.split('\n'));
-  return new Set(lines.flatMap((line) => alarmedBy(line) ?? []));
-}
-
-function alarmedBy(line: string): string | null {
-  // Parsing every line of a long log would take many times as long.
-  if (!line.includes('"alarm":true')) return null;
-  try {
-    const { account, signalId, alarm } = JSON.parse(line) as Record<string, unknown>;
-    const isOne = alarm === true && typeof account === 'string' && typeof signalId === 'string';
-    return isOne ? nameOf({ account, signalId }) : null;
-  } catch {
-    // A line that was cut short is not an alarm.
-    return null;
-  }
+  return new Set(
+    readAlarms(writings)
+      .filter(({ account, signalId }) => account !== '' && signalId !== '')
+      .map(nameOf),
+  );
 }
 
 /** Checks that an entry made only legal status changes, and was `sending` at most once. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import type { Execution } from '../../lib/model/execution.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { createExchangeState } from '../../lib/paper/engine/exchange-state.ts';
@@ -23,7 +24,8 @@ function planOrder(id: string, limitPrice: string): PlannedOrder {
     isQuote: false,
     stopPrice: '60000',
     limitPrice,
-    stopLossAndTakeProfit: null,
+    reduceOnly: false,
+    exits: null,
   };
 }
 
@@ -212,6 +214,31 @@ describe('the audit of a run', () => {
       'exchange 00:00:01.000  order 15 of main, buy 0.0001 BTC_USDT at 60005, open, client order id tr-five',
       'exchange 00:00:01.000  order 16 of main, buy 0.0001 BTC_USDT at 60005, open, client order id tr-five',
     ]);
+  });
+
+  test('says what the follower believes of an order that it counts as closed', () => {
+    const execution: Execution = {
+      revision: 2,
+      readAtMs: 3_500,
+      orders: [
+        {
+          role: 'order',
+          orderId: 15,
+          status: 'filled',
+          endedAtMs: 3_000,
+          filled: '0.0001',
+          filledNotional: '6.0005',
+          fees: {},
+        },
+      ],
+      isFollowed: false,
+    };
+    const [violation] = auditRun(withEntries({ ...entryFive, orderOpen: false, execution }));
+
+    expect(violation?.what).toBe('the ledger counts an open order as closed');
+    expect(violation?.details).toContain(
+      '  00:00:03.500  read, change 2, no longer followed: order 15 filled at 00:00:03.000, 0.0001 filled',
+    );
   });
 
   const lookup = {

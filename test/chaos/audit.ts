@@ -3,6 +3,7 @@ import { checkBalances } from './audit-balances.ts';
 import { checkFills } from './audit-fills.ts';
 import { checkOrders } from './audit-orders.ts';
 import { checkOutcomes } from './audit-outcomes.ts';
+import { checkProtection } from './audit-protection.ts';
 import { checkTerminal } from './audit-terminal.ts';
 import { checkWritings } from './audit-writings.ts';
 import { type Evidence, gatherEvidence, type Violation } from './evidence.ts';
@@ -15,6 +16,7 @@ export function auditRun(facts: Facts): readonly Violation[] {
     checkAlerts,
     checkOutcomes,
     checkOrders,
+    checkProtection,
     checkBalances,
     checkFills,
     checkTerminal,

@@ -1,4 +1,5 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Execution, OrderExecution } from '../../lib/model/execution.ts';
 import type { OrderState } from '../../lib/paper/server/state.ts';
 import { contentOf, type Evidence, nameOf } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
@@ -27,7 +28,7 @@ export function logAlert({ account, signals, flaw, deliveries }: SentAlert): rea
 }
 
 function describeEntry(entry: Entry): readonly string[] {
-  const { status, clientOrderId, orderId, orderOpen, steps, lookup } = entry;
+  const { status, clientOrderId, orderId, orderOpen, steps, lookup, execution } = entry;
   return [
     `ledger ${nameOf(entry)}: ${status}, client order id ${clientOrderId}, order ${orderId}, open ${orderOpen}`,
     ...steps.map(
@@ -37,7 +38,22 @@ function describeEntry(entry: Entry): readonly string[] {
     ...(lookup === null
       ? []
       : [`  looked up ${lookup.count} times, not found ${lookup.notFound} times: ${lookup.finding}`]),
+    ...(execution === null ? [] : describeExecution(execution)),
   ];
+}
+
+/** What the follower believes of the orders, and since when: it decides whether the ledger counts them as open. */
+function describeExecution({ revision, readAtMs, orders, isFollowed }: Execution): readonly string[] {
+  const going = isFollowed ? 'still followed' : 'no longer followed';
+  return [
+    `  ${timeOf(readAtMs)}  read, change ${revision}, ${going}: ${orders.map(describeFollowed).join('; ')}`,
+  ];
+}
+
+function describeFollowed({ role, orderId, status, endReason, endedAtMs, filled }: OrderExecution): string {
+  const reason = endReason === undefined ? '' : ` (${endReason})`;
+  const end = endedAtMs === null ? '' : ` at ${timeOf(endedAtMs)}`;
+  return `${role} ${orderId} ${status}${reason}${end}, ${filled} filled`;
 }
 
 export function describeOrder(order: OrderState): string {

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
+import { readAlarm } from './alarms.ts';
 import { bodyMark } from './alerts.ts';
 import { findFillGaps } from './audit-fills.ts';
+import { findUnfitProtection } from './audit-protection.ts';
 import {
   type Facts,
   openRecords,
@@ -15,7 +17,8 @@ import {
   readWritings,
   type Secret,
 } from './facts.ts';
-import { accounts } from './relay-config.ts';
+import { resolveAbsent } from './operator.ts';
+import { accounts, guardedAccount } from './relay-config.ts';
 import type { RelayKeeper } from './relay-keeper.ts';
 import type { SentAlert } from './sender.ts';
 
@@ -72,14 +75,51 @@ export async function awaitFills({
   }
 }
 
+/**
+ * Waits until what protects the positions fits them, or an alarm says that it does not. The price must not move any more.
+ * Meanwhile an operator settles what is unknown.
+ */
+export async function awaitProtection({
+  folder,
+  paper,
+  keeper,
+  journal,
+}: Pick<RunStage, 'folder' | 'paper' | 'keeper' | 'journal'>): Promise<void> {
+  const records = openRecords(folder);
+  try {
+    await waitUntil(
+      async () => {
+        await resolveAbsent(folder, paper);
+        const unknown = await records.ledger.list({ account: guardedAccount, status: 'unknown', limit: 1 });
+        if ((await records.ledger.dueLookups(Date.now(), 1)).length > 0) await keeper.reconcile();
+        if (unknown.entries.length > 0 || !(await isIdle(records))) return false;
+        const entries = await readEntries(records.ledger, guardedAccount);
+        const exchange = await readExchange(paper.url);
+        const alarms = journal.flatMap((line) => readAlarm(line) ?? []);
+        return findUnfitProtection({ exchange, entries, alarms }).length === 0;
+      },
+      longestFollowMs,
+      protectionPollMs,
+    );
+  } finally {
+    records.close();
+  }
+}
+
+/** It reads all entries of an account. */
+const protectionPollMs = 1_000;
 const pollMs = 100;
 /** What is not settled by then is reported by the audit. */
 const longestWaitMs = 60_000;
-const longestFollowMs = 150_000;
+const longestFollowMs = 180_000;
 
-async function waitUntil(isSo: () => Promise<boolean>, longestMs = longestWaitMs): Promise<void> {
+async function waitUntil(
+  isSo: () => Promise<boolean>,
+  longestMs = longestWaitMs,
+  everyMs = pollMs,
+): Promise<void> {
   const untilMs = performance.now() + longestMs;
-  while (!(await isSo()) && performance.now() < untilMs) await sleep(pollMs);
+  while (!(await isSo()) && performance.now() < untilMs) await sleep(everyMs);
 }
 
 async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
@@ -89,7 +129,7 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
   return true;
 }
 
-/** Stops the relay, and gathers what sender, exchange, ledger and logs say of the run. */
+/** Stops the relay, and then gathers what sender, exchange, ledger and logs say of the run. */
 export async function gatherFacts(
   { folder, paper, keeper, journal, terminal }: RunStage,
   alerts: readonly SentAlert[],
@@ -97,8 +137,9 @@ export async function gatherFacts(
   areFillsAwaited: boolean,
 ): Promise<Facts> {
   const secrets = await collectSecrets(folder);
-  const exchange = await readExchange(paper.url);
   await keeper.stop();
+  // Not before: as long as the relay runs, the ledger learns of fills that an earlier reading of the exchange lacks.
+  const exchange = await readExchange(paper.url);
   // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
   const records = openRecords(folder);
   const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];

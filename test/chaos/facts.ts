@@ -82,12 +82,12 @@ export function openRecords(folder: DataFolder): RelayRecords {
 
 const pageSize = 500;
 
-/** Every entry, oldest first. */
-export async function readEntries(ledger: Ledger): Promise<readonly Entry[]> {
+/** Every entry, oldest first; only those of an account if one is named. */
+export async function readEntries(ledger: Ledger, account?: string): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   let cursor: string | null | undefined;
   while (cursor !== null) {
-    const query = { limit: pageSize, oldestFirst: true };
+    const query = { limit: pageSize, oldestFirst: true, ...(account === undefined ? {} : { account }) };
     const page = await ledger.list(cursor === undefined ? query : { ...query, cursor });
     entries.push(...page.entries);
     cursor = page.next;

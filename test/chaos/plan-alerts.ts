@@ -2,7 +2,8 @@ import { type Decimal, formatDecimal, parseDecimal } from '../../lib/base/decima
 import type { Random } from '../../lib/base/random.ts';
 import type { Flaw, PlannedAlert, PlannedOrder, PlannedSignal } from './alerts.ts';
 import { between, pick } from './chance.ts';
-import { grounds, rehearsalAccount, tickers, tradingAccounts } from './relay-config.ts';
+import { guardedRate, planGuardedAlerts } from './plan-guarded.ts';
+import { grounds, mixedAccount, rehearsalAccount, tickers } from './relay-config.ts';
 
 /** The highest mean rate of signals. Alerts come in bursts, as at the close of a bar. */
 const mostPerSecond = 130;
@@ -62,8 +63,23 @@ export function pricedAmountOf(market: string): string | undefined {
   return termsByTicker[ticker ?? '']?.amount;
 }
 
-/** @param count the number of signals; the last alert may add one or two */
+/**
+ * Alerts of every kind for one trading account, and for the other one alerts whose positions the relay protects.
+ *
+ * @param count the number of signals; the last alert may add one or two
+ */
 export function planAlerts(random: Random, count: number): readonly PlannedAlert[] {
+  const seconds = Math.max(shortestRunSeconds, count / mostPerSecond);
+  const guarded = Math.floor(Math.min(count * largestGuardedShare, seconds * guardedRate));
+  const mixed = planMixedAlerts(random, count - guarded);
+  const ground = { count: guarded, durationMs: mixed.at(-1)?.atMs ?? 0, firstNumber: mixed.length + 1 };
+  const others = planGuardedAlerts(random, firstPrices, ground);
+  return [...mixed, ...others].sort((a, b) => a.atMs - b.atMs);
+}
+
+const largestGuardedShare = 0.25;
+
+function planMixedAlerts(random: Random, count: number): readonly PlannedAlert[] {
   const draw = createDraw(random);
   const signalsPerSecond = Math.min(mostPerSecond, count / shortestRunSeconds);
   const alerts: PlannedAlert[] = [];
@@ -87,7 +103,7 @@ function createDraw(random: Random): (atMs: number) => PlannedAlert {
   let number = 0;
   return (atMs) => {
     number += 1;
-    const account = happens(0.05) ? rehearsalAccount : pick(random, Object.keys(tradingAccounts));
+    const account = happens(0.05) ? rehearsalAccount : mixedAccount;
     const ticker = pick(random, Object.keys(tickers));
     const length = happens(0.06) ? Math.round(between(random, 2, 3)) : 1;
     const isNamed = happens(0.7);
@@ -173,7 +189,8 @@ function planOrder(random: Random, ticker: string, index: number, id: string | n
     limitPrice: isPriced
       ? formatDecimal(kind === 'limit' ? found.price.times(two).minus(price) : price)
       : null,
-    stopLossAndTakeProfit: hasPlanned
+    reduceOnly: false,
+    exits: hasPlanned
       ? { stopLoss: formatDecimal(price.minus(gain)), takeProfit: formatDecimal(price.plus(gain)) }
       : null,
   };

@@ -115,16 +115,21 @@ function planLogLosses(random: Random, durationMs: number, losses: number): read
   }));
 }
 
-const pauseBetweenMovesMs = 250;
+export const pauseBetweenMovesMs = 250;
 /** From the first price, as a part of it. */
 const furthestMove = 0.001;
 
 function planPriceMoves(random: Random, durationMs: number): readonly PriceMove[] {
-  return Array.from({ length: Math.ceil(durationMs / pauseBetweenMovesMs) }, (_, index) => {
-    const [market, price] = pick(random, firstPrices);
-    const factor = parseDecimal(between(random, 1 - furthestMove, 1 + furthestMove).toFixed(6));
-    return { atMs: index * pauseBetweenMovesMs, market, price: price.times(factor).round(1) };
-  });
+  return Array.from({ length: Math.ceil(durationMs / pauseBetweenMovesMs) }, (_, index) => ({
+    atMs: index * pauseBetweenMovesMs,
+    ...drawPriceMove(random),
+  }));
+}
+
+export function drawPriceMove(random: Random): Omit<PriceMove, 'atMs'> {
+  const [market, price] = pick(random, firstPrices);
+  const factor = parseDecimal(between(random, 1 - furthestMove, 1 + furthestMove).toFixed(6));
+  return { market, price: price.times(factor).round(2) };
 }
 
 const byChance = (fault: FaultRequest['fault'], probability: number, delayMs?: number): FaultRequest => ({

@@ -1,9 +1,13 @@
+import { isOrderEnd } from '../../lib/model/order.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
+import type { OrderState } from '../../lib/paper/server/state.ts';
 import { lostResponseOutcome } from '../../lib/relay/settle/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
+import { isProtective } from './audit-protection.ts';
 import { hadResponse, type Violation } from './evidence.ts';
 import type { Facts } from './facts.ts';
 import type { Plan } from './plan.ts';
+import { guardedAccount, tradingAccounts } from './relay-config.ts';
 import type { ChaosRun } from './run.ts';
 import type { SentAlert } from './sender.ts';
 
@@ -84,6 +88,7 @@ export function printOutcomes({ entries, exchange, writings, followed }: Facts):
   counts.sort((a, b) => b.length - a.length);
   row('outcomes', counts.map(({ status, length }) => `${status} ${length}`).join(', '));
   row('orders created', `${exchange.acceptedCreates}`);
+  printProtection({ entries, exchange });
   if (followed !== null) row('fills', `${followed.fills.length} in the ledger`);
   const unknown = entries.filter(({ steps }) => steps.some(({ status }) => status === 'unknown'));
   const settled = unknown.filter(({ status }) => isFinal(status)).length;
@@ -94,6 +99,22 @@ export function printOutcomes({ entries, exchange, writings, followed }: Facts):
   row('once unknown', `${unknown.length}, of which ${settled} were settled since`);
   row('killed while sending', `${caught.length} signals`);
   row('signals with alarms', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
+}
+
+/** What the relay itself placed to protect positions, and how much of what protected one was triggered or filled. */
+function printProtection({ entries, exchange }: Pick<Facts, 'entries' | 'exchange'>): void {
+  const account = tradingAccounts[guardedAccount];
+  const own = new Set(entries.filter(isProtective).map(({ clientOrderId }) => clientOrderId));
+  const ofAccount = exchange.orders.filter((order) => order.account === account);
+  const placed = ofAccount.filter(({ clientOrderId }) => own.has(clientOrderId));
+  const made = ofAccount.filter(({ clientOrderId }) => clientOrderId === '');
+  const fired = (orders: readonly OrderState[]) =>
+    orders.filter(({ activationPrice, filled }) => activationPrice !== null && filled !== '0').length;
+  const standing = [...placed, ...made].filter(({ status }) => !isOrderEnd(status)).length;
+  row(
+    'protection',
+    `${placed.length} orders by the relay and ${made.length} by the exchange; ${fired(placed)} and ${fired(made)} stop-losses filled; ${standing} orders stand`,
+  );
 }
 
 export function printViolations(violations: readonly Violation[]): void {

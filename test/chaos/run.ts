@@ -5,9 +5,10 @@ import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
 import { startPaperExchange } from '../../lib/paper/server/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
-import { awaitFills, gatherFacts, quieten, type RunStage } from './end-run.ts';
+import { awaitFills, awaitProtection, gatherFacts, quieten, type RunStage } from './end-run.ts';
 import type { Facts } from './facts.ts';
 import { fillOften, loseLogOften } from './hazards.ts';
+import { resolveAbsent } from './operator.ts';
 import type { Plan } from './plan.ts';
 import { accounts } from './relay-config.ts';
 import { startKeeper } from './relay-keeper.ts';
@@ -58,6 +59,7 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
     const busyMs = performance.now() - startedAtMs;
     const quietSinceMs = Date.now();
     await quieten(stage);
+    await awaitProtection(stage);
     await awaitFills(stage);
     const facts = await gatherFacts(stage, alerts, quietSinceMs, true);
     const { keeper, disk, refusedWrites } = stage;
@@ -107,6 +109,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
 
 /** Instead of a minute, so that a short run has lookups during the faults. */
 const reconcilePauseMs = 2_000;
+const fullDiskMarginMs = 1_000;
 
 /** Runs all parts of the plan in parallel, each at its time. */
 async function play(stage: Stage, plan: Plan) {
@@ -139,7 +142,17 @@ async function play(stage: Stage, plan: Plan) {
     while (!isOver) {
       await sleep(reconcilePauseMs);
       await keeper.reconcile();
+      if (hasRoom()) await resolveAbsent(folder, paper);
     }
+  }
+
+  /** Another process must not have the database open while the disk is full. */
+  function hasRoom(): boolean {
+    const nowMs = performance.now() - startedAtMs;
+    const isNear = plan.fullDisks.some(
+      ({ fromMs, untilMs }) => fromMs - fullDiskMarginMs < nowMs && nowMs < untilMs + fullDiskMarginMs,
+    );
+    return !disk.isFull && !isNear;
   }
 
   const sending = sendAll().finally(() => {

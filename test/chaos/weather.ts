@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../lib/base/random.ts';
 import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
 import type { PaperControl } from '../../lib/paper/server/control.ts';
-import type { PriceMove, Weather } from './plan.ts';
+import { drawPriceMove, type PriceMove, pauseBetweenMovesMs, type Weather } from './plan.ts';
 
 /** How often each kind of fault has struck; for `down`, the number of outages. */
 export type Strikes = Map<FaultKind, number>;
@@ -25,6 +27,19 @@ export async function playWeathers(
 
 function add(strikes: Strikes, fault: FaultKind, times: number): void {
   strikes.set(fault, (strikes.get(fault) ?? 0) + times);
+}
+
+/** Trades at random prices until the signal comes. */
+export async function keepPricesMoving(
+  control: PaperControl,
+  random: Random,
+  { signal }: AbortController,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { market, price } = drawPriceMove(random);
+    control.setPrice(market, price);
+    await sleep(pauseBetweenMovesMs);
+  }
 }
 
 /** Trades at the planned prices, so that stops are triggered and some orders fill. */

@@ -6,12 +6,13 @@ import { locateDataFolder } from '../../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import { startPaperExchange } from '../../../lib/paper/server/server.ts';
 import { between, pick } from '../chance.ts';
-import { gatherFacts, quieten, type RunStage } from '../end-run.ts';
+import { awaitProtection, gatherFacts, quieten, type RunStage } from '../end-run.ts';
 import type { Facts } from '../facts.ts';
 import { planAlerts } from '../plan-alerts.ts';
 import { accounts } from '../relay-config.ts';
 import { startKeeper } from '../relay-keeper.ts';
 import { type SentAlert, sendAlert } from '../sender.ts';
+import { keepPricesMoving } from '../weather.ts';
 import type { CutCounts } from './disk-file.ts';
 import type { PowerMutant } from './mutants.ts';
 import { createPlayedDisk, type PlayedDisk } from './played-disk.ts';
@@ -57,12 +58,18 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
     // No mutant needs a new folder to show its defect.
     if (plan.mutant === null) await cutFirstStarts(stage);
     power.mode = 'cuts';
-    const alerts = await cutWhileAlertsArrive(stage, plan);
+    const prices = new AbortController();
+    // A source of its own: how often it is asked depends on the time that the run takes.
+    const moving = keepPricesMoving(paper.control, createRandom(plan.seed + 1), prices);
+    const alerts = await cutWhileAlertsArrive(stage, plan).finally(() => prices.abort());
+    await moving;
     power.mode = 'calm';
     paper.control.clearFaults();
     await keeper.waitUntilReady();
     const quietSinceMs = Date.now();
     await quieten(stage);
+    // What a mutant has lost protects nothing, and is found all the same.
+    if (plan.mutant === null) await awaitProtection(stage);
     const facts = await gatherFacts(stage, alerts, quietSinceMs, false);
     return {
       facts,
@@ -85,7 +92,7 @@ async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   process.once('exit', disk.remove);
   // The relay makes the folder itself, so that the power can be cut while it does.
   const folder = locateDataFolder(join(disk.path, 'data'));
-  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed });
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
   paper.control.addFault({ fault: 'delay', probability: 0.3, delayMs: 30 });
   paper.control.addFault({ fault: 'drop_after', probability: 0.03 });
   const power = createPowerSupply(disk, random, mutant);
