@@ -67,10 +67,11 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        // `npm run test:deploy`, `npm run test:clients` and `npm run test:server` run these: they need what others install.
+        // `npm run test:deploy`, `test:clients`, `test:server` and `test:browser` run these: they install what they need.
         '<rootDir>/test/deploy/',
         '<rootDir>/test/server/',
         '<rootDir>/test/clients/',
+        '<rootDir>/test/browser/',
         ...[...proofFiles, ...apartFiles].map(fromRoot),
       ],
     },

@@ -4,7 +4,7 @@ import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './session/open-session.ts';
 import { describeTarget, type Session, type Target } from './session/session.ts';
 import { type Cell, paint } from './show/print.ts';
-import { type Terminal, terminalOf } from './show/terminal.ts';
+import { programOf, type Terminal, terminalOf } from './show/terminal.ts';
 import { fitLines } from './show/wrap-text.ts';
 
 /** What a command works with. */
@@ -26,11 +26,19 @@ export interface GlobalOptions extends SessionOptions {
   readonly json?: boolean;
 }
 
+const sessions = new WeakMap<Command, Session>();
+
+/** Gives a program a session that is open already. Its commands use it, whatever their options say, and leave it open. */
+export function attachSession(program: Command, session: Session): void {
+  sessions.set(program, session);
+}
+
 /** Opens a session, runs the command in it, and always closes the session. */
 export async function runCommand(command: Command, run: (context: Context) => Promise<void>): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
   const terminal = terminalOf(command);
-  const session = await openSession(options, terminal);
+  const attached = sessions.get(programOf(command));
+  const session = attached ?? (await openSession(options, terminal));
   const { target } = session;
   const isJson = json === true;
   const print: Context['print'] = (document, text) => {
@@ -49,7 +57,7 @@ export async function runCommand(command: Command, run: (context: Context) => Pr
         print({ target: session.target, ...document }, () => `${paint(headOf(session.target))}\n${text()}`),
     });
   } finally {
-    session.close();
+    if (attached === undefined) session.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { addBalanceCommands } from './commands/balances.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addCloseCommand } from './commands/close.ts';
 import { addCloseAllCommand } from './commands/close-all.ts';
+import { addDashboardCommand } from './commands/dashboard.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -78,7 +79,8 @@ function listOptions({ options, commands }: Command): readonly Option[] {
   return [...options, ...commands.flatMap(listOptions)];
 }
 
-function createProgram(terminal: Terminal): Command {
+/** All commands, on a terminal. */
+export function createProgram(terminal: Terminal): Command {
   const relay = new Command('relay')
     .usage('<command> [options]')
     .description('Operates a relay: one that was started with `npm start`, or one on AWS (--stack).')
@@ -118,6 +120,7 @@ function createProgram(terminal: Terminal): Command {
   addProtectCommand(relay);
   relay.commandsGroup('Operation:');
   addInitCommand(relay);
+  addDashboardCommand(relay, createProgram);
   addDoctorCommands(relay);
   addSecretCommands(relay);
   addBackupCommands(relay);

@@ -8,6 +8,8 @@ import { createTemplate, templatesOf } from '../../lib/signals/message-template.
 export interface GreetingFacts {
   readonly relayUrl: string;
   readonly exchangeUrl: string;
+  /** Of the operator's page, with its token if this goes to a terminal; null: there is none. */
+  readonly pageUrl: string | null;
   /** Whether orders trade real money. */
   readonly isLive: boolean;
   readonly dialect: Dialect;
@@ -36,11 +38,11 @@ const usualColumns = 80;
  * or a folder is longer, so that the URL and each command can be copied.
  */
 export function writeGreeting(facts: GreetingFacts): string {
-  const { account, webhookUrl } = facts;
+  const { account, pageUrl, webhookUrl } = facts;
   return `
   relay           ${facts.relayUrl}
 ${writeExchange(facts)}
-  data            ${facts.data}
+${pageUrl === null ? '' : `  page            ${pageUrl}\n`}  data            ${facts.data}
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
 ${writeNotes(facts)}
   The webhook of account ${account.name}, which is secret:

@@ -13,14 +13,15 @@ import type { Account } from '../../lib/model/account.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import { checkDataFolder, checkWritable } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
-import { describeLiveOnPaper, writeFolder, writeGreeting } from './greeting.ts';
+import { describeLiveOnPaper, type GreetingFacts, writeFolder, writeGreeting } from './greeting.ts';
 import { checkLiveConfig, checkLiveKeys } from './live-start.ts';
 import { loadStartConfig } from './load-start-config.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput, liveService } from './log-output.ts';
 import { openExchange, type RunExchange } from './open-exchange.ts';
+import { type RunningPage, startPage } from './page.ts';
 import { createSenderCheck } from './senders.ts';
-import { addStartOptions, refusePaperOptions, type StartOptions } from './start-options.ts';
+import { addStartOptions, refusePaperOptions, type StartOptions, usualPagePort } from './start-options.ts';
 import { stopBySignal } from './stop-by-signal.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -94,7 +95,10 @@ async function start(options: StartOptions): Promise<void> {
   starting.defer(() => relay.close());
   recordRun(folder, runOf(options, exchange, relay.url), log);
 
+  const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
+  starting.defer(() => page?.close());
   const greeting = await greet(options, host, folder, exchange, {
+    pageUrl: page === null ? null : addressOf(page),
     data,
     relayUrl: relay.url,
     paused: await relay.listPaused(),
@@ -119,6 +123,16 @@ async function start(options: StartOptions): Promise<void> {
 function needsSenderCheck({ live, host, reverseProxy, allowFrom }: StartOptions): boolean {
   const isOwnMachineAlone = ['127.0.0.1', '::1', 'localhost'].includes(host);
   return live || !isOwnMachineAlone || reverseProxy.length > 0 || allowFrom.length > 0;
+}
+
+/** The token belongs to the person at the terminal, and into no file. */
+function addressOf({ url, entryUrl }: RunningPage): string {
+  return process.stdout.isTTY ? entryUrl : `${url}  (only a terminal gets its token)`;
+}
+
+/** Without a wish for one, the page gives way to whatever has its port. */
+function pagePortOf({ pagePort }: Pick<StartOptions, 'pagePort'>) {
+  return { port: pagePort ?? usualPagePort, isAnyPortFine: pagePort === undefined };
 }
 
 /** Makes tokens, and keys where they are known. A live folder is marked as such before anything else is stored in it. */
@@ -172,7 +186,7 @@ async function greet(
   { settings }: HostConfig,
   folder: DataFolder,
   exchange: RunExchange,
-  facts: { readonly data: string; readonly relayUrl: string; readonly paused: readonly string[] },
+  facts: Pick<GreetingFacts, 'data' | 'relayUrl' | 'pageUrl' | 'paused'>,
 ): Promise<string> {
   const accounts = Object.values(settings.accounts);
   const [account] = accounts as [Account];
@@ -209,6 +223,6 @@ function recordRun(folder: DataFolder, run: Run, log: Log): void {
 function explainError(error: unknown): string {
   const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
-    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
+    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port, --paper-port and --page-port`;
   return explainConfigError(error) ?? describeError(error);
 }

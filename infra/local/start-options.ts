@@ -9,6 +9,9 @@ export interface StartOptions {
   readonly port: number;
   readonly host: string;
   readonly paperPort: number;
+  /** Absent: the usual one, or any free one. */
+  readonly pagePort?: number;
+  readonly page: boolean;
   /** Absent: `.relay` on paper, `.relay-live` with `live`. */
   readonly data?: string;
   readonly config?: string;
@@ -21,6 +24,8 @@ export interface StartOptions {
   readonly publicUrl?: string;
   readonly pingUrl?: string;
 }
+
+export const usualPagePort = 8070;
 
 /** Adds the options of `npm start`. */
 export function addStartOptions(program: Command): Command {
@@ -44,6 +49,13 @@ export function addStartOptions(program: Command): Command {
     .addOption(
       portOption('--paper-port <number>', 'port of the paper exchange; 0 takes any free one').default(8090),
     )
+    .addOption(
+      portOption('--page-port <number>', "port of the operator's page; 0 takes any free one").default(
+        undefined,
+        `${usualPagePort}, or any free one`,
+      ),
+    )
+    .option('--no-page', "do not serve the operator's page; `npx relay dashboard` serves it, too")
     .addOption(
       new Option(
         '--data <folder>',

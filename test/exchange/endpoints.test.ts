@@ -9,6 +9,7 @@ import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { cancelConditional } from '../../lib/exchange/endpoints/cancel-conditional.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { candles } from '../../lib/exchange/endpoints/candles.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
@@ -116,6 +117,8 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'order-deals': (client) => client.call(orderDeals, { orderId: 4_180_284_841, limit: 100, offset: 0 }),
   'cancel-conditional': (client) =>
     client.call(cancelConditional, { market: 'BTC_USDT', id: 117_703_764_513 }),
+  candles: (client) =>
+    client.call(candles, { market: 'BTC_USDT', interval: '1h', start: 1_594_166_400, limit: 2 }),
   'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
 };
 

@@ -97,6 +97,8 @@ export async function openWorld(options: {
   /** Absent: nobody is told of anything. */
   readonly notices?: NoticeSettings;
   readonly ways?: Ways;
+  /** Absent: the relay does not follow by itself. */
+  readonly followEveryMs?: number;
   /** Where relay and paper exchange keep everything; absent: the relay in a folder that goes with the world. */
   readonly folder?: DataFolder;
 }): Promise<World> {
@@ -116,7 +118,7 @@ export async function openWorld(options: {
     settings,
     exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
-    followEveryMs: 3_600_000,
+    followEveryMs: options.followEveryMs ?? 3_600_000,
     clock,
     log,
     tellEveryMs: 3_600_000,

@@ -17,6 +17,7 @@ const main = settings.accounts['main'] as Account;
 const facts: GreetingFacts = {
   relayUrl: 'http://127.0.0.1:8080',
   exchangeUrl: 'http://127.0.0.1:8090',
+  pageUrl: 'http://127.0.0.1:8070/#token=page-token',
   isLive: false,
   dialect: 'live',
   isFrozen: false,

@@ -157,6 +157,23 @@ describe('npm start', () => {
     expect(lines.at(-1)).toBe('ready');
   });
 
+  test('serves the page beside the relay, at an address without its token: this is no terminal', async () => {
+    const lines = await start();
+    const line = lines.find((each) => each.startsWith('  page ')) ?? '';
+    const [, url = ''] =
+      /(http:\/\/127\.0\.0\.1:\d+) {2}\(only a terminal gets its token\)$/.exec(line) ?? [];
+
+    const [page, script, call] = await Promise.all([
+      fetch(url),
+      fetch(`${url}/page.js`),
+      fetch(`${url}/api/about`),
+    ]);
+
+    expect([page.status, script.status, call.status]).toEqual([200, 200, 401]);
+    expect(lines.join('\n')).not.toContain('#token=');
+    expect(lines.at(-1)).toBe('ready');
+  });
+
   test('prints its options and starts nothing for --help', async () => {
     const help = spawn(process.execPath, ['bin/run.cjs', 'infra/local/main.ts', '--help', '--data', data], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -167,6 +184,8 @@ describe('npm start', () => {
     for (const option of [
       '--port <number>',
       '--paper-port <number>',
+      '--page-port <number>',
+      '--no-page',
       '--data <folder>',
       '--dialect <name>',
       '--frozen',
