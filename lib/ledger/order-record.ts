@@ -59,6 +59,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly endedAtMs: number | null;
   /** Everything that told of a fill. */
   readonly sightings: readonly Sighting[];
+  /** The stop-losses first. Of each role one, unless the exchange has made one for each fill. */
   readonly exits: readonly ExitRecord[];
 
   /** As its response, the response that ended its rest, or the lookup that found it reported it; null when none did. */
@@ -202,11 +203,17 @@ function findCancelled(
 
 function listExits(entry: Entry): readonly ExitRecord[] {
   const wanted = wantedExitsOf(entry);
-  return (['stop_loss', 'take_profit'] as const).flatMap((role) => {
+  return (['stop_loss', 'take_profit'] as const).flatMap((role): readonly ExitRecord[] => {
     const asked = wanted.find((exit) => exit.role === role);
-    const order = orderOf(entry.execution, role);
-    if (asked === undefined && order === null) return [];
-    return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
+    const orders = entry.execution?.orders.filter((order) => order.role === role) ?? [];
+    if (orders.length === 0) return asked === undefined ? [] : [{ ...asked, order: null }];
+    return orders.map((order) => ({
+      role,
+      price: decimalIn(order.price),
+      isReported: true,
+      ...asked,
+      order,
+    }));
   });
 }
 

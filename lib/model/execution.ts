@@ -73,6 +73,8 @@ export interface OrderExecution {
   readonly fees: Readonly<Record<string, DecimalText>>;
   /** The trigger price of a stop-loss, or the limit price of a take-profit. */
   readonly price?: DecimalText;
+  /** In base units. Present for an exit that may be for a part of its order alone, of which there can be several. */
+  readonly amount?: DecimalText;
 }
 
 /** Amounts in base units, by id of the signal of a buy. */

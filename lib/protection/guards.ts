@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order, type Side } from '../model/order.ts';
-import { exitRoles, type OrderSignal } from '../model/signal.ts';
+import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
@@ -39,6 +39,8 @@ export interface StandingExit {
   readonly isTriggered: boolean;
   /** Whether the exchange made it of an order. */
   readonly isMade: boolean;
+  /** Present if it made it of a fill, and may have made others of other fills. */
+  readonly isPart?: true;
   /** Whether it goes: with the take-profit of its pair, or because another one takes its place. */
   readonly isLeaving: boolean;
   /** What it was to protect before that was rounded, without what it has sold, in base units; absent: not known. */
@@ -139,7 +141,10 @@ function besideStanding(wanted: WantedGuard, { records, view }: Known): Guard {
     return listed === undefined ? (fresh ?? []) : describeListed(listed, exit);
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
-  const isAwaitedFirst = known.length === 0 && isAwaited(wanted, view);
+  const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? wanted.amount), zero);
+  // Of an order that fills in parts the exchange may make exits with each of them.
+  const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
+  const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
   return {
     ...wanted,
     standing,
@@ -220,6 +225,8 @@ interface KnownExit extends OwnExit {
 /** What the relay itself knows of an exit. */
 interface OwnExit {
   readonly isMade: boolean;
+  /** Whether it may be for a part of the order alone. */
+  readonly isPart: boolean;
   /** The price that the relay asked for; null for one that the exchange made. */
   readonly askedPrice: Decimal | null;
   /** What it was to protect before that was rounded, in base units; null when nothing says it. */
@@ -237,12 +244,12 @@ function knownExits(
   records: readonly OrderRecord[],
 ): readonly KnownExit[] {
   const exits = part === undefined ? (record?.exits ?? []) : [];
-  const pair = exits.flatMap(({ order }) => order?.orderId ?? []);
   const made = exits.flatMap((exit): readonly KnownExit[] => {
     if (exit.role !== role || exit.order === null) return [];
-    const { orderId, status, endReason } = exit.order;
+    const { orderId, status, endReason, amount } = exit.order;
     const isCancelled = wasCancelled(status, endReason);
-    const own = { isMade: true, askedPrice: null, exact: null, pair };
+    const pair = pairOf(exits, orderId);
+    const own = { isMade: true, isPart: amount !== undefined, askedPrice: null, exact: null, pair };
     return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
   });
   const kept = records.filter(
@@ -250,6 +257,15 @@ function knownExits(
       status === 'placed' && protects?.of === of && protects.role === role && protects.part === part,
   );
   return [...made, ...kept.flatMap((one) => keptExit(one) ?? [])];
+}
+
+/** The exits of one fill are made together, so that of each kind they come in the same order. */
+function pairOf(exits: OrderRecord['exits'], orderId: number): readonly number[] {
+  const idsOf = (role: ExitRole) =>
+    exits.flatMap((exit) => (exit.role === role ? (exit.order?.orderId ?? []) : [])).sort((a, b) => a - b);
+  const lists = exitRoles.map(idsOf);
+  const place = Math.max(...lists.map((ids) => ids.indexOf(orderId)));
+  return lists.flatMap((ids) => ids[place] ?? []);
 }
 
 function keptExit(record: OrderRecord): KnownExit | null {
@@ -262,6 +278,7 @@ function keptExit(record: OrderRecord): KnownExit | null {
   return {
     orderId,
     isMade: false,
+    isPart: false,
     askedPrice: price,
     exact,
     pair: [],
@@ -292,7 +309,7 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
-function describeListed(order: Order, { isMade, askedPrice, exact, pair }: OwnExit): StandingExit {
+function describeListed(order: Order, { isMade, isPart, askedPrice, exact, pair }: OwnExit): StandingExit {
   const { orderId, side, amount, remaining, reduceOnly, activationPrice, activated, positionSide } = order;
   return {
     orderId,
@@ -304,6 +321,7 @@ function describeListed(order: Order, { isMade, askedPrice, exact, pair }: OwnEx
     isLeaving: false,
     ...(exact === null ? {} : { exact: exact.minus(amount.minus(remaining)) }),
     ...(pair.length === 0 ? {} : { pair }),
+    ...(isPart ? { isPart } : {}),
   };
 }
 

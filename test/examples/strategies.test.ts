@@ -135,7 +135,7 @@ test('Every example trades here', () => {
 });
 
 const alerts = 20;
-const seeds = [1, 2];
+const seeds = [1];
 const spotCase: Case = { grounds: [spot], strategy: onSpot, checked: 'stops' };
 const entering = 'tradingview-entry-with-exits.json';
 const runs = [...Object.entries(cases), [entering, spotCase] as const].flatMap(

@@ -12,6 +12,7 @@ import { findWrongFollowing } from './follow-invariants.ts';
 import { findUnfitExits } from './guard-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
+import { findWrongProtection } from './kept-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
 import { findAfterLosses } from './loss-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
@@ -70,8 +71,12 @@ export const invariants = {
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most twelve orders a minute are sent in a market to protect positions',
   I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
-  I40: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
-  I41: 'the profit that a report adds up is the change of the collateral at the exchange',
+  I40: 'a stop-loss that follows the price never moves back',
+  I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
+  I42: 'an order that protects a position is not larger than a position that was read',
+  I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
+  I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
+  I45: 'the profit that a report adds up is the change of the collateral at the exchange',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -127,5 +132,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findUnfitSpotStops(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
+    ...findWrongProtection(facts),
   ];
 }

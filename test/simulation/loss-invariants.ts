@@ -32,7 +32,7 @@ interface Known {
 }
 
 function broken(text: string): Violation {
-  return { invariant: 'I40', harm: 'other', text };
+  return { invariant: 'I44', harm: 'other', text };
 }
 
 interface ReadPosition {

@@ -19,7 +19,7 @@ export function findWrongProfits(facts: Facts): readonly Violation[] {
     const changed = collateralOf(facts.exchange, account).minus(collateralOf(start, account));
     if (reported.minus(changed).abs().lte(tolerance)) return [];
     const text = `the report of ${account} says ${formatDecimal(reported)}, and its collateral has changed by ${formatDecimal(changed)}`;
-    return [{ invariant: 'I41', harm: 'silent', text }];
+    return [{ invariant: 'I45', harm: 'silent', text }];
   });
 }
 
