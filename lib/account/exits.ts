@@ -1,5 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { decimalIn } from '../base/json.ts';
+import type { ExitRecord, OrderRecord } from '../ledger/order-record.ts';
 import type { WantedExit } from '../ledger/sent-order.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { exitPriceOf, type Order, oppositeOf, type PositionSide, type Side } from '../model/order.ts';
@@ -27,10 +28,21 @@ export interface EntryExits extends Pick<OrderRecord, 'signalId' | 'market' | 'f
 export function exitsOf({ signalId, market, side, filled, ...record }: OrderRecord): EntryExits | null {
   if (side === null || record.spot !== null) return null;
   const ids = record.exits.flatMap(({ order }) => order?.orderId ?? []);
-  const awaited = record.isFollowed === false ? [] : record.exits.filter(({ order }) => order === null);
+  const awaited =
+    record.isFollowed === false ? [] : record.exits.filter((exit) => isAwaited(exit, record.exits, filled));
   if (ids.length + awaited.length === 0) return null;
   const { positionSide = 'BOTH', orderId: entryOrderId } = record;
   return { signalId, market, side: oppositeOf(side), positionSide, entryOrderId, filled, ids, awaited };
+}
+
+/** Whether the exchange may still make such an exit: none was seen, or none for a part of what was filled. */
+function isAwaited({ role, order }: ExitRecord, exits: readonly ExitRecord[], filled: Decimal): boolean {
+  if (order === null) return true;
+  const orders = exits.flatMap((exit) => (exit.role === role ? (exit.order ?? []) : []));
+  const isLast = orders.at(-1)?.orderId === order.orderId;
+  const parts = orders.map(({ amount }) => decimalIn(amount));
+  const rest = parts.reduce<Decimal>((left, part) => (part === null ? zero : left.minus(part)), filled);
+  return isLast && rest.gt(zero);
 }
 
 /** An order of the exchange's lists. */

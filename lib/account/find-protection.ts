@@ -101,12 +101,14 @@ function isEntryOf(
 
 function openExits(entry: Entry, role: OrderRole): readonly KnownExit[] {
   const record = orderRecordOf(entry);
-  const exit = followedAs(record, role);
-  const { followed, readAtMs = null } = record ?? {};
-  if (exit === null || !isStillOpen(exit.status) || readAtMs === null) return [];
-  const { orderId, price } = exit;
-  const amount = decimalIn(followed?.filled);
-  return [{ signalId: entry.signalId, orderId, price: decimalIn(price), amount, readAtMs }];
+  const { exits = [], followed, readAtMs = null } = record ?? {};
+  if (readAtMs === null) return [];
+  return exits.flatMap(({ role: own, order }) => {
+    if (own !== role || order === null || !isStillOpen(order.status)) return [];
+    const { orderId, price } = order;
+    const amount = decimalIn(order.amount ?? followed?.filled);
+    return [{ signalId: entry.signalId, orderId, price: decimalIn(price), amount, readAtMs }];
+  });
 }
 
 /** An order that the relay has placed to keep the protection of a position. */

@@ -11,6 +11,8 @@ export interface KnownEntry {
   readonly stored: SignalEntry | null;
   /** Whether no older signal of its account and market waits. */
   readonly isOldest: boolean;
+  /** Whether a worker executes it since before it was stored in this row: its first write was lost. */
+  readonly isStoredAgain: boolean;
 }
 
 /**
@@ -43,5 +45,19 @@ export function refuseWhileHeld(entry: NewEntry, held: Entry | null): void {
   throw new RelayError(
     'store_unavailable',
     `another alert with the id "${signalId}" of account ${account} could not be stored, and its execution has not ended`,
+  );
+}
+
+/**
+ * To be called before a signal is sent. Throws when its worker began with a write that was lost, and others of its market were
+ * stored before it was stored again: they come first.
+ *
+ * @throws RelayError `earlier_signals_wait`
+ */
+export function refuseOvertaking({ account, signalId }: EntryKey, known: KnownEntry | null): void {
+  if (known === null || known.isOldest || !known.isStoredAgain) return;
+  throw new RelayError(
+    'earlier_signals_wait',
+    `signal "${signalId}" of account ${account} was stored again after others of its market, which are executed first`,
   );
 }

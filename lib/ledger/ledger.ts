@@ -142,7 +142,8 @@ export interface Ledger {
    * After this, the order may be sent once and counts as open. Every order that became `sending` counts
    * against the limit, whatever its outcome; cancellations do not.
    *
-   * @throws RelayError `entry_conflict` when there is no such entry
+   * @throws RelayError `entry_conflict` when there is no such entry; `earlier_signals_wait` when it was lost, and stored again
+   * after others of its market
    */
   start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started>;
 

@@ -6,6 +6,7 @@ import {
   type OrderExecution,
   type OrderRole,
   orderOf,
+  type SoldOf,
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
@@ -58,6 +59,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly endedAtMs: number | null;
   /** Everything that told of a fill. */
   readonly sightings: readonly Sighting[];
+  /** The stop-losses first. Of each role one, unless the exchange has made one for each fill. */
   readonly exits: readonly ExitRecord[];
 
   /** As its response, the response that ended its rest, or the lookup that found it reported it; null when none did. */
@@ -74,6 +76,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly readAtMs: number | null;
   /** Whether more can become of it and its exits; null before it was followed. */
   readonly isFollowed: boolean | null;
+  /** What it sold of buys that are not followed any more, by id of their signals, in base units. */
+  readonly soldOf: SoldOf;
   /** What a cancellation found; null when none did, or when the order was gone and its end is known. */
   readonly cancelled: CancelledFill | null;
 }
@@ -145,6 +149,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     followed,
     readAtMs: execution?.readAtMs ?? null,
     isFollowed: execution?.isFollowed ?? null,
+    soldOf: execution?.soldOf ?? {},
     cancelled: findCancelled(entry, followed, reports),
   };
   return { ...record, sightings: listSightings(record), exits: listExits(entry) };
@@ -198,11 +203,17 @@ function findCancelled(
 
 function listExits(entry: Entry): readonly ExitRecord[] {
   const wanted = wantedExitsOf(entry);
-  return (['stop_loss', 'take_profit'] as const).flatMap((role) => {
+  return (['stop_loss', 'take_profit'] as const).flatMap((role): readonly ExitRecord[] => {
     const asked = wanted.find((exit) => exit.role === role);
-    const order = orderOf(entry.execution, role);
-    if (asked === undefined && order === null) return [];
-    return [{ role, price: decimalIn(order?.price), isReported: order !== null, ...asked, order }];
+    const orders = entry.execution?.orders.filter((order) => order.role === role) ?? [];
+    if (orders.length === 0) return asked === undefined ? [] : [{ ...asked, order: null }];
+    return orders.map((order) => ({
+      role,
+      price: decimalIn(order.price),
+      isReported: true,
+      ...asked,
+      order,
+    }));
   });
 }
 

@@ -19,7 +19,7 @@ import {
   type Started,
 } from './ledger.ts';
 import { createConflict, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
-import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
+import { type LedgerWatch, refuseOvertaking, refuseWhileHeld } from './ledger-watch.ts';
 import { SqliteArrivals } from './sqlite-arrivals.ts';
 import { type EntryRow, entryOf, entryRowOf, prepareLedger, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
@@ -126,6 +126,7 @@ class SqliteLedger implements Ledger {
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
+    refuseOvertaking(key, this.#watch?.find(key) ?? null);
     const { atMs } = step;
     const text = formatStep(step);
     const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;

@@ -73,7 +73,12 @@ export interface OrderExecution {
   readonly fees: Readonly<Record<string, DecimalText>>;
   /** The trigger price of a stop-loss, or the limit price of a take-profit. */
   readonly price?: DecimalText;
+  /** In base units. Present for an exit that may be for a part of its order alone, of which there can be several. */
+  readonly amount?: DecimalText;
 }
+
+/** Amounts in base units, by id of the signal of a buy. */
+export type SoldOf = Readonly<Record<string, DecimalText>>;
 
 /** What became of the orders of a signal after it was placed. */
 export interface Execution {
@@ -94,6 +99,11 @@ export interface Execution {
   readonly unprotectedAtMs?: number;
   /** Present if a close has ended its exits with the position: it needs none any more. */
   readonly exitsEnded?: true;
+  /**
+   * Of a spot sale: what it sold of each buy with a stop-loss that is not followed any more, by id of the signal of the
+   * buy, in base units. It counts against no other buy. Absent: nothing.
+   */
+  readonly soldOf?: SoldOf;
 }
 
 /** The order that plays a part for its signal; null when nothing is known of it. */

@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order, type Side } from '../model/order.ts';
-import { exitRoles, type OrderSignal } from '../model/signal.ts';
+import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
@@ -39,6 +39,8 @@ export interface StandingExit {
   readonly isTriggered: boolean;
   /** Whether the exchange made it of an order. */
   readonly isMade: boolean;
+  /** Present if it made it of a fill, and may have made others of other fills. */
+  readonly isPart?: true;
   /** Whether it goes: with the take-profit of its pair, or because another one takes its place. */
   readonly isLeaving: boolean;
   /** What it was to protect before that was rounded, without what it has sold, in base units; absent: not known. */
@@ -71,7 +73,7 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, replaced: cancelledBySelf(view), gone: goneBySelf(view), view };
+  const known = { records, view };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
@@ -80,21 +82,26 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
   };
 }
 
-function cancelledBySelf({ entries, taken }: Pick<GuardView, 'entries' | 'taken'>): ReadonlySet<number> {
-  return new Set([...replacedIn(entries), ...(taken ?? [])]);
+/** The exits that the relay itself has cancelled. */
+interface OwnCancels {
+  /** That nobody else need have cancelled it. */
+  mayBeOwn(orderId: number): boolean;
+  /** That it has ended: the exchange has said so, or no list shows one that the relay meant to cancel. */
+  hasEnded(orderId: number): boolean;
 }
 
-/**
- * The orders that have gone because the relay has cancelled them. One that it only meant to cancel may still stand, as when it
- * was killed before: then a list shows it.
- */
-function goneBySelf({
+function cancelledBySelf({
   entries,
-  taken = new Set(),
   open,
-}: Pick<GuardView, 'entries' | 'taken' | 'open'>): ReadonlySet<number> {
-  const listed = new Set(open.map(({ orderId }) => orderId));
-  return new Set([...replacedIn(entries), ...[...taken].filter((orderId) => !listed.has(orderId))]);
+  taken = new Set(),
+}: Pick<GuardView, 'entries' | 'open' | 'taken'>): OwnCancels {
+  const confirmed = replacedIn(entries);
+  // The relay may have been killed, or found no list, before it could cancel what it meant to.
+  const isListed = (id: number) => open.some(({ orderId }) => orderId === id);
+  return {
+    mayBeOwn: (id) => confirmed.has(id) || taken.has(id),
+    hasEnded: (id) => confirmed.has(id) || (taken.has(id) && !isListed(id)),
+  };
 }
 
 /** A stop-loss that this relay has placed on spot, and that holds a part of the balance. */
@@ -108,11 +115,11 @@ export interface HoldingStop {
 
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>): readonly HoldingStop[] {
-  const gone = goneBySelf(view);
+  const own = cancelledBySelf(view);
   return listRecords(view.entries).flatMap((record) => {
     const { protects, spot, status } = record;
     const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
-    if (protects === null || kept === null || !isOpen(kept.state) || gone.has(kept.orderId)) return [];
+    if (protects === null || kept === null || !isOpen(kept.state) || own.hasEnded(kept.orderId)) return [];
     const { orderId, fresh } = kept;
     const listed = view.open.find((order) => order.orderId === orderId);
     const amount = listed?.remaining ?? fresh?.remaining ?? null;
@@ -122,27 +129,27 @@ export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>
 
 interface Known {
   readonly records: readonly OrderRecord[];
-  /** What the relay has cancelled itself, or meant to. */
-  readonly replaced: ReadonlySet<number>;
-  /** What of that stands no more. */
-  readonly gone: ReadonlySet<number>;
   readonly view: GuardView;
 }
 
-function besideStanding(wanted: WantedGuard, { records, replaced, gone, view }: Known): Guard {
+function besideStanding(wanted: WantedGuard, { records, view }: Known): Guard {
+  const own = cancelledBySelf(view);
   const known = knownExits(wanted, records);
-  const live = known.filter(({ state, orderId }) => isOpen(state) && !gone.has(orderId));
-  const standing = live.flatMap(({ orderId, fresh, ...own }) => {
+  const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
+  const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    return listed === undefined ? (fresh ?? []) : describeListed(listed, own);
+    return listed === undefined ? (fresh ?? []) : describeListed(listed, exit);
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
-  const isAwaitedFirst = known.length === 0 && isAwaited(wanted, view);
+  const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? wanted.amount), zero);
+  // Of an order that fills in parts the exchange may make exits with each of them.
+  const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
+  const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
   return {
     ...wanted,
     standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased: newest?.isCancelled === true && !replaced.has(newest.orderId),
+    isReleased: newest?.isCancelled === true && !own.mayBeOwn(newest.orderId),
   };
 }
 
@@ -218,6 +225,8 @@ interface KnownExit extends OwnExit {
 /** What the relay itself knows of an exit. */
 interface OwnExit {
   readonly isMade: boolean;
+  /** Whether it may be for a part of the order alone. */
+  readonly isPart: boolean;
   /** The price that the relay asked for; null for one that the exchange made. */
   readonly askedPrice: Decimal | null;
   /** What it was to protect before that was rounded, in base units; null when nothing says it. */
@@ -235,12 +244,12 @@ function knownExits(
   records: readonly OrderRecord[],
 ): readonly KnownExit[] {
   const exits = part === undefined ? (record?.exits ?? []) : [];
-  const pair = exits.flatMap(({ order }) => order?.orderId ?? []);
   const made = exits.flatMap((exit): readonly KnownExit[] => {
     if (exit.role !== role || exit.order === null) return [];
-    const { orderId, status, endReason } = exit.order;
+    const { orderId, status, endReason, amount } = exit.order;
     const isCancelled = wasCancelled(status, endReason);
-    const own = { isMade: true, askedPrice: null, exact: null, pair };
+    const pair = pairOf(exits, orderId);
+    const own = { isMade: true, isPart: amount !== undefined, askedPrice: null, exact: null, pair };
     return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
   });
   const kept = records.filter(
@@ -248,6 +257,15 @@ function knownExits(
       status === 'placed' && protects?.of === of && protects.role === role && protects.part === part,
   );
   return [...made, ...kept.flatMap((one) => keptExit(one) ?? [])];
+}
+
+/** The exits of one fill are made together, so that of each kind they come in the same order. */
+function pairOf(exits: OrderRecord['exits'], orderId: number): readonly number[] {
+  const idsOf = (role: ExitRole) =>
+    exits.flatMap((exit) => (exit.role === role ? (exit.order?.orderId ?? []) : [])).sort((a, b) => a - b);
+  const lists = exitRoles.map(idsOf);
+  const place = Math.max(...lists.map((ids) => ids.indexOf(orderId)));
+  return lists.flatMap((ids) => ids[place] ?? []);
 }
 
 function keptExit(record: OrderRecord): KnownExit | null {
@@ -260,6 +278,7 @@ function keptExit(record: OrderRecord): KnownExit | null {
   return {
     orderId,
     isMade: false,
+    isPart: false,
     askedPrice: price,
     exact,
     pair: [],
@@ -290,7 +309,7 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
-function describeListed(order: Order, { isMade, askedPrice, exact, pair }: OwnExit): StandingExit {
+function describeListed(order: Order, { isMade, isPart, askedPrice, exact, pair }: OwnExit): StandingExit {
   const { orderId, side, amount, remaining, reduceOnly, activationPrice, activated, positionSide } = order;
   return {
     orderId,
@@ -302,6 +321,7 @@ function describeListed(order: Order, { isMade, askedPrice, exact, pair }: OwnEx
     isLeaving: false,
     ...(exact === null ? {} : { exact: exact.minus(amount.minus(remaining)) }),
     ...(pair.length === 0 ? {} : { pair }),
+    ...(isPart ? { isPart } : {}),
   };
 }
 

@@ -45,6 +45,8 @@ export function judgeGuard(
   const besideHand = role === 'stop_loss' ? floorToStep(wanted.minus(byHand), amountStep) : wanted;
   const fitting = standing.find((exit) => isFitting(exit, guard, [wanted, besideHand]));
   if (fitting !== undefined && ids.length === 1) return fits('its order fits');
+  if (areFittingParts(guard, [wanted, besideHand])) return fits('the orders of its parts fit');
+  if (isReleased && areFittingParts(guard, null)) return fits('a part of it was ended by hand');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
   // What is left is too little for an order. One that only reduces may stay.
@@ -67,20 +69,35 @@ function fits(why: string): GuardVerdict {
 }
 
 /**
+ * Whether several orders that the exchange made of one order, each for a part, are together what should stand.
+ *
+ * @param sizes null: or less than that
+ */
+function areFittingParts(guard: Guard, sizes: readonly Decimal[] | null): boolean {
+  const { standing, amount } = guard;
+  const areParts = standing.every((exit) => exit.isPart === true && isInPlace(exit, guard));
+  if (standing.length === 0 || !areParts) return false;
+  const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? amount), zero);
+  return sizes === null ? sum.lte(amount) : [amount, ...sizes].some((size) => sum.eq(size));
+}
+
+/**
  * An order of the right size that waits, at its price. An order for the whole position fits any size.
  *
  * @param sizes what may be left to protect, rounded
  */
-function isFitting(
-  { remaining, price, isTriggered, isLeaving, exact }: StandingExit,
-  guard: Guard,
-  sizes: readonly Decimal[],
-): boolean {
-  if (isTriggered || isLeaving) return false;
-  const { leeway, price: wantedPrice } = guard;
-  const isElsewhere =
-    leeway !== null && wantedPrice !== null && price?.minus(wantedPrice).abs().gt(leeway) === true;
-  if (isElsewhere) return false;
+function isFitting(exit: StandingExit, guard: Guard, sizes: readonly Decimal[]): boolean {
+  const { remaining, exact } = exit;
+  if (!isInPlace(exit, guard)) return false;
   if (remaining === null || exact?.eq(guard.amount) === true) return true;
   return [guard.amount, ...sizes].some((size) => remaining.eq(size));
+}
+
+/** Whether an order waits at its price, and is to stay. */
+function isInPlace(
+  { price, isTriggered, isLeaving }: StandingExit,
+  { leeway, price: wantedPrice }: Guard,
+): boolean {
+  if (isTriggered || isLeaving) return false;
+  return leeway === null || wantedPrice === null || price?.minus(wantedPrice).abs().gt(leeway) !== true;
 }

@@ -16,18 +16,36 @@ import { leftOf } from './left-of.ts';
  * @param records oldest first, with the sales
  */
 export function spotLots(records: readonly OrderRecord[], market: string): ReadonlyMap<string, Decimal> {
+  const { lots } = replay(records, market);
+  const bySignal = new Map(records.map((record) => [record.signalId, record]));
+  return new Map(
+    [...lots].map(([signalId, left]) => [signalId, sellable(left, bySignal.get(signalId)?.spot ?? null)]),
+  );
+}
+
+/**
+ * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals, in base units.
+ *
+ * @param records oldest first
+ */
+export function soldOfBuys(
+  records: readonly OrderRecord[],
+  market: string,
+): ReadonlyMap<string, ReadonlyMap<string, Decimal>> {
+  return replay(records, market).sold;
+}
+
+function replay(records: readonly OrderRecord[], market: string) {
   const lots = new Map<string, Decimal>();
+  const sold = new Map<string, ReadonlyMap<string, Decimal>>();
   const placed = records.filter(
     (record) => record.market === market && record.status === 'placed' && record.spot !== null,
   );
   for (const record of placed.toSorted((one, other) => endOf(one) - endOf(other))) {
     if (isGuardedBuy(record)) lots.set(record.signalId, leftOf(record, records).minus(feeOf(record)));
-    else if (isSale(record)) sell(lots, filledBy(record));
+    else if (isSale(record)) sold.set(record.signalId, sell(lots, record));
   }
-  const bySignal = new Map(placed.map((record) => [record.signalId, record]));
-  return new Map(
-    [...lots].map(([signalId, left]) => [signalId, sellable(left, bySignal.get(signalId)?.spot ?? null)]),
-  );
+  return { lots, sold };
 }
 
 /** Whether an order is a spot buy that asked for a stop-loss, and what it bought may be held. */
@@ -54,14 +72,20 @@ function endOf({ endedAtMs, state, reported, sentAtMs }: OrderRecord): number {
   return toldAtMs ?? Number.MAX_SAFE_INTEGER;
 }
 
-function sell(lots: Map<string, Decimal>, amount: Decimal): void {
-  let rest = amount;
+/** What it sold of buys that are not followed any more is known already: the rest is taken from the others. */
+function sell(lots: Map<string, Decimal>, record: OrderRecord): ReadonlyMap<string, Decimal> {
+  const sold = new Map(Object.entries(record.soldOf).map(([name, amount]) => [name, parseDecimal(amount)]));
+  let rest = [...sold.values()].reduce((left, amount) => left.minus(amount), filledBy(record));
   for (const [signalId, left] of lots) {
-    const sold = minimum(left, rest);
-    if (!sold.gt(zero)) continue;
-    lots.set(signalId, left.minus(sold));
-    rest = rest.minus(sold);
+    const known = sold.get(signalId);
+    const amount = minimum(left, known ?? rest);
+    if (!amount.gt(zero)) continue;
+    lots.set(signalId, left.minus(amount));
+    if (known !== undefined) continue;
+    sold.set(signalId, amount);
+    rest = rest.minus(amount);
   }
+  return sold;
 }
 
 /** The exchange takes the fee of a spot buy from what it buys. */

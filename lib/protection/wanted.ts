@@ -93,7 +93,7 @@ function guardsOfOrder(
   const of = record.signalId;
   const shared = { of, side: closing(side), record };
   const trailing = record.asked?.trailing;
-  const made = record.exits.map(({ role, price }): WantedGuard => {
+  const made = oneOfEachRole(record.exits).map(({ role, price }): WantedGuard => {
     const planned = price ?? priceFromDistance(share, role);
     if (role === 'take_profit') return { ...shared, role, price: planned, leeway: null, amount };
     return { ...shared, role, ...trailed(planned, { trailing, best: sight.best.get(of), side }), amount };
@@ -154,9 +154,14 @@ function guardsOfWish(
 /** What an order may have asked for. */
 export function namesOf({ signalId: of, exits, asked }: OrderRecord): readonly GuardName[] {
   return [
-    ...exits.map(({ role }): GuardName => ({ of, role })),
+    ...oneOfEachRole(exits).map(({ role }): GuardName => ({ of, role })),
     ...(asked?.takeProfits ?? []).map((_, index) => targetName(of, index)),
   ];
+}
+
+/** The exchange may have made several, one for each fill: together they are one stop-loss or take-profit. */
+function oneOfEachRole(exits: OrderRecord['exits']): OrderRecord['exits'] {
+  return exits.filter((exit, place) => exits.findIndex(({ role }) => role === exit.role) === place);
 }
 
 /** What an alert asked for the whole position. */

@@ -126,9 +126,15 @@ class LineOfLedger implements SqliteLine {
     const { signal } = entry;
     if (signal === null) return;
     const { account, signalId } = entry;
-    this.#line.add(
-      createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false),
+    const item = createWaiting(
+      { account, signalId, market: signal.market },
+      seq,
+      { ...entry, signal },
+      false,
     );
+    const before = this.#line.items.get(item.id);
+    item.isStoredAgain = before !== undefined && this.#line.isDelivered(before);
+    this.#line.add(item);
   }
 
   left(key: EntryKey): void {
@@ -150,7 +156,8 @@ class LineOfLedger implements SqliteLine {
   find(key: EntryKey): KnownEntry | null {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return null;
-    return { seq: item.position, stored: item.stored, isOldest: !this.#line.hasOlder(item) };
+    const { position: seq, stored, isStoredAgain } = item;
+    return { seq, stored, isOldest: !this.#line.hasOlder(item), isStoredAgain };
   }
 
   take(): SignalDelivery | null {
@@ -225,6 +232,7 @@ class LineOfLedger implements SqliteLine {
   }
 
   #putBack(item: WaitingSignal): void {
+    item.isStoredAgain = false;
     this.#line.putBack(item, this.#options.clock.sleep(this.#options.retryDelayMs));
   }
 

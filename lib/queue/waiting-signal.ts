@@ -18,6 +18,8 @@ export interface WaitingSignal extends Waiting, SignalDelivery {
   stored: SignalEntry | null;
   /** Whether this process has moved it on: it stays in line until its delivery ends. */
   hasLeft: boolean;
+  /** Whether it was lost and stored again since its delivery began. */
+  isStoredAgain: boolean;
   /** Whether it was found at the start and does not wait: its outcome is to be recorded, or its alarm repeated. */
   readonly isLeftOver: boolean;
 }
@@ -38,6 +40,7 @@ export function createWaiting(
     deliveries: 0,
     stored,
     hasLeft: false,
+    isStoredAgain: false,
     isLeftOver: false,
   };
 }

@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, formatDecimal, one } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { Holding } from './size-from-account.ts';
@@ -10,8 +10,8 @@ export function mayBeCut({ side, size }: Pick<OrderSignal, 'side' | 'size'>): bo
 
 /**
  * What of a sale can be sent. A spot buy pays its fee in the base currency, so a sale of all that was bought asks for a
- * little too much. A sale that asks for more than is available by at most the taker fee is cut to what is available; any
- * other one stays as it was asked for.
+ * little too much. A sale that asks for more than is available by at most the taker fee, of itself or of what was bought before
+ * it, is cut to what is available; any other one stays as it was asked for.
  *
  * @param amount of whole steps, in base units
  */
@@ -23,11 +23,12 @@ export function cutSale(
   if (holding?.of !== 'spot') return amount;
   const available = floorToStep(holding.available, amountStep);
   if (amount.lte(available)) return amount;
-  const afterFee = floorToStep(amount.times(one.minus(takerFeeRate)), amountStep);
-  return available.gte(afterFee) ? available : amount;
+  const { boughtBefore = amount } = holding;
+  const fees = (boughtBefore.gt(amount) ? boughtBefore : amount).times(takerFeeRate);
+  return available.gte(floorToStep(amount.minus(fees), amountStep)) ? available : amount;
 }
 
 /** What the operator should know of a sale that was cut. */
 export function describeCut(from: Decimal, to: Decimal, { base }: Pick<Market, 'base'>): string {
-  return `cut from ${formatDecimal(from)} to ${formatDecimal(to)} ${base}, which is all that is available: the rest is no more than the fee of a buy`;
+  return `cut from ${formatDecimal(from)} to ${formatDecimal(to)} ${base}, which is all that is available: the rest is no more than the fee of what was bought`;
 }

@@ -27,6 +27,8 @@ export type Holding =
       readonly available: Decimal;
       /** What of it the relay's own stop-losses hold; absent: nothing. */
       readonly ofStops?: Decimal;
+      /** What this relay has bought of what a sale closes, whose fees can be missing; absent: nothing was looked up. */
+      readonly boughtBefore?: Decimal;
     }
   | FreeCollateral
   /** Empty without an open position. */

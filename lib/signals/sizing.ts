@@ -63,7 +63,7 @@ export type Sized = ({ readonly ok: true } & SizedOrder) | { readonly ok: false;
  *   so that neither passes the other.
  * - The stop-loss and the take-profit are rounded so that they execute sooner: for a long position the
  *   stop-loss up and the take-profit down, for a short position the other way.
- * - A spot sale of a little more than is available, by at most the fee of a buy, is cut to what is available.
+ * - A spot sale of a little more than is available, by at most the fee of what was bought, is cut to what is available.
  * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a
  *   buy, below it for a sell. Rounding never moves it further away than that rate.
  *

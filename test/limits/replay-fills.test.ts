@@ -67,6 +67,27 @@ describe('The realised profit of a day', () => {
   });
 
   test.each([
+    ['order', 'margin'],
+    ['stop_loss', 'margin'],
+    ['take_profit', 'margin'],
+    ['other', 'margin'],
+    ['order', 'spot'],
+    ['stop_loss', 'spot'],
+    ['other', 'spot'],
+  ] as const)('knows when a fill of the role %s closed at a loss, on %s', (role, ground) => {
+    const fills = [
+      fill({}),
+      fill({ atMs: midnightMs + 7, side: 'sell', price: '99', role }),
+      // What only opens, or closes at a profit, starts no pause.
+      fill({ atMs: midnightMs + 8, price: '95', fee: '1' }),
+      fill({ atMs: midnightMs + 9, side: 'sell', price: '97', role }),
+    ];
+    expect(replayFills(new Map(), fills, midnightMs, () => ground === 'spot').lastLossAtMs).toBe(
+      midnightMs + 7,
+    );
+  });
+
+  test.each([
     ['a reduction', { onlyReduces: true }, false],
     ['a stop-loss', { role: 'stop_loss' }, false],
     ['a sale on spot', {}, true],

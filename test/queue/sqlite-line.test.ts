@@ -397,6 +397,36 @@ describe('a transaction that is lost', () => {
     expect(await drain(store)).toEqual(['c', 'b', 'a']);
   });
 
+  test('of a signal that a worker holds: stored again, it is not sent before what was stored meanwhile', async () => {
+    const lost = store.ledger.accept([orderIn('a')], null);
+    const delivery = take();
+    store.file.database.exec('ROLLBACK');
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    await accept('b', 'a');
+    const sending = { status: 'sending', atMs: 1, note: '' } as const;
+
+    const started = store.ledger.start(keyOf('a'), sending, null);
+
+    await expect(started).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+    await store.line.release(delivery);
+    await rest(store);
+    expect(idsOf(takeAll(store))).toEqual(['b']);
+    store.line.left(keyOf('b'));
+    expect(await store.ledger.start(keyOf('a'), sending, null)).toEqual({ result: 'started' });
+  });
+
+  test('of a signal that a worker holds: stored again, it is sent when nothing was stored meanwhile', async () => {
+    const lost = store.ledger.accept([orderIn('a')], null);
+    take();
+    store.file.database.exec('ROLLBACK');
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    await accept('a', 'b');
+
+    const started = store.ledger.start(keyOf('a'), { status: 'sending', atMs: 1, note: '' }, null);
+
+    expect(await started).toEqual({ result: 'started' });
+  });
+
   test('with a move leaves the signal accepted, and it is delivered again', async () => {
     await accept('a', 'b');
     const delivery = take();

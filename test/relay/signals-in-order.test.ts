@@ -170,6 +170,27 @@ describe('an order that waits without a message', () => {
     expect(relay.alarms).toMatchObject([{ signalId: 'poisoned' }]);
   });
 
+  test('raises no alarm when another worker has settled it meanwhile', async () => {
+    await leaveBehind(buyAlert({ id: 'older' }), buyAlert({ id: 'newer', quantity: '0.02' }));
+    const { services } = relay;
+    let isFirst = true;
+    const markets = override(services.markets, {
+      find: async (name) => {
+        if (!isFirst) return await services.markets.find(name);
+        isFirst = false;
+        await relay.execute('older');
+        // As far as this worker knows, the order must be denied.
+        return null;
+      },
+    });
+
+    await relay.executeWith({ ...services, markets }, 'newer');
+
+    expect(await statuses('older')).toEqual(['accepted', 'sending', 'placed']);
+    expect(await statuses('newer')).toEqual(['accepted', 'sending', 'placed']);
+    expect(relay.alarms).toEqual([]);
+  });
+
   test('delays the later one while the store fails', async () => {
     await leaveBehind(buyAlert({ id: 'older' }), buyAlert({ id: 'newer' }));
     const { services } = relay;

@@ -61,7 +61,7 @@ describe('A spot sale of as much as was bought', () => {
     expect(await available()).toBe('0');
     const sending = sendingOf(sold);
     expect(sending?.note).toContain(
-      'cut from 0.01 to 0.00999 BTC, which is all that is available: the rest is no more than the fee of a buy',
+      'cut from 0.01 to 0.00999 BTC, which is all that is available: the rest is no more than the fee of what was bought',
     );
     expect(sending?.evidence).toMatchObject({
       sizedOn: { holding: { of: 'spot', currency: 'BTC', available: '0.00999' } },
@@ -100,6 +100,39 @@ describe('A spot sale of as much as was bought', () => {
 
     expect(sold.status).toBe('placed');
     expect(relay.paper.control.state().orders.at(-1)?.amount).toBe('0.00999');
+  });
+
+  test.each([
+    ['a part was sold before', ['buy 0.016', 'sell 0.008', 'sell 0.008'], '0.007984'],
+    [
+      'parts of several buys were sold before',
+      ['buy 0.016', 'sell 0.01', 'buy 0.01', 'sell 0.012', 'sell 0.004'],
+      '0.003974',
+    ],
+    [
+      'all was sold once before',
+      ['buy 0.016', 'sell 0.016', 'buy 0.004', 'sell 0.003', 'sell 0.001'],
+      '0.000996',
+    ],
+  ])('is cut by the fees of all that it closes where %s', async (_, orders, amount) => {
+    for (const [place, order] of orders.entries()) {
+      const [action, quantity] = order.split(' ');
+      const sent = await send(`order-${place}`, { ...buy, action, quantity });
+      expect(sent.status).toBe('placed');
+    }
+
+    expect(relay.paper.control.state().orders.at(-1)?.amount).toBe(amount);
+    expect(await available()).toBe('0');
+  });
+
+  test('by more than the fees since it was all sold last is refused', async () => {
+    await send('first', { ...buy, quantity: '1' });
+    await send('all', { ...sell, quantity: '1' });
+    await send('second', buy);
+    hold('0.0098');
+    const sold = await send('sell', sell);
+
+    expect(sold.status).toBe('rejected');
   });
 
   test('is not cut where more is held', async () => {

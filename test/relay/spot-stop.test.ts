@@ -445,3 +445,19 @@ describe('A spot order is denied', () => {
     expect(await standing()).toEqual(whole);
   });
 });
+
+describe('After a sale that sold all of one buy and a part of the next', () => {
+  test('the stop-loss of what is left stands when the first buy is not followed any more', async () => {
+    await send(buy);
+    await send(buy);
+    await send({ ...sell, quantity: '0.15' });
+    const left = ['sell 0.0498 stop 48000'];
+    expect(await standing()).toEqual(left);
+
+    await goOn(1800);
+
+    expect((await relay.entry('s1')).execution?.isFollowed).toBe(false);
+    expect(await standing()).toEqual(left);
+    expect(alarmNames()).toEqual([]);
+  });
+});

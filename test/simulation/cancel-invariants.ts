@@ -1,14 +1,14 @@
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
-import { placesOrder } from '../../lib/model/signal.ts';
+import { isCancellation, placesOrder } from '../../lib/model/signal.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
 import { isTarget } from './outcome-invariants.ts';
 
 /** Finds cancellations that did not do what their owner relies on. */
 export function findBrokenCancels(facts: Facts): readonly Violation[] {
-  const cancels = facts.entries.filter(({ signal }) => signal !== null && !placesOrder(signal));
+  const cancels = facts.entries.filter(({ signal }) => signal !== null && isCancellation(signal));
   return cancels.flatMap((cancel) => [
     ...findOvertaken(facts, cancel),
     ...findSilence(facts, cancel),

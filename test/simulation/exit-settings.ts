@@ -14,7 +14,7 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
   const random = createRandom(Math.imul(seed, seedStride));
   if (dialect !== 'live' || rollChance(random, 0.5)) return usualExitSettings;
   return {
-    madeAt: 'end',
+    madeAt: rollChance(random, 0.25) ? 'first_fill' : 'end',
     afterPartial: !rollChance(random, 0.4),
     reduceOnly: rollChance(random, 0.4),
     stopKind: pickOne(random, ['limit', 'market']),

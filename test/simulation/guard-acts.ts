@@ -14,6 +14,9 @@ import { handPrefix } from './own-orders.ts';
 import type { Stage } from './process.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
+/** Before the end of the acts. */
+const staysAfterMs = 5 * 60_000;
+
 /** What the owner and the market do to guarded positions. */
 export class GuardActs {
   readonly #random: Random;
@@ -73,6 +76,8 @@ export class GuardActs {
     const price = floorToStep(this.#beyond(exit), priceStep);
     this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs);
     history.note(loop.nowMs, 'exchange', `${market} jumps to ${formatDecimal(price)}`, 'price: jump');
+    // The last ones may stay, so that a stop-loss whose limit price was passed rests in the book.
+    if (this.#isLate() && rollChance(this.#random, 0.6)) return;
     loop.schedule(rollWhole(this.#random, 500, 20_000), () => {
       this.#exchange.setPrice(market, formatDecimal(startPrice), loop.nowMs);
       history.note(loop.nowMs, 'exchange', `${market} trades at ${formatDecimal(startPrice)} again`);
@@ -82,9 +87,13 @@ export class GuardActs {
   /** Just beyond it; of a stop sometimes so far that its limit price is passed, too. */
   #beyond({ side, price, activationPrice }: PaperOrder): Decimal {
     const isStop = activationPrice !== null;
-    const rate = isStop && rollChance(this.#random, 0.3) ? 0.025 : 0.0005;
+    const rate = isStop && rollChance(this.#random, this.#isLate() ? 0.7 : 0.3) ? 0.025 : 0.0005;
     const falls = isStop === (side === 'sell');
     return (activationPrice ?? price ?? zero).times(parseDecimal(String(falls ? 1 - rate : 1 + rate)));
+  }
+
+  #isLate(): boolean {
+    return this.#stage.loop.nowMs > this.#untilMs - staysAfterMs;
   }
 
   #positionsOf(ground: Ground): readonly Position[] {

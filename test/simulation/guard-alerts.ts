@@ -85,8 +85,9 @@ export class GuardDraw {
 
   #message(line: Line): readonly Fields[] {
     const roll = this.#run.random();
-    if (line.entries.length === 0 || roll < 0.34) return [this.#entry(line)];
-    if (roll < 0.4) return [this.#entry(line), this.#entry(line)];
+    if (line.entries.length === 0 || roll < 0.3) return [this.#entry(line)];
+    if (roll < 0.35) return [this.#entry(line), this.#entry(line)];
+    if (roll < 0.45) return [this.#protection(line)];
     if (roll < 0.56) return [this.#close(line, pickOne(this.#run.random, ['25%', '50%', '75%']))];
     if (roll < 0.63) return [this.#close(line, null)];
     if (roll < 0.75) return [this.#isOfTwo(line) ? this.#close(line, '30%') : this.#target(line)];
@@ -143,9 +144,41 @@ export class GuardDraw {
       { stopLoss: '3%', takeProfit: '4%' },
       { stopLoss: '2%' },
       { stopLoss: at(-0.04) },
+      { trailing: '2%' },
+      { stopLoss: at(-0.03), takeProfits: this.#parts(at) },
+      { trailing: '3%', takeProfits: this.#parts(at) },
       { takeProfit: at(0.03) },
       {},
     ]);
+  }
+
+  #parts(at: (distance: number) => string): readonly Fields[] {
+    return pickOne<readonly Fields[]>(this.#run.random, [
+      [
+        { price: at(0.02), share: '50%' },
+        { price: at(0.035), share: '50%' },
+      ],
+      [
+        { price: at(0.015), share: '25%' },
+        { price: at(0.03), share: '40%' },
+        { price: at(0.045), share: '35%' },
+      ],
+    ]);
+  }
+
+  /** Changes what protects the whole position. */
+  #protection(line: Line): Fields {
+    const { ground, isLong } = line;
+    const at = (distance: number) => String(ground.price * (1 + (isLong ? distance : -distance)));
+    const asked = pickOne<Fields>(this.#run.random, [
+      { stopLoss: at(-0.025) },
+      { stopLoss: at(-0.035), takeProfit: at(0.035) },
+      { stopLoss: 'entry' },
+      { stopLoss: '4%' },
+      { trailing: '2%' },
+      { takeProfits: this.#parts(at) },
+    ]);
+    return { action: 'protect', ...asked, ...this.#sideOf(line) };
   }
 
   #close(line: Line, part: string | null): Fields {

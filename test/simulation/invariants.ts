@@ -12,15 +12,20 @@ import { findWrongFollowing } from './follow-invariants.ts';
 import { findUnfitExits } from './guard-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
+import { findWrongProtection } from './kept-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
+import { findAfterLosses } from './loss-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
+import { findWrongProfits } from './profit-invariants.ts';
 import { findUnlawfulProtection } from './protect-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 import { findWrongRepeats } from './repeat-invariants.ts';
+import type { ReportedProfit } from './reported-profits.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
+import { findUnfitSpotStops } from './spot-invariants.ts';
 import { findSecondStrategies } from './strategy-invariants.ts';
 import { findFalselySatisfied, findMissedTargets } from './target-invariants.ts';
 import { findBrokenWaits } from './wait-invariants.ts';
@@ -65,6 +70,13 @@ export const invariants = {
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most twelve orders a minute are sent in a market to protect positions',
+  I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
+  I40: 'a stop-loss that follows the price never moves back',
+  I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
+  I42: 'an order that protects a position is not larger than a position that was read',
+  I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
+  I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
+  I45: 'the profit that a report adds up is the change of the collateral at the exchange',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -85,6 +97,8 @@ export interface Facts {
   readonly fills: readonly Fill[];
   /** By account: since and until when all its deals were read. */
   readonly deals: ReadonlyMap<string, DealsState>;
+  /** By account. */
+  readonly profits: ReadonlyMap<string, ReportedProfit>;
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */
@@ -112,8 +126,12 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findSecondStrategies(facts),
     ...findWrongFollowing(facts),
     ...findRisks(facts),
+    ...findAfterLosses(facts),
+    ...findWrongProfits(facts),
     ...findUnendedCloses(facts),
+    ...findUnfitSpotStops(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
+    ...findWrongProtection(facts),
   ];
 }

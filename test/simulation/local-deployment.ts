@@ -13,11 +13,11 @@ import type { Alert } from './alerts.ts';
 import { noteDeadLetter, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
-import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation, slowestStepMs } from './process.ts';
 import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
+import { createRefusingDisk, steppedLine } from './stepped-line.ts';
 
 const maxDeliveries = 5;
 const changesCheckMs = 500;
@@ -92,7 +92,8 @@ export class LocalDeployment implements Deployment {
     const world = this.#world;
     const sound = createSqliteFile(world.file.database, { scheduleFlush: this.#flushOf(process) });
     const file = world.mutation.file?.(sound) ?? sound;
-    const line = createSqliteLine(file, {
+    const disk = createRefusingDisk(file);
+    const line = createSqliteLine(disk.file, {
       maxDeliveries,
       clock: process.clock,
       onDeadLetter: ({ group, key }) => {
@@ -116,7 +117,7 @@ export class LocalDeployment implements Deployment {
     this.#webhook = handlers.receive();
     const services = handlers.execute();
     startWorkerLoop(
-      steppedLine(process, world.mutation.line?.(line) ?? line),
+      steppedLine(process, world.mutation.line?.(line) ?? line, disk),
       (signal) => runExecution(process, signal, () => executeSignal(services, signal)),
       process.log,
     );
@@ -210,24 +211,6 @@ async function follow(process: Process, follower: Follower): Promise<void> {
   const invocation: Invocation = { handlerName: 'reconcile', name: 'follow', key: null, startedAtMs };
   const notAfterMs = process.clock.nowMs() + longestFollowMs;
   await runInvocation(invocation, () => follower.run(notAfterMs)).catch(() => undefined);
-}
-
-/** Only the method that writes to the disk is a step that can fail; deliveries are in memory. */
-function steppedLine(process: Process, line: SqliteLine): Parameters<typeof startWorkerLoop>[0] {
-  const { history } = process.stage;
-  return {
-    take: () => line.take(),
-    waitForWork: (signal) => line.waitForWork(signal),
-    finish: (delivery) => line.finish(delivery),
-    postpone(delivery) {
-      history.waited.set(keyText(delivery.key), true);
-      line.postpone(delivery);
-    },
-    release(delivery) {
-      history.waited.set(keyText(delivery.key), false);
-      return process.step('queue.release', delivery.group, () => line.release(delivery));
-    },
-  };
 }
 
 /** Runs the execution of a signal as an invocation named after it. */

@@ -3,6 +3,7 @@ import { hasKind } from './alerts.ts';
 import { boundMutants } from './bound-mutants.ts';
 import { closeMutants } from './close-mutants.ts';
 import { followMutants } from './follow-mutants.ts';
+import { guardMutants } from './guard-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
@@ -29,6 +30,7 @@ const mutants: readonly Mutant[] = [
   ...boundMutants,
   ...positionMutants,
   ...closeMutants,
+  ...guardMutants,
   ...riskMutants,
   ...wireMutants,
   ...followMutants,

@@ -96,7 +96,8 @@ function drawEntry(draw: SidedDraw): Fields {
       : roll < mostShares(draw)
         ? drawShare(random)
         : drawBase(draw);
-  if (isSpot || rollChance(random, 0.55)) return size;
+  if (rollChance(random, 0.55) || (isSpot && !isBuy)) return size;
+  if (isSpot) return { ...size, stopLoss: pickOne(random, [String(ground.price * 0.9), '8%', '0.3%']) };
   return { ...size, ...drawStopLossAndTakeProfit(draw) };
 }
 

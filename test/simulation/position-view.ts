@@ -5,8 +5,9 @@ import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { History } from './history.ts';
 import type { Facts } from './invariants.ts';
 import { longestPositionLagMs } from './network.ts';
+import { handPrefix } from './own-orders.ts';
 import type { Invocation } from './process.ts';
-import { type TruePosition, truePositions } from './true-positions.ts';
+import { type PositionChange, type TruePosition, truePositions } from './true-positions.ts';
 
 /** What a relay could have seen of a position when it decided. */
 export interface PositionView {
@@ -37,9 +38,20 @@ export function createViews({ history, exchange }: Pick<Facts, 'history' | 'exch
     const startedAtMs = decided.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
     const isStored = (dealId: number) => (history.storedDeals.get(dealId) ?? startedAtMs) < startedAtMs;
     const lastKnownMs = truth.lastKnownFill(decided.atMs, isStored);
-    const fromMs = Math.max(readAtMs - longestPositionLagMs, lastKnownMs);
+    const earliestMs = readAtMs - longestPositionLagMs;
+    // Where the owner traded meanwhile, an old position may by chance be what the relay's own last fill must have made.
+    const isByChance = truth.changes.some(
+      (change) => isByHand(change) && change.atMs > earliestMs && change.atMs <= decided.atMs,
+    );
+    const fromMs = isByChance ? earliestMs : Math.max(earliestMs, lastKnownMs);
     return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
   };
+}
+
+function isByHand({ order }: PositionChange): boolean {
+  return (
+    order.clientOrderId.startsWith(handPrefix) || (order.clientOrderId === '' && order.parentId === null)
+  );
 }
 
 /** How long before a decision its reading may have been sent: the relay uses it for 5 s, on a clock that may be set. */

@@ -1,5 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { stepFacts } from '../../lib/ledger/order-facts.ts';
+import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { oddWord } from '../../lib/paper/faults/odd-lists.ts';
 import { listPlaces, type TrueExit } from './guarded-positions.ts';
 import { isCancel, isCreate, isTrade, keyText, type WireSend } from './history.ts';
@@ -36,11 +37,11 @@ function listActs({ entries, history }: Facts): readonly Act[] {
 
 /** Finds cancellations of orders that protect nothing which the relay keeps. */
 function findForeignCancels(
-  { exchange }: Facts,
+  { entries, exchange }: Facts,
   exits: readonly TrueExit[],
   { entry, sends }: Act,
 ): readonly Violation[] {
-  const own = new Set(exits.map(({ order }) => order.orderId));
+  const own = new Set([...exits.map(({ order }) => order.orderId), ...spotStopsOf(entry, entries, exchange)]);
   return sends
     .filter(({ path }) => isCancel(path))
     .map(({ body }) => (JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0)
@@ -51,10 +52,24 @@ function findForeignCancels(
     });
 }
 
-/** A stop-loss is cancelled for another one only when that stands at the exchange. */
+/** The stop-losses that the relay has placed on spot for the buy that an act protects. */
+function spotStopsOf({ account, signal }: Entry, entries: readonly Entry[], exchange: Facts['exchange']) {
+  const of = signal?.action === 'protect' ? signal.of : '';
+  const names = new Set(
+    entries
+      .filter((other) => other.account === account && other.signal?.action === 'protect')
+      .filter((other) => other.signal?.action === 'protect' && other.signal.of === of)
+      .map(({ clientOrderId }) => clientOrderId),
+  );
+  return [...exchange.orders.values()]
+    .filter((order) => isSpotOrder(order) && order.account === account && names.has(order.clientOrderId))
+    .map(({ orderId }) => orderId);
+}
+
+/** A stop-loss is cancelled for another one only when that stands at the exchange; on spot the old one holds the balance. */
 function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violation[] {
-  const { protective } = stepFacts(entry, 'sending');
-  if (protective === undefined || !('stopPrice' in protective)) return [];
+  const { protective, spot } = stepFacts(entry, 'sending');
+  if (protective === undefined || spot !== undefined || !('stopPrice' in protective)) return [];
   const placed = [...exchange.orders.values()].find(
     ({ account, clientOrderId }) => account === entry.account && clientOrderId === entry.clientOrderId,
   );
@@ -71,7 +86,9 @@ function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): reado
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended)) return [];
-    const later = exits.filter((exit) => isOfSame(exit, ended) && exit.order.createdAtMs > atMs);
+    const later = exits.filter(
+      (exit) => exit !== ended && isOfSame(exit, ended) && exit.order.createdAtMs >= atMs,
+    );
     const [first] = later;
     // What was placed before it could be noticed stands in its place, and is kept as it was.
     if (first === undefined || first.order.createdAtMs <= atMs + noticedAfterMs) return [];

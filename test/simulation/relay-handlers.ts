@@ -160,7 +160,11 @@ export function composeHandlers(parts: HandlerParts): Handlers {
   };
 }
 
-function toolsOf({ world, process }: HandlerParts, handlerName: HandlerName): MutationTools {
+/** What a mutation may use in a handler. */
+export function toolsOf(
+  { world, process }: Pick<HandlerParts, 'world' | 'process'>,
+  handlerName: HandlerName,
+): MutationTools {
   return {
     process,
     handlerName,
@@ -177,6 +181,7 @@ function shareServices(parts: HandlerParts, handlerName: HandlerName) {
   const tools = toolsOf(parts, handlerName);
   const ledger = createSteppedLedger(process, parts.ledger ?? world.ledger);
   const executions = createSteppedExecutions(process, parts.executions ?? world.executions);
+  const facts = createSteppedFacts(process, parts.facts ?? world.facts);
   const queue = parts.queue === null ? null : createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,
@@ -185,7 +190,7 @@ function shareServices(parts: HandlerParts, handlerName: HandlerName) {
     settings,
     ledger: mutation.ledger?.(ledger, tools) ?? ledger,
     executions: mutation.executions?.(executions, tools) ?? executions,
-    facts: createSteppedFacts(process, parts.facts ?? world.facts),
+    facts: mutation.facts?.(facts, tools) ?? facts,
     queue: queue === null ? null : (mutation.queue?.(queue, tools) ?? queue),
   };
 }

@@ -31,6 +31,7 @@ import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operat
 import { PositionDraw } from './position-alerts.ts';
 import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
+import { readProfits } from './reported-profits.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
@@ -61,6 +62,8 @@ const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
 /** Orders that were found late are followed for this time. */
 const fewestRestMinutes = 5;
+/** What protects a position and could not be sent is tried again within this time. */
+const longestTryMinutes = 12;
 /** After this time, what is not settled never will be. */
 const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
@@ -150,12 +153,14 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const entries = await listEntries(world.ledger);
   const fills = await listFills(world);
   const deals = await readDealsRead(world);
+  const profits = await readProfits(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
     fills,
     deals,
+    profits,
     exchange: world.exchange.state,
     dialect,
     settings: ownSettings(settingsIn(dialect)),
@@ -231,8 +236,12 @@ async function isAtRest({ ledger, dialect, stage }: SimulatedWorld): Promise<boo
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   // The relay makes signals itself, to protect positions.
-  const [newest] = (await ledger.list({ limit: 1 })).entries;
-  return newest === undefined || newest.createdAtMs < stage.loop.nowMs - fewestRestMinutes * minuteMs;
+  const { entries } = await ledger.list({ limit: 30 });
+  return entries.every(({ createdAtMs, signal, status }) => {
+    const isTriedAgain = signal?.action === 'protect' && status === 'not_sent';
+    const restMinutes = isTriedAgain ? longestTryMinutes : fewestRestMinutes;
+    return createdAtMs < stage.loop.nowMs - restMinutes * minuteMs;
+  });
 }
 
 async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {

@@ -11,7 +11,22 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
  * enough, or whose entry does not say what they were sized on. The computation is the simulation's own.
  */
 export function findWrongSizes(facts: Facts): readonly Violation[] {
-  return listSentOrders(facts).flatMap((sent) => checkSize(facts.history, sent) ?? checkRecord(sent) ?? []);
+  return listSentOrders(facts).flatMap((sent) => {
+    const bought = boughtBy(facts, sent);
+    return checkSize(facts.history, { ...sent, bought }) ?? checkRecord(sent) ?? [];
+  });
+}
+
+interface SaleOrBuy extends SentOrder {
+  /** What the account has bought of its market before, in base units. */
+  readonly bought: Decimal;
+}
+
+function boughtBy({ exchange }: Facts, { account, market, send }: SentOrder): Decimal {
+  return exchange.deals
+    .filter((deal) => deal.market === market.name && deal.side === 'buy' && deal.atMs <= send.atMs)
+    .filter((deal) => deal.account === account.name)
+    .reduce((sum, { amount }) => sum.plus(amount), zero);
 }
 
 /** The ledger must hold what was read and the result before the order is on the wire. */
@@ -35,7 +50,7 @@ interface Pricing {
   readonly unitPrice: Decimal;
 }
 
-function checkSize(history: History, sent: SentOrder): Violation | null {
+function checkSize(history: History, sent: SaleOrBuy): Violation | null {
   const { signal, amount, market, price } = sent;
   const pricings = listPricings(history, sent);
   if (pricings.length === 0) return broken(sent, 'was priced on no order book that was read within 5 s');
@@ -80,7 +95,7 @@ function isSoldAtBest({ signal, side }: SentOrder): boolean {
 }
 
 /** The amounts that the order may have, not rounded: one for each reading that it may have been sized on. */
-function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): readonly Decimal[] {
+function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): readonly Decimal[] {
   const { signal, limits, market, side } = sent;
   const { size } = signal;
   const fromQuote = (quote: Decimal) => (isQuoteSized(sent) ? quote : quote.div(unitPrice));
@@ -94,7 +109,7 @@ function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): reado
     return read('positions').flatMap((body) => reducible(body, sent).map((open) => open.times(rate)));
   if (limits.tradesOn === 'spot') {
     const ticker = side === 'buy' ? market.quote : market.base;
-    const shares = read('spot').map((body) => availableOf(body, ticker).times(rate));
+    const shares = read('spot').map((body) => sellableOf(body, ticker, sent).times(rate));
     return side === 'buy' ? shares.map(fromQuote) : shares;
   }
   const terms =
@@ -104,10 +119,13 @@ function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): reado
   );
 }
 
-/** What a spot sale may be cut to: all that a reading shows as available, if no more than the fee of a buy is missing. */
-function listCuts(history: History, { send, limits, market, side }: SentOrder, asked: Decimal) {
+/**
+ * What a spot sale may be cut to: all that a reading shows as available, if no more is missing than the fees of what alerts
+ * have bought in the market.
+ */
+function listCuts(history: History, { send, limits, market, side, bought }: SaleOrBuy, asked: Decimal) {
   if (limits.tradesOn !== 'spot' || side !== 'sell') return [];
-  const fee = asked.times(market.takerFeeRate);
+  const fee = (bought.gt(asked) ? bought : asked).times(market.takerFeeRate);
   return readingsFor(history, send, market.name, 'spot')
     .map((body) => availableOf(body, market.base))
     .filter((available) => available.lt(asked) && asked.minus(available).lte(fee.plus(market.amountStep)));
@@ -124,6 +142,17 @@ function reducible(body: unknown, { market, side }: SentOrder): readonly Decimal
     .map(({ amount }) => parseDecimal(amount ?? '0'))
     .filter((amount) => (side === 'sell' ? amount.gt(zero) : amount.lt(zero)))
     .map((amount) => amount.abs());
+}
+
+/** What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. */
+function sellableOf(body: unknown, ticker: string, { entry }: SentOrder): Decimal {
+  const sending = entry.steps.find(({ status }) => status === 'sending')?.evidence as
+    | { readonly sizedOn?: { readonly holding?: { readonly heldByStops?: string } } }
+    | undefined;
+  const balances = body as Readonly<Record<string, { readonly freeze: string } | undefined>>;
+  const frozen = parseDecimal(balances[ticker]?.freeze ?? '0');
+  const told = parseDecimal(sending?.sizedOn?.holding?.heldByStops ?? '0');
+  return availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
 }
 
 function availableOf(body: unknown, ticker: string): Decimal {

@@ -6,7 +6,7 @@ import type { Facts, Violation } from './invariants.ts';
 import { orderForLeg, type PositionEntry } from './leg-orders.ts';
 import { matchOrders } from './own-orders.ts';
 import { createViews, type Decided, isHedged, type ViewOf } from './position-view.ts';
-import { isByOthers } from './true-positions.ts';
+import { isByOthers, type PositionChange } from './true-positions.ts';
 import { equitiesRead, leastTrade, reduceLegOf, wantedRange } from './wanted-positions.ts';
 
 type TargetEntry = Entry & { readonly signal: TargetSignal };
@@ -65,12 +65,32 @@ function judgeTarget(facts: Facts, viewOf: ViewOf, entry: TargetEntry): CarriedO
     equitiesRead(facts.history, entry.account, last),
   );
   if (readAtMs === null || wanted === null) return null;
-  if (truth.changes.some((change) => isByOthers(change) && change.atMs > readAtMs - settledMs)) return null;
+  const isOfNoTarget = (change: PositionChange) => isByOthers(change) || isByStopLoss(facts, change);
+  if (truth.changes.some((change) => isOfNoTarget(change) && change.atMs > readAtMs - settledMs)) return null;
   const position = truth.at(Number.POSITIVE_INFINITY);
   const tolerance = leastTrade(entry.signal.market);
   const isReached = position.gte(wanted.least.minus(tolerance)) && position.lte(wanted.most.plus(tolerance));
   const asked = `${wanted.least.toFixed()} to ${wanted.most.toFixed()}`;
   return { entry, difference: isReached ? null : `asks for ${asked}; the position is ${position.toFixed()}` };
+}
+
+/**
+ * What the relay places for a stop-loss whose price has been passed fills at once, beyond that price, and ends the position
+ * as the stop-loss that the exchange made would have.
+ */
+function isByStopLoss({ entries, exchange }: Facts, { order }: PositionChange): boolean {
+  const { account, clientOrderId, side, filled, filledNotional } = order;
+  const own = entries.find((entry) => entry.account === account && entry.clientOrderId === clientOrderId);
+  if (own?.signal?.action !== 'protect' || own.signal.role !== 'stop_loss') return false;
+  const { of } = own.signal;
+  const source = entries.find((entry) => entry.account === account && entry.signalId === of);
+  const opening = [...exchange.orders.values()].find(
+    (other) => other.account === account && other.clientOrderId === source?.clientOrderId,
+  );
+  const stop = opening?.oto?.stopLoss ?? null;
+  if (stop === null) return false;
+  const price = filledNotional.div(filled);
+  return side === 'sell' ? price.lte(stop) : price.gte(stop);
 }
 
 /** Longer than any list of positions lags behind. */

@@ -48,9 +48,11 @@ export class TruePosition {
 }
 
 export function isByOthers({ order, atMs }: PositionChange): boolean {
-  const { clientOrderId, createdAtMs } = order;
+  const { clientOrderId, createdAtMs, activationPrice } = order;
+  // The response to a stop order says that it waits, even if the price triggers it in the same moment.
+  if (activationPrice !== null || atMs > createdAtMs) return true;
   // Exits, and what the exchange's own page placed, have no client order id.
-  return clientOrderId === '' || clientOrderId.startsWith(handPrefix) || atMs > createdAtMs;
+  return clientOrderId === '' || clientOrderId.startsWith(handPrefix);
 }
 
 /** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */

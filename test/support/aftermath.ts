@@ -80,7 +80,7 @@ const lists = [
  */
 export async function openAftermath(
   dialect: Dialect = 'live',
-  onRequest: (clock: ManualClock) => void = () => undefined,
+  onRequest: (clock: ManualClock, path: string) => void = () => undefined,
   file = openSqlite(':memory:'),
   settings?: Settings,
 ): Promise<Aftermath> {
@@ -88,7 +88,7 @@ export async function openAftermath(
   const asked: string[] = [];
   const transport = createWatchedTransport((path) => {
     asked.push(path);
-    onRequest(clock);
+    onRequest(clock, path);
   });
   const { paper, services, raised, close } = await openServices({
     dialect,

@@ -36,6 +36,8 @@ export interface KeptRelayOptions {
   readonly settings?: Settings;
   /** Absent: `BTC_USDT`, on margin. */
   readonly market?: 'BTC_USDT' | 'BTC_PERP';
+  /** Called before each request goes on the wire. */
+  readonly onRequest?: (path: string) => void;
 }
 
 const tickers = { BTC_USDT: 'BTCUSDT', BTC_PERP: 'BTCUSDT.P' };
@@ -44,8 +46,9 @@ const tickers = { BTC_USDT: 'BTCUSDT', BTC_PERP: 'BTCUSDT.P' };
 export async function openKeptRelay({
   settings,
   market = 'BTC_USDT',
+  onRequest = () => undefined,
 }: KeptRelayOptions = {}): Promise<KeptRelay> {
-  const relay = await openAftermath('live', undefined, undefined, settings);
+  const relay = await openAftermath('live', (_, path) => onRequest(path), undefined, settings);
   const client = await relay.services.exchangeFor('main');
   const setPrice = (price: string) => relay.paper.control.setPrice(market, parseDecimal(price));
   setPrice('50000');

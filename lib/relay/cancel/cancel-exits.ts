@@ -104,9 +104,10 @@ function exitOfPair(pair: OcoOrder): Exit {
   return { name: nameGroup(pair), orderIds: legsOf(pair).map(({ orderId }) => orderId) };
 }
 
-async function cancelSingle(
+/** Cancels one exit by its id, whether or not a list shows it. Failures of the exchange are results, too. */
+export async function cancelSingle(
   client: ExchangeClient,
-  { market, orderId }: Order,
+  { market, orderId }: Pick<Order, 'market' | 'orderId'>,
   options: SendOptions,
 ): Promise<ExitOutcome> {
   const exit = exitOfOrder(orderId);

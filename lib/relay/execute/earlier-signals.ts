@@ -4,7 +4,7 @@ import type { Entry, EntryKey, SignalEntry } from '../../ledger/entry.ts';
 import { listBefore } from '../../ledger/ledger-rules.ts';
 import type { Status } from '../../model/outcome.ts';
 import type { ExecuteServices } from '../services.ts';
-import { denialOutcome, settleEntry, unlessMoved } from '../settle/settle-entry.ts';
+import { denialOutcome, isConflict, settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 
 /** The most waiting signals of a market read at once; usually only the signal itself waits. */
 export const pageSize = 50;
@@ -54,7 +54,10 @@ export async function executeEarlier(
       if ((await execute(entry)) === 'sending') throw createEarlierWait(entry);
     } catch (error) {
       if (error instanceof RelayError && error.row.retryMayHelp) throw error;
-      await giveUp(services, entry, error);
+      const moved = isConflict(error) ? await services.ledger.read(entry) : null;
+      if (moved?.status === 'sending') throw createEarlierWait(entry);
+      // Another worker has settled it meanwhile.
+      if (moved === null || moved.status === 'accepted') await giveUp(services, entry, error);
     }
     if (services.clock.nowMs() - startedAtMs > latestStartMs) throw createEarlierWait(entry);
   }

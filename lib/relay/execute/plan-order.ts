@@ -1,6 +1,8 @@
+import { listRecent } from '../../account/read-position.ts';
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
@@ -10,8 +12,9 @@ import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts'
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
+import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
-import { sizeOrder } from '../../signals/sizing.ts';
+import { type Sized, sizeOrder } from '../../signals/sizing.ts';
 import { leastAt } from '../../signals/spot-stop.ts';
 import { heldBy, readHoldingStops, stopsToFree, withStopsFreed } from '../protect/free-balance.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -55,8 +58,11 @@ export async function planOrder(
     isOwn ? [] : readHoldingStops(services, account, client, signal, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const readings = withHeld(plain, heldBy(stops));
-  const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
+  const size = (on: DatedReadings) =>
+    sizeOrder(signal, { market, account, tradesOn, readings: on, clientOrderId });
+  const held = withHeld(plain, heldBy(stops));
+  const readings = isOwn ? held : await withBought(services, account.name, held, size(held));
+  const sized = size(readings);
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized);
   const denial =
@@ -90,6 +96,22 @@ function withHeld(readings: DatedReadings, ofStops: Decimal): DatedReadings {
   const { holding } = readings;
   if (holding?.of !== 'spot' || ofStops.eq(zero)) return readings;
   return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
+}
+
+/** Of a sale that asks for more than is available, how much was bought before it decides what the fees have taken. */
+async function withBought(
+  services: ExecuteServices,
+  account: string,
+  readings: DatedReadings,
+  sized: Sized,
+): Promise<DatedReadings> {
+  const { holding } = readings;
+  if (holding?.of !== 'spot' || !sized.ok || sized.order.side === 'buy') return readings;
+  const { order, baseAmount } = sized;
+  if (baseAmount.lte(holding.available)) return readings;
+  const { entries } = await listRecent(services, account, order.market);
+  const bought = boughtBefore(listRecords(entries), order.market, baseAmount);
+  return { ...readings, holding: { ...holding, boughtBefore: bought } };
 }
 
 /** What the operator should know of a sale whose size depends on the spot balance. */

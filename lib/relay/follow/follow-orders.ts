@@ -29,10 +29,11 @@ import {
   indexReading,
   listUnnamed,
 } from './follow-memory.ts';
-import { guards, watchProtection } from './follow-protection.ts';
+import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
+import { keepSpotSales } from './spot-sales.ts';
 import { tellSurplus } from './tell-surplus.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
@@ -181,14 +182,9 @@ async function followAccount(
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
-  // So does what was sold of it on spot, where no position tells it.
-  const held = new Set(
-    followed.flatMap((one) => (guards(one) && one.isSpot && !one.isDone ? one.market : [])),
-  );
-  for (const one of followed)
-    if (one.isSpot && one.signal.side === 'sell' && held.has(one.market)) one.isDone = false;
+  keepSpotSales(followed, nowMs);
   const current = followed.map((one) => one.currentAt(nowMs));
-  for (const one of followed) await record(services, one, memory, nowMs);
+  await recordAll(services, followed, memory, nowMs);
   if (keeps && watched !== null)
     await keepProtection(
       services,
@@ -299,18 +295,36 @@ async function findName(
   await memory.ask(client, { market, orderId }, nowMs, options);
 }
 
+/** A buy on spot ends only after it is stored beside each sale what that sold of it. */
+async function recordAll(
+  services: FollowServices,
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+  nowMs: number,
+): Promise<void> {
+  const unstored = new Set<string>();
+  const isSale = (one: FollowedEntry) => one.isSpot && one.signal.side === 'sell';
+  for (const one of followed.filter(isSale))
+    if (!(await record(services, one, memory, nowMs))) unstored.add(one.market);
+  for (const one of followed.filter((other) => !isSale(other))) {
+    if (one.isSpot && unstored.has(one.market)) one.isDone = false;
+    await record(services, one, memory, nowMs);
+  }
+}
+
+/** @returns false when another process was faster: the next run reads what that wrote */
 async function record(
   { executions }: FollowServices,
   one: FollowedEntry,
   memory: AccountMemory,
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const change = one.changeAt(memory, nowMs);
-  if (change === null) return;
+  if (change === null) return true;
   const { execution, fills } = change;
-  // If another process was faster, the next run reads what it wrote.
-  if (!(await executions.record(one.entry, execution, fills))) return;
+  if (!(await executions.record(one.entry, execution, fills))) return false;
   one.noteStored(memory, fills);
   // Not before it is stored: a claim that is lost with its write must be possible again.
   if (one.isDone) for (const { orderId } of one.names) memory.claimed.add(orderId);
+  return true;
 }

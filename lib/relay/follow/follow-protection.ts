@@ -105,7 +105,7 @@ function protectsPosition(one: FollowedEntry): boolean {
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
 function lacksStop(one: FollowedEntry, keepers: Keepers): boolean {
   const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
-  const stops = [one.exit('stop_loss'), ...kept.map(({ own }) => own)];
+  const stops = [...one.exits('stop_loss'), ...kept.map(({ own }) => own)];
   return (
     one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
@@ -144,7 +144,7 @@ function hasFilled({ own }: FollowedEntry): boolean {
 }
 
 function lacksExit(one: FollowedEntry): boolean {
-  return one.wanted.some(({ role }) => one.exit(role) === null);
+  return one.wanted.some(({ role }) => one.exits(role).length === 0);
 }
 
 const noPositions: Positions = { positions: [], hidden: [] };
@@ -241,7 +241,7 @@ const pricePlaces = 8;
 
 /** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
 function stopPriceOf(one: FollowedEntry): Decimal {
-  const seen = one.exit('stop_loss')?.price;
+  const seen = one.exits('stop_loss')[0]?.price;
   if (seen !== undefined) return parseDecimal(seen);
   const wanted = one.wanted.find(({ role }) => role === 'stop_loss')?.price ?? null;
   if (wanted !== null) return wanted;

@@ -2,12 +2,19 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/deci
 import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
 import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
-import type { Execution, Fill, OrderExecution, OrderRole } from '../../model/execution.ts';
+import {
+  type Execution,
+  type Fill,
+  isStillOpen,
+  type OrderExecution,
+  type OrderRole,
+  type SoldOf,
+} from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
-import { findExit, type Unnamed } from './followed-exits.ts';
+import { type FillTimes, findExit, type Unnamed } from './followed-exits.ts';
 import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
 
 interface Subject extends FollowedName {
@@ -34,6 +41,8 @@ export class FollowedEntry {
   watched: Watched;
   /** Whether nothing more can become of it. */
   isDone = false;
+  /** Of a spot sale: what it sold of buys that are not followed any more. */
+  soldOf: SoldOf;
 
   /** @param orderId null: not known yet */
   constructor(entry: Entry, signal: OrderSignal, orderId: number | null) {
@@ -49,6 +58,7 @@ export class FollowedEntry {
             ...exits.map((before) => ({ ...nameOf(before), before, judgement: null })),
           ];
     this.watched = watchedOf(entry.execution);
+    this.soldOf = entry.execution?.soldOf ?? {};
   }
 
   /** Whether it is an order on spot, whose stop-loss the relay places itself. */
@@ -90,9 +100,11 @@ export class FollowedEntry {
     return this.#subjects[0]?.judgement?.order ?? null;
   }
 
-  /** What is known of an exit; null when the exchange has shown none. */
-  exit(role: OrderRole): OrderExecution | null {
-    return this.#subjects.find((subject) => subject.role === role)?.judgement?.order ?? null;
+  /** What is known of the exits of this kind: one, unless the exchange has made one for each fill. */
+  exits(role: OrderRole): readonly OrderExecution[] {
+    return this.#subjects.flatMap((subject) =>
+      subject.role === role ? (subject.judgement?.order ?? []) : [],
+    );
   }
 
   /** The part of what was filled that has not left the position through an exit, in base units. */
@@ -131,29 +143,43 @@ export class FollowedEntry {
     if (own === null || parseDecimal(own.filled).eq(zero)) return [];
     // The exchange makes none of an order on spot: whatever looks like one is the owner's.
     if (this.isSpot) return [];
-    const missing = this.wanted.filter(
-      ({ role }) => !this.#subjects.some((subject) => subject.role === role),
-    );
     const claimed: Unnamed[] = [];
+    const filled = parseDecimal(own.filled);
     const exits = {
       market: this.market,
       side: oppositeOf(this.signal.side),
       entryOrderId: own.orderId,
-      filled: parseDecimal(own.filled),
+      filled,
     };
-    const times = { firstFillMs: this.#firstFillMs(memory), endedAtMs: own.endedAtMs };
-    for (const wanted of missing) {
-      const free = unclaimed.filter((order) => !claimed.includes(order));
-      const exit = findExit(exits, times, wanted, free);
-      if (exit === null) continue;
-      claimed.push(exit);
-      const { orderId, amount } = exit;
-      const price = formatDecimal(exitPriceOf(exit));
-      const name = { role: wanted.role, orderId, amount: amount.eq(zero) ? null : amount, price };
-      this.#subjects.push({ ...name, before: null, judgement: null });
+    const fills = this.#fillTimes(memory, own);
+    for (const wanted of this.wanted) {
+      for (;;) {
+        const rest = this.#unclaimed(wanted.role, filled);
+        if (!rest.gt(zero)) break;
+        const free = unclaimed.filter((order) => !claimed.includes(order));
+        const exit = findExit({ ...exits, rest }, fills, wanted, free);
+        if (exit === null) break;
+        claimed.push(exit);
+        const { orderId, amount } = exit;
+        const price = formatDecimal(exitPriceOf(exit));
+        // While the order may fill on, what is made of it now may be for a part of it.
+        const isPart = !amount.eq(zero) && (isStillOpen(own.status) || !amount.eq(filled));
+        const name = { role: wanted.role, orderId, amount: amount.eq(zero) ? null : amount, price };
+        this.#subjects.push({ ...name, isPart, before: null, judgement: null });
+      }
     }
     this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     return claimed;
+  }
+
+  /** How much of what was filled has no exit of this kind yet, in base units. */
+  #unclaimed(role: OrderRole, filled: Decimal): Decimal {
+    return this.#subjects
+      .filter((subject) => subject.role === role)
+      .reduce(
+        (rest, { amount, isPart }) => (isPart === true && amount !== null ? rest.minus(amount) : zero),
+        filled,
+      );
   }
 
   /** The entry with all that is known of its orders by now. */
@@ -168,6 +194,7 @@ export class FollowedEntry {
       orders,
       isFollowed: !this.isDone,
       ...this.watched,
+      ...soldIn(this.soldOf),
     };
     return { ...this.entry, execution };
   }
@@ -180,7 +207,7 @@ export class FollowedEntry {
     const before = this.entry.execution;
     const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
     if (orders[0]?.role !== 'order') return null;
-    const next = { orders, isFollowed: !this.isDone, ...this.watched };
+    const next = { orders, isFollowed: !this.isDone, ...this.watched, ...soldIn(this.soldOf) };
     const fills = this.#subjects.flatMap((subject) => this.#fillsOf(subject, memory));
     const isSame = before !== null && JSON.stringify(next) === JSON.stringify(comparable(before));
     if (isSame && fills.length === 0) return null;
@@ -223,12 +250,10 @@ export class FollowedEntry {
     };
   }
 
-  #firstFillMs(memory: AccountMemory): number {
-    const [own] = this.#subjects;
-    if (own === undefined) return this.entry.createdAtMs;
-    const { deals } = memory.knownOf({ market: this.market, orderId: own.orderId });
-    const times = [...deals.values()].map(({ atMs }) => atMs);
-    return times.length === 0 ? (own.judgement?.order?.endedAtMs ?? 0) : Math.min(...times);
+  #fillTimes(memory: AccountMemory, { orderId, endedAtMs }: OrderExecution): FillTimes {
+    const { deals } = memory.knownOf({ market: this.market, orderId });
+    const fills = [...deals.values()].sort((one, other) => one.atMs - other.atMs || one.id - other.id);
+    return { firstFillMs: fills[0]?.atMs ?? endedAtMs ?? 0, endedAtMs, fills };
   }
 
   /** What the order is filled with when it is filled, in base units; null when that is not known. */
@@ -241,8 +266,14 @@ export class FollowedEntry {
 
 const roleOrder: Readonly<Record<OrderRole, number>> = { order: 0, stop_loss: 1, take_profit: 2 };
 
-function nameOf({ role, orderId, price }: OrderExecution): FollowedName {
-  return { role, orderId, amount: null, ...(price === undefined ? {} : { price }) };
+function nameOf({ role, orderId, price, amount }: OrderExecution): FollowedName {
+  return {
+    role,
+    orderId,
+    amount: amount === undefined ? null : parseDecimal(amount),
+    ...(price === undefined ? {} : { price }),
+    ...(amount === undefined ? {} : { isPart: true }),
+  };
 }
 
 function watchedOf(execution: Execution | null): Watched {
@@ -256,6 +287,10 @@ function watchedOf(execution: Execution | null): Watched {
 
 /** The part of an execution that a reading can change. */
 function comparable(execution: Execution) {
-  const { orders, isFollowed } = execution;
-  return { orders, isFollowed, ...watchedOf(execution) };
+  const { orders, isFollowed, soldOf = {} } = execution;
+  return { orders, isFollowed, ...watchedOf(execution), ...soldIn(soldOf) };
+}
+
+function soldIn(soldOf: SoldOf): Pick<Execution, 'soldOf'> {
+  return Object.keys(soldOf).length === 0 ? {} : { soldOf };
 }

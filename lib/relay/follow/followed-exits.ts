@@ -1,6 +1,8 @@
 import { type EntryExits, type ExitCandidate, isForAll, mayBeExit } from '../../account/exits.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import type { WantedExit } from '../../ledger/sent-order.ts';
 import type { OrderExecution } from '../../model/execution.ts';
+import type { FollowedDeal } from './booked-deals.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
 export type Unnamed = ExitCandidate & { readonly createdAtMs: number };
@@ -15,6 +17,8 @@ export interface FillTimes {
   readonly firstFillMs: number;
   /** Null while it is open. */
   readonly endedAtMs: OrderExecution['endedAtMs'];
+  /** The fills that are known, oldest first. */
+  readonly fills: readonly Pick<FollowedDeal, 'amount'>[];
 }
 
 /**
@@ -24,8 +28,8 @@ export interface FillTimes {
  * @param unclaimed orders that no entry has claimed
  */
 export function findExit(
-  exits: Pick<EntryExits, 'market' | 'side' | 'entryOrderId' | 'filled'>,
-  { firstFillMs, endedAtMs }: FillTimes,
+  exits: Pick<EntryExits, 'market' | 'side' | 'entryOrderId' | 'filled'> & { readonly rest: Decimal },
+  { firstFillMs, endedAtMs, fills }: FillTimes,
   wanted: WantedExit,
   unclaimed: readonly Unnamed[],
 ): Unnamed | null {
@@ -33,9 +37,22 @@ export function findExit(
   const fitting = unclaimed.filter(
     (order) =>
       mayBeExit(exits, wanted, order) &&
-      isForAll(order, exits.filled) &&
+      (isForAll(order, exits.filled) || isForPart(order, exits.rest, fills)) &&
       order.createdAtMs >= firstFillMs - earlierMs &&
       order.createdAtMs <= lastMs,
   );
   return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
+}
+
+/** The exchange may make exits with each fill: they are for what was filled at once. */
+function isForPart({ amount }: Unnamed, rest: Decimal, fills: FillTimes['fills']): boolean {
+  if (amount.gt(rest)) return false;
+  if (amount.eq(rest)) return true;
+  return fills.some((_, first) => {
+    let sum = zero;
+    return fills.slice(first).some((fill) => {
+      sum = sum.plus(fill.amount);
+      return sum.eq(amount);
+    });
+  });
 }

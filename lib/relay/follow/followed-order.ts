@@ -78,6 +78,8 @@ export interface FollowedName {
   readonly amount: Decimal | null;
   /** The trigger price of a stop-loss, or the limit price of a take-profit. */
   readonly price?: string | undefined;
+  /** Whether it is an exit that may be for a part of its order alone. */
+  readonly isPart?: boolean;
 }
 
 /** What is known of an order, and whether more can become known. */
@@ -131,6 +133,7 @@ export function judgeOrder(
         filledNotional: figures.filledNotional,
         fees: figures.fees,
         ...(name.price === undefined ? {} : { price: name.price }),
+        ...(name.isPart === true && name.amount !== null ? { amount: formatDecimal(name.amount) } : {}),
       }
     : null;
   const hasEnded = order !== null && !isStillOpen(order.status);

@@ -18,6 +18,7 @@ import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
+import { isOverActRate } from './act-rate.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
 import { noteTaken } from './taken-stops.ts';
@@ -76,6 +77,8 @@ export async function planProtect(
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   const { readAtMs } = reading;
+  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs()))
+    return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
 
@@ -90,6 +93,8 @@ async function mayStillCount(
   const entry = await ledger.read({ account, signalId: of });
   return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
 }
+
+const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
 
 /** Whether the balance that no other order holds is enough for an order on spot. */
 function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {

@@ -1,7 +1,7 @@
 import { joinAlarms } from '../../base/alarms.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { cancelExits, type ExitOutcome } from '../cancel/cancel-exits.ts';
+import { cancelExits, cancelSingle, type ExitOutcome } from '../cancel/cancel-exits.ts';
 import { leftOpenAlarm } from '../cancel/cancel-outcomes.ts';
 import type { Outcome } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -15,7 +15,10 @@ export interface Replaced {
   readonly unread: string | null;
 }
 
-/** Cancels these orders of a market, a pair by the id of the pair. Failures of the exchange are results, too. */
+/**
+ * Cancels these orders of a market, a pair by the id of the pair, and by its own id what no list shows: the lists may lag
+ * behind the one that showed it. Failures of the exchange are results, too.
+ */
 export async function cancelReplaced(
   { exchangeTimeoutMs }: Pick<ExecuteServices, 'exchangeTimeoutMs'>,
   client: ExchangeClient,
@@ -26,7 +29,11 @@ export async function cancelReplaced(
   const scope = { market, isExit: ({ orderId }: { readonly orderId: number }) => ids.has(orderId) };
   const options = { timeoutMs: exchangeTimeoutMs / 2, ...(endByMs === undefined ? {} : { endByMs }) };
   try {
-    const { exits } = await cancelExits(client, scope, options);
+    const { exits: listed } = await cancelExits(client, scope, options);
+    const exits = [...listed];
+    for (const orderId of cancels)
+      if (!exits.some(({ orderIds }) => orderIds.includes(orderId)))
+        exits.push(await cancelSingle(client, { market, orderId }, options));
     const cancelled = new Set(
       exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : [])),
     );

@@ -1,0 +1,34 @@
+import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { listRecords } from '../../ledger/order-record.ts';
+import { soldOfBuys } from '../../protection/spot-lots.ts';
+import { guards } from './follow-protection.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+
+/**
+ * Keeps what was sold on spot in sight for as long as a part of a buy with a stop-loss is held in its market: no position
+ * tells there what is left of it. What a sale sold of a buy that ends is noted beside the sale, so that it is not counted
+ * against the next buy once nothing of the first one is read any more.
+ */
+export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number): void {
+  const spot = followed.filter(({ isSpot }) => isSpot);
+  const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
+  const markets = new Set(spot.flatMap((one) => (guards(one) && !one.isDone ? one.market : [])));
+  for (const market of markets) {
+    const records = listRecords(spot.map((one) => one.currentAt(nowMs)));
+    const sold = soldOfBuys(
+      records.map((record) => ({ ...record, isFollowed: true })),
+      market,
+    );
+    for (const one of spot) {
+      if (one.market !== market || one.signal.side !== 'sell') continue;
+      const parts = [...(sold.get(one.entry.signalId) ?? [])];
+      const ended = parts.filter(([buy]) => ending.has(buy) || one.soldOf[buy] !== undefined);
+      one.soldOf = Object.fromEntries(ended.map(([buy, amount]) => [buy, formatDecimal(amount)]));
+      const rest = ended.reduce(
+        (left, [, amount]) => left.minus(amount),
+        parseDecimal(one.own?.filled ?? '0'),
+      );
+      if (rest.gt(zero)) one.isDone = false;
+    }
+  }
+}

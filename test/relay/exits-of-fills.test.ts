@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** An exchange that makes a stop-loss and a take-profit with each fill of an entry: several pairs protect one order. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+  relay.paper.control.setExits({ madeAt: 'first_fill' });
+  await relay.say({
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '49900',
+    quantity: '0.1',
+    stopLoss: '48000',
+    takeProfit: '52000',
+  });
+});
+afterEach(() => relay.close());
+
+const pairs = (...amounts: readonly string[]) =>
+  amounts.flatMap((amount) => [`sell ${amount} at 52000`, `sell ${amount} stop 48000`]).sort();
+
+async function fillInParts(): Promise<void> {
+  relay.fill('49900', '0.03');
+  await relay.goOn(12);
+  relay.fill('49900', '0.02');
+  await relay.goOn(12);
+  relay.fill('49900', '0.05');
+  await relay.goOn(60);
+}
+
+const claimed = async () =>
+  (await relay.entry('s1')).execution?.orders.map(({ role, status, amount }) =>
+    [role, status, ...(amount === undefined ? [] : [amount])].join(' '),
+  );
+
+describe('An entry of 0.1 that fills in three parts', () => {
+  test('keeps the pair of each part, and the relay knows all of them', async () => {
+    await fillInParts();
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.1', pairs('0.03', '0.02', '0.05')]);
+    expect(await claimed()).toEqual([
+      'order filled',
+      'stop_loss open 0.03',
+      'stop_loss open 0.02',
+      'stop_loss open 0.05',
+      'take_profit open 0.03',
+      'take_profit open 0.02',
+      'take_profit open 0.05',
+    ]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is stopped out by all of them, and the ledger says so', async () => {
+    await fillInParts();
+    relay.setPrice('47900');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    const { execution } = await relay.entry('s1');
+    expect(execution?.orders.filter(({ role }) => role === 'stop_loss').map(({ filled }) => filled)).toEqual([
+      '0.03',
+      '0.02',
+      '0.05',
+    ]);
+    expect(execution?.isFollowed).toBe(false);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test.each([
+    ['25%', '0.075', ['sell 0.075 at 52000, reduces', 'sell 0.075 stop 48000, reduces']],
+    // One of the pairs is what is left.
+    ['50%', '0.05', pairs('0.05')],
+  ])('has one stop-loss and one take-profit of the rest when %s is closed', async (share, rest, orders) => {
+    await fillInParts();
+    await relay.say({ action: 'close', quantity: share, maxSlippage: '0.5%' });
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual([rest, orders]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('leaves nothing open after a close', async () => {
+    await fillInParts();
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('leaves nothing open after a close between two fills', async () => {
+    relay.fill('49900', '0.03');
+    relay.fill('49900', '0.02');
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('leaves nothing open after a close by hand', async () => {
+    await fillInParts();
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+  });
+
+  test('does not get back a pair that the owner has cancelled', async () => {
+    await fillInParts();
+    await relay.cancelByHand('sell 0.05 stop 48000');
+    await relay.goOn(120);
+
+    expect(await relay.open()).toEqual(pairs('0.03', '0.02'));
+  });
+});

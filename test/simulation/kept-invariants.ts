@@ -1,0 +1,196 @@
+import { type Decimal, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { stepFacts } from '../../lib/ledger/order-facts.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
+import type { TakeProfitPart } from '../../lib/model/signal.ts';
+import type { PositionWish } from '../../lib/model/step-facts.ts';
+import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
+import { listPlaces, type TrueExit } from './guarded-positions.ts';
+import { isCreate, keyText } from './history.ts';
+import type { Facts, InvariantName, Violation } from './invariants.ts';
+import { createViews, isHedged } from './position-view.ts';
+import { truePositions } from './true-positions.ts';
+
+/** Finds orders that protect a position in another way than alerts asked for, or more than there was. */
+export function findWrongProtection(facts: Facts): readonly Violation[] {
+  const exits = listPlaces(facts).flatMap(({ everyExit }) => everyExit);
+  return [
+    ...findMovedBack(exits),
+    ...findWrongEntryPrices(facts),
+    ...exits.flatMap((exit) => findLargePart(facts, exit)),
+    ...findLargeOrders(facts),
+    ...findTurned(facts, exits),
+  ];
+}
+
+function broken(invariant: InvariantName, entry: Entry, text: string): Violation {
+  return { invariant, harm: 'other', text: `${keyText(entry)} ${text}` };
+}
+
+/** A stop-loss that follows the price only ever moves with it. */
+function findMovedBack(exits: readonly TrueExit[]): readonly Violation[] {
+  // Without a trigger price it is the order that sells at market what a stop-loss should have sold.
+  const trailing = exits.filter(({ of, order }) => order.activationPrice !== null && isTrailing(of));
+  return [...Map.groupBy(trailing, ({ of }) => of).entries()].flatMap(([of, stops]) => {
+    const inOrder = stops.map(({ order }) => order).toSorted((one, other) => one.orderId - other.orderId);
+    const back = inOrder.find((order, place) => {
+      const before = inOrder[place - 1];
+      return before !== undefined && isBehind(order, before);
+    });
+    return back === undefined
+      ? []
+      : [broken('I40', of, `has a stop-loss that moved back to ${back.activationPrice?.toFixed()}`)];
+  });
+}
+
+function isTrailing({ signal }: Entry): boolean {
+  return signal !== null && 'trailing' in signal && signal.trailing !== undefined;
+}
+
+/** Rounding may move it by a step. */
+function isBehind(order: PaperOrder, before: PaperOrder): boolean {
+  const moved = (order.activationPrice ?? zero).minus(before.activationPrice ?? zero);
+  const back = order.side === 'sell' ? moved.neg() : moved;
+  return back.gt(marketNamed(order.market).priceStep);
+}
+
+/** `entry` is the average entry price of the position, as the exchange told it. */
+function findWrongEntryPrices({ entries, history }: Facts): readonly Violation[] {
+  return entries.flatMap((entry) => {
+    const { signal, account } = entry;
+    if (signal?.action !== 'protect_position' || signal.stopLoss !== 'entry') return [];
+    const stop = wishOf(entry)?.stopLoss;
+    if (stop === undefined) return [];
+    const told = history.sends
+      .filter(({ path, signer }) => path === openPositions.path.live && signer === account)
+      .flatMap(({ outcome }) =>
+        outcome?.kind === 'answered' ? basePricesIn(outcome.body, signal.market) : [],
+      );
+    const isTold = told.some((price) => price.minus(parseDecimal(stop)).abs().lt(leastDifference));
+    return isTold ? [] : [broken('I41', entry, `was to stop at the entry price, and stops at ${stop}`)];
+  });
+}
+
+const leastDifference = parseDecimal('0.0000001');
+
+function wishOf(entry: Entry): PositionWish | undefined {
+  return entry.steps.at(-1)?.facts?.wish;
+}
+
+function basePricesIn(body: string, market: string): readonly Decimal[] {
+  try {
+    const positions = JSON.parse(body) as readonly {
+      readonly market: string;
+      readonly basePrice: string | null;
+    }[];
+    return positions.flatMap((position) =>
+      position.market === market && typeof position.basePrice === 'string'
+        ? [parseDecimal(position.basePrice)]
+        : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** One of several take-profits sells at most its share of the whole. */
+function findLargePart({ exchange }: Facts, { order, of, placedBy }: TrueExit): readonly Violation[] {
+  const signal = placedBy?.signal;
+  if (signal?.action !== 'protect' || signal.part === undefined || placedBy === null) return [];
+  const part = partsOf(of)[signal.part - 1];
+  const whole = wholeOf(of, [...exchange.orders.values()]);
+  if (part === undefined || whole === null) return [];
+  const most = whole.times(rateOfPercent(part.share)).plus(marketNamed(order.market).amountStep);
+  return order.amount.lte(most)
+    ? []
+    : [
+        broken(
+          'I41',
+          placedBy,
+          `sells ${order.amount.toFixed()}, and its share of the whole is ${part.share}`,
+        ),
+      ];
+}
+
+function partsOf(of: Entry): readonly Pick<TakeProfitPart, 'share'>[] {
+  return orderSignalOf(of)?.takeProfits ?? wishOf(of)?.takeProfits ?? [];
+}
+
+/** What the shares are shares of. */
+function wholeOf(of: Entry, orders: readonly PaperOrder[]): Decimal | null {
+  const wish = wishOf(of);
+  if (wish !== undefined) return parseDecimal(wish.amount).abs();
+  const own = orders.find(
+    ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
+  );
+  return own?.filled ?? null;
+}
+
+/** What protects a position is not larger than one that the relay can have read. */
+function findLargeOrders(facts: Facts): readonly Violation[] {
+  const viewOf = createViews(facts);
+  const byKey = new Map(facts.entries.map((entry) => [keyText(entry), entry]));
+  return facts.history.sends.flatMap((send) => {
+    const entry = send.key === null || !isCreate(send.path) ? undefined : byKey.get(keyText(send.key));
+    if (entry?.signal?.action !== 'protect' || isHedged(facts, entry)) return [];
+    if (stepFacts(entry, 'sending').spot !== undefined) return [];
+    const { side, amount } = JSON.parse(send.body) as { readonly side: string; readonly amount: string };
+    const { believable } = viewOf(entry, send);
+    const held = believable.map((position) => (side === 'sell' ? position : position.neg()));
+    if (held.some((position) => position.gte(parseDecimal(amount)))) return [];
+    const seen = believable.map((position) => position.toFixed()).join(', ');
+    return [broken('I42', entry, `sent an order for ${amount}, and the position was ${seen}`)];
+  });
+}
+
+/** Until then, lists and what follows them may not have seen what changed a position. */
+const noticedAfterMs = 5 * 60_000;
+
+/** Faults in which nothing is out of order at the relay. */
+const harmless = ['owner: ', 'price: ', 'hazard: list_lag', 'hazard: odd_'];
+
+/** What was placed to close a position does not open one that nobody asked for. */
+function findTurned(facts: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+  const { exchange, history } = facts;
+  const positionOf = truePositions(exchange);
+  const isTroubled = (atMs: number) =>
+    history.timeline.some(
+      (row) =>
+        row.fault !== null &&
+        row.atMs > atMs - noticedAfterMs &&
+        row.atMs <= atMs &&
+        !harmless.some((name) => row.fault?.startsWith(name)),
+    );
+  return exits.flatMap(({ order, of }) => {
+    if (order.positionSide !== 'BOTH' || isSpotOrder(order)) return [];
+    const { changes } = positionOf(order.account, order.market);
+    const turned = changes.find(
+      (change) => change.order.orderId === order.orderId && opensAgainst(change.before, change.after),
+    );
+    if (turned === undefined || isTroubled(turned.atMs)) return [];
+    const others = changes.filter(
+      (change) => change.order.orderId !== order.orderId && change.atMs <= turned.atMs,
+    );
+    const changedAtMs = others.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
+    const isNew = changedAtMs > turned.atMs - noticedAfterMs;
+    const isTold = history.alarms.some(
+      ({ atMs, facts: told }) =>
+        atMs >= changedAtMs && atMs <= turned.atMs && told['account'] === order.account,
+    );
+    return isNew || isTold
+      ? []
+      : [
+          broken(
+            'I43',
+            of,
+            `has an exit ${order.orderId} that led from ${turned.before.toFixed()} to ${turned.after.toFixed()}`,
+          ),
+        ];
+  });
+}
+
+function opensAgainst(before: Decimal, after: Decimal): boolean {
+  return after.abs().gt(zero) && (before.eq(zero) || before.times(after).lt(zero));
+}
