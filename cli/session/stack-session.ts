@@ -20,7 +20,7 @@ import { createSqsDeadLetters } from '../../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { LocalResponse } from './http.ts';
-import { type ExchangeLocation, type Session, webhookUrlOf } from './session.ts';
+import { type ExchangeLocation, kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
@@ -50,7 +50,7 @@ export async function openStackSession(
   const exchange: ExchangeLocation = {
     url,
     dialect: host.exchange.dialect,
-    kind: [baseUrlOf('global'), baseUrlOf('eu')].includes(url) ? 'real' : 'own',
+    kind: kindOfAddress(url),
   };
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
@@ -68,6 +68,7 @@ export async function openStackSession(
   });
 
   return {
+    backups: null,
     clock,
     settings: host.settings,
     target: { kind: 'stack', stack: stackName, region: access.region },

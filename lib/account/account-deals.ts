@@ -9,7 +9,7 @@ import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { orderRecordOf } from '../ledger/order-record.ts';
+import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen } from '../model/execution.ts';
@@ -34,6 +34,9 @@ export interface DealServices {
 
 /** The fact `deals`. Deals before the relay first read the account do not count: they are in what it held then. */
 export interface DealsState {
+  /** When the relay first read the account, on its own clock. */
+  readonly sinceMs: number;
+  /** What it held then. It comes before every fill of a later order, also on a clock that the relay's is ahead of. */
   readonly first: FirstHoldings;
   /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
   readonly readToMs: number;
@@ -47,6 +50,8 @@ export interface DealSource {
   readonly reading?: { readonly readAtMs: number; readonly positions: readonly OpenPosition[] };
 }
 
+/** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
+const mostAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 const storeEveryMs = 5 * 60_000;
 /** The exchange reaches back 31 days. */
@@ -54,38 +59,41 @@ const farthestBackMs = 30 * 24 * 3_600_000;
 
 /** @returns null while the account was never read @throws RelayError `store_unavailable` */
 export async function readDealsState(facts: AccountFacts, account: string): Promise<DealsState | null> {
-  const { sinceMs, readToMs, books, except } = fieldsOf(await facts.read(account, 'deals'));
-  const [atMs, toMs] = [numberIn(sinceMs), numberIn(readToMs)];
-  if (atMs === null || toMs === null) return null;
+  const stored = fieldsOf(await facts.read(account, 'deals'));
+  const [sinceMs, readToMs] = [numberIn(stored['sinceMs']), numberIn(stored['readToMs'])];
+  if (sinceMs === null || readToMs === null) return null;
+  // An older release kept no markets that had been dealt in within this time.
+  const atMs = sinceMs - (numberIn(stored['aheadMs']) ?? 0);
+  const { except } = stored;
   const markets = Array.isArray(except) ? (except as readonly Json[]).map(String) : [];
-  return { first: { atMs, books: parseBooks(books), except: new Set(markets) }, readToMs: toMs };
+  return { sinceMs, first: { atMs, books: parseBooks(stored['books']), except: new Set(markets) }, readToMs };
 }
 
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
- * @returns those that were not stored yet, and what the account held at first
+ * @returns those that were not stored yet, also those of signals, and what the account held at first
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readOtherDeals(
   services: DealServices,
   account: Account,
   source: DealSource,
-): Promise<{ readonly others: readonly Fill[]; readonly first: FirstHoldings }> {
+): Promise<{ readonly fresh: readonly Fill[]; readonly first: FirstHoldings }> {
   const nowMs = services.clock.nowMs();
   const state = await readDealsState(services.facts, account.name);
-  if (state === null) return { others: [], first: (await beginDeals(services, account, source)).first };
+  if (state === null) return { fresh: [], first: (await beginDeals(services, account, source)).first };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const others = await storeOthers(services, account.name, state, deals);
+  const fresh = await storeOthers(services, account.name, state, deals);
   await noteRead(services, account.name, state, nowMs);
-  return { others, first: state.first };
+  return { fresh, first: state.first };
 }
 
 /** From when on the deals must be read: a list may show a deal late. */
-export function dealsFromMs({ first, readToMs }: DealsState, nowMs: number): number {
-  const sinceMs = Math.max(first.atMs, Math.min(readToMs, nowMs) - longestLagMs);
+export function dealsFromMs({ sinceMs, readToMs }: DealsState, nowMs: number): number {
+  const fromMs = Math.max(sinceMs, Math.min(readToMs, nowMs) - longestLagMs);
   // A time in the future was noted before the clock was set back.
-  return Math.max(Math.min(sinceMs, nowMs), nowMs - farthestBackMs);
+  return Math.max(Math.min(fromMs, nowMs), nowMs - farthestBackMs);
 }
 
 /** Notes until when the deals were read. @returns the state from now on */
@@ -113,38 +121,40 @@ export async function beginDeals(
   { client, options, reading }: DealSource,
 ): Promise<DealsState> {
   const { name, markets } = account;
-  const atMs = reading?.readAtMs ?? clock.nowMs();
+  const sinceMs = reading?.readAtMs ?? clock.nowMs();
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
   const positions =
     reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
   const own = await listOwn({ ledger, executions }, account, null);
-  const traded = own.flatMap(({ signal }) => signal?.market ?? []);
+  const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
+  const atMs = sinceMs - mostAheadMs;
+  for await (const { market } of listFills(executions, name, atMs, sinceMs + mostAheadMs)) traded.add(market);
   const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
     basePrice === null
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const state = { first: { atMs, books: new Map(books), except: new Set(traded) }, readToMs: atMs };
+  const state = { sinceMs, first: { atMs, books: new Map(books), except: traded }, readToMs: sinceMs };
   await facts.write(name, 'deals', describeState(state));
   return state;
 }
 
 /**
- * Stores the deals that belong to no signal. One that turns out later to be a signal's becomes that signal's fill when the
+ * Stores the deals that belong to no signal. Those of an order that is followed are stored when it is. One that turns out later to be a signal's becomes that signal's fill when the
  * signal is followed, because both have the same key.
  *
  * @param deals without those of followed orders
- * @returns those that were not stored yet
+ * @returns those that were not stored yet, also those of signals
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
   { ledger, executions }: Pick<DealServices, 'ledger' | 'executions'>,
   account: string,
-  { first }: DealsState,
+  { sinceMs }: DealsState,
   deals: readonly AccountDeal[],
 ): Promise<readonly Fill[]> {
-  const counted = deals.filter(({ atMs }) => atMs >= first.atMs);
+  const counted = deals.filter(({ atMs }) => atMs >= sinceMs);
   if (counted.length === 0) return [];
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
@@ -157,14 +167,31 @@ export async function storeOthers(
     ({ market, id, orderId }) => !stored.has(fillNameOf({ market, dealId: id, orderId })),
   );
   const others: Fill[] = [];
+  const ofSignals: Fill[] = [];
   for (const [key, ofOrder] of Map.groupBy(fresh, ({ market, orderId }) => `${market} ${orderId}`)) {
     const [{ market, orderId } = { market: '', orderId: 0 }] = ofOrder;
     // What is listed of such an order beyond its stored fills is a deal under a second id, or is stored when it is followed.
-    if (known.has(key) || isTold(await ledger.findOrder(account, market, orderId))) continue;
-    others.push(...ofOrder.map((deal) => fillOf(account, deal)));
+    if (known.has(key)) continue;
+    const entry = await ledger.findOrder(account, market, orderId);
+    const fills = ofOrder.map((deal) => fillOf(account, deal));
+    const record = entry === null ? null : orderRecordOf(entry);
+    if (!isTold(entry)) others.push(...fills);
+    else if (record !== null && record.isFollowed !== false)
+      ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
   await executions.recordOthers(others);
-  return others;
+  return [...others, ...ofSignals];
+}
+
+/** A fill of the order of a signal, as following will store it. */
+function ofRecord(fill: Fill, { signalId, positionSide, asked }: OrderRecord): Fill {
+  return {
+    ...fill,
+    signalId,
+    role: 'order',
+    ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+    ...(asked?.reduceOnly === true ? { onlyReduces: true } : {}),
+  };
 }
 
 /** Whether the fills of an entry's own order are told by following it: it is followed, or has ended with all of them. */
@@ -196,9 +223,10 @@ function fillOf(account: string, deal: AccountDeal): Fill {
   };
 }
 
-function describeState({ first, readToMs }: DealsState): Json {
+function describeState({ sinceMs, first, readToMs }: DealsState): Json {
   const { atMs, books, except } = first;
-  return { sinceMs: atMs, readToMs, books: describeBooks(books), except: [...except] };
+  const aheadMs = sinceMs - atMs;
+  return { sinceMs, aheadMs, readToMs, books: describeBooks(books), except: [...except] };
 }
 
 /** Books as a fact keeps them. */

@@ -61,7 +61,7 @@ export async function readDayFills(
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
   const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
-  const { others, first } = await readOtherDeals(services, account, source);
+  const { fresh, first } = await readOtherDeals(services, account, source);
   const stored = parseStored(await facts.read(name, 'books'));
   // Books of a later time were stored before the clock was set back, or in another time zone.
   const start =
@@ -72,7 +72,7 @@ export async function readDayFills(
   if (start.atMs < checkpointMs) {
     const older = merge(
       await readAll(listFills(executions, name, start.atMs, checkpointMs)),
-      others.filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
+      fresh.filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
     );
     const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
     books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
@@ -81,7 +81,7 @@ export async function readDayFills(
   const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
   const known = merge(
     listed,
-    others.filter(({ atMs }) => atMs >= checkpointMs),
+    fresh.filter(({ atMs }) => atMs >= checkpointMs),
   );
   const told = (await executions.followed(name, mostFollowed)).flatMap(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
@@ -155,8 +155,8 @@ function findToldFill(
 }
 
 /** A command that only reads stores nothing: what it has read is in no list. @returns the oldest first */
-function merge(listed: readonly Fill[], others: readonly Fill[]): readonly Fill[] {
-  const all = new Map([...others, ...listed].map((fill) => [fillNameOf(fill), fill]));
+function merge(listed: readonly Fill[], fresh: readonly Fill[]): readonly Fill[] {
+  const all = new Map([...fresh, ...listed].map((fill) => [fillNameOf(fill), fill]));
   return [...all.values()].sort((one, other) => one.atMs - other.atMs);
 }
 

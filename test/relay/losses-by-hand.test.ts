@@ -10,6 +10,7 @@ import { readReport } from '../../lib/reports/read-report.ts';
 import type { Grouping } from '../../lib/reports/report.ts';
 import { minuteMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+import { override } from '../support/override.ts';
 
 let relay: LimitedRelay;
 let heldAtFirst: Decimal;
@@ -271,6 +272,52 @@ test('a position keeps its cost over every day for which the books are stored', 
 
   expect(lost.gt(parseDecimal('50'))).toBe(true);
   expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
+});
+
+test('what the list of deals shows of an order that is not followed yet counts for the next order, once', async () => {
+  const cooling = settingsWith({ coolDownAfterLoss: 30 });
+  await relay.sendUnder(cooling, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('47000');
+  const resting = { orderType: 'limit', limitPrice: '47500', maxSlippage: undefined };
+  await relay.sendUnder(cooling, { action: 'sell', quantity: '0.02', reduceOnly: true, ...resting });
+  await goOn(20_000);
+  relay.setPrice('47500');
+
+  expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'cool_down_after_loss',
+  });
+  const used = await usedOfLoss();
+  expect(used).toMatch(/^5[01]\./);
+  await goOn(minuteMs);
+  expect(await usedOfLoss()).toBe(used);
+});
+
+test('a relay whose clock is ahead of the exchange keeps the cost of what its first order opens', async () => {
+  const { clock } = relay.services;
+  Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() + 2000 }) });
+  expect(await relay.sendUnder(limited, { ...entry, stopLoss: undefined })).toEqual(placed);
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  await goOn(minuteMs);
+
+  expect(await reportedProfit()).toBe('-51.9501998');
+  expect(await usedOfLoss()).toBe('51.9501998');
+});
+
+test('what the relay had dealt just before it first read the account is counted once', async () => {
+  // Without a limit of loss, nothing is read before the order.
+  await relay.sendUnder(settingsWith({}), { ...entry, stopLoss: undefined });
+  await relay.follow();
+  relay.clock.advance(4000);
+  await relay.reconcile();
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+
+  expect(await usedOfLoss()).toBe('51.9501998');
+  expect(await reportedProfit()).toBe('-51.9501998');
 });
 
 test('the day of a loss is that of the time zone of the account', async () => {

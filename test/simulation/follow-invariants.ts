@@ -73,7 +73,7 @@ function findWrongFills(facts: Facts, placed: readonly PlacedEntry[]): readonly 
   const ofNone = exchange.deals.filter(({ orderId }) => !own.has(orderId));
   const due = ofNone.filter(({ account, atMs }) => {
     const state = read.get(account);
-    return state !== undefined && atMs >= state.first.atMs && atMs <= state.readToMs - longestLagMs;
+    return state !== undefined && atMs >= state.sinceMs && atMs <= state.readToMs - longestLagMs;
   });
   const uncounted = due.map(textOfDeal).filter((text) => !others.includes(text));
   const known = new Set(ofNone.map(textOfDeal));

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
-import { type Fill, fillNameOf } from '../../lib/model/execution.ts';
+import { type Fill, fillNameOf, isOfSignal } from '../../lib/model/execution.ts';
 import { override } from '../support/override.ts';
 import type { Mutant } from './mutation.ts';
 
@@ -50,6 +50,25 @@ export const followMutants: readonly Mutant[] = [
     // Mostly the limits of risk read deals before they are followed, and runs with one kind of order have none.
     kinds: [],
     mutation: { executions: keepOthers },
+  },
+  {
+    name: 'report-of-signals',
+    breaks: 'a report leaves out the deals that belong to no signal',
+    seeds: 100,
+    dialect: 'live',
+    // With limits of risk or guarded positions, the owner trades so that it fills.
+    kinds: [],
+    mutation: {
+      executions: (executions, { handlerName }) =>
+        handlerName !== 'resolve'
+          ? executions
+          : override(executions, {
+              async listFills(query) {
+                const page = await executions.listFills(query);
+                return { ...page, fills: page.fills.filter(isOfSignal) };
+              },
+            }),
+    },
   },
   {
     name: 'unprotected-unseen',

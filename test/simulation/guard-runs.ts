@@ -1,5 +1,7 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom, type Random } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { RiskLimits } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { pickOne, rollChance } from './dice.ts';
@@ -23,6 +25,7 @@ export interface GuardRun {
 const seedsPerGuardRun = 3;
 const remainder = 1;
 const seedStride = 0x165667b1;
+const seedStrideOfLosses = 0xc2b2ae35;
 
 /**
  * @param kind of every order of the run; absent: any
@@ -40,7 +43,7 @@ export function drawGuardRun(
     random,
     held,
     others: othersThan(held),
-    settings: drawSettings(random),
+    settings: drawSettings(random, drawLossLimits(seed)),
     faultScale: pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]),
   };
 }
@@ -67,10 +70,40 @@ function isSame(one: Ground, other: Ground): boolean {
   return one.account === other.account && one.ticker === other.ticker;
 }
 
-/** Without limits of growing risk: they have runs of their own, and would leave few positions. */
-function drawSettings(random: Random): GuardRun['settings'] {
+/** What an account may lose before it opens nothing more. */
+type LossLimits = Pick<RiskLimits, 'maxDailyLoss' | 'coolDownMs'>;
+
+const noLimits: RiskLimits = {
+  maxOpenNotional: null,
+  maxDailyLoss: null,
+  coolDownMs: null,
+  tradingWindows: null,
+  timeZone: 'Etc/UTC',
+};
+
+/** In some runs a few losses end the day, or a loss ends the next minutes. Other draws do not depend on it. */
+function drawLossLimits(seed: number): LossLimits | null {
+  const random = createRandom(Math.imul(seed, seedStrideOfLosses));
+  return pickOne<LossLimits | null>(random, [
+    null,
+    null,
+    null,
+    null,
+    null,
+    { maxDailyLoss: null, coolDownMs: 90_000 },
+    { maxDailyLoss: parseDecimal('4'), coolDownMs: null },
+  ]);
+}
+
+/** Without the other limits of growing risk: they have runs of their own, and would leave few positions. */
+function drawSettings(random: Random, ofLoss: LossLimits | null): GuardRun['settings'] {
   const protection = rollChance(random, 0.06) ? 'alarm' : 'keep';
   const stopKind = pickOne(random, ['limit', 'limit', 'market'] as const);
-  const changed = changeAccounts((account) => ({ ...account, protection, stopKind }));
+  const changed = changeAccounts((account) => ({
+    ...account,
+    protection,
+    stopKind,
+    ...(ofLoss === null ? {} : { limits: { ...noLimits, ...ofLoss } }),
+  }));
   return (settings) => changed(withoutLimitsOfRisk(settings));
 }

@@ -14,12 +14,15 @@ import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findWrongProtection } from './kept-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
+import { findAfterLosses } from './loss-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
+import { findWrongProfits } from './profit-invariants.ts';
 import { findUnlawfulProtection } from './protect-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 import { findWrongRepeats } from './repeat-invariants.ts';
+import type { ReportedProfit } from './reported-profits.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
 import { findUnfitSpotStops } from './spot-invariants.ts';
@@ -72,6 +75,8 @@ export const invariants = {
   I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
   I42: 'an order that protects a position is not larger than a position that was read',
   I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
+  I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
+  I45: 'the profit that a report adds up is the change of the collateral at the exchange',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -92,6 +97,8 @@ export interface Facts {
   readonly fills: readonly Fill[];
   /** By account: since and until when all its deals were read. */
   readonly deals: ReadonlyMap<string, DealsState>;
+  /** By account. */
+  readonly profits: ReadonlyMap<string, ReportedProfit>;
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */
@@ -119,6 +126,8 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findSecondStrategies(facts),
     ...findWrongFollowing(facts),
     ...findRisks(facts),
+    ...findAfterLosses(facts),
+    ...findWrongProfits(facts),
     ...findUnendedCloses(facts),
     ...findUnfitSpotStops(facts),
     ...findUnfitExits(facts),

@@ -30,6 +30,7 @@ const remainder = 2;
 const seedStride = 0x85ebca6b;
 const seedStrideOfLosses = 0xc2b2ae35;
 const seedStrideOfRests = 0x27d4eb2f;
+const seedStrideOfCoolDowns = 0x9e3779b9;
 
 /**
  * @param kind of every order of the run; absent: any
@@ -50,7 +51,7 @@ export function drawPositionRun(
     rests: createRandom(Math.imul(seed, seedStrideOfRests)),
     held,
     others: drawOthers(random, held),
-    settings: drawSettings(random, held, drawDailyLoss(seed)),
+    settings: drawSettings(random, held, { mostLost: drawDailyLoss(seed), coolDownMs: drawCoolDown(seed) }),
     faultScale: pickOne(random, [0.2, 0.3, 0.5, 1]),
   };
 }
@@ -82,19 +83,34 @@ function drawDailyLoss(seed: number): Decimal | null {
   return drawn === null ? null : parseDecimal(drawn);
 }
 
-function drawSettings(random: Random, held: Grounds, mostLost: Decimal | null): PositionRun['settings'] {
+/** In some of the runs, nothing is opened for a while after a loss. Other draws do not depend on it. */
+function drawCoolDown(seed: number): number | null {
+  const random = createRandom(Math.imul(seed, seedStrideOfCoolDowns));
+  return pickOne(random, [null, null, null, 60_000, 300_000]);
+}
+
+interface LossLimits {
+  readonly mostLost: Decimal | null;
+  readonly coolDownMs: number | null;
+}
+
+function drawSettings(
+  random: Random,
+  held: Grounds,
+  { mostLost, coolDownMs }: LossLimits,
+): PositionRun['settings'] {
   const onMismatch = pickOne(random, ['deny', 'resync', 'flatten'] as const);
   const oneStrategyPerMarket = pickOne(random, [null, null, true, false]);
   const limitings = held.map((ground) => drawLimiting(random, ground));
   return changeAccounts((account) => {
     const limited = limitings.reduce((usual, limit) => limit(usual), account);
     const { limits } = limited;
-    const isSmaller = mostLost !== null && limits !== undefined;
+    const ofLoss = mostLost === null ? { coolDownMs } : { coolDownMs, maxDailyLoss: mostLost };
     return {
       ...limited,
       onMismatch,
       oneStrategyPerMarket,
-      ...(isSmaller ? { limits: { ...limits, maxDailyLoss: mostLost } } : {}),
+      ...(limits === undefined ? {} : { limits: { ...limits, ...ofLoss } }),
     };
   });
 }

@@ -86,7 +86,9 @@ function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): reado
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended)) return [];
-    const later = exits.filter((exit) => isOfSame(exit, ended) && exit.order.createdAtMs > atMs);
+    const later = exits.filter(
+      (exit) => exit !== ended && isOfSame(exit, ended) && exit.order.createdAtMs >= atMs,
+    );
     const [first] = later;
     // What was placed before it could be noticed stands in its place, and is kept as it was.
     if (first === undefined || first.order.createdAtMs <= atMs + noticedAfterMs) return [];

@@ -160,7 +160,11 @@ export function composeHandlers(parts: HandlerParts): Handlers {
   };
 }
 
-function toolsOf({ world, process }: HandlerParts, handlerName: HandlerName): MutationTools {
+/** What a mutation may use in a handler. */
+export function toolsOf(
+  { world, process }: Pick<HandlerParts, 'world' | 'process'>,
+  handlerName: HandlerName,
+): MutationTools {
   return {
     process,
     handlerName,

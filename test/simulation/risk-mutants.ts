@@ -1,7 +1,9 @@
+import type { Clock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Account, RiskLimits } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { override } from '../support/override.ts';
@@ -29,6 +31,16 @@ function hideLosses(client: ExchangeClient): ExchangeClient {
         )
       : undefined,
   );
+}
+
+/** Lists only the fills of the last ten seconds. */
+function forgetFills(executions: Executions, clock: Clock): Executions {
+  return override(executions, {
+    async listFills(query) {
+      const page = await executions.listFills(query);
+      return { ...page, fills: page.fills.filter(({ atMs }) => atMs > clock.nowMs() - 10_000) };
+    },
+  });
 }
 
 /** Broken variants of the relay that send orders beyond the limits of risk. */
@@ -75,6 +87,25 @@ export const riskMutants: readonly Mutant[] = [
     dialect: 'live',
     kinds: [],
     mutation: { settings: changeAccounts(without('maxDailyLoss')) },
+  },
+  {
+    name: 'losses-forgotten',
+    breaks: 'what was realised more than ten seconds ago does not count in the loss of the day',
+    seeds: 300,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      executions: (executions, { process, handlerName }) =>
+        handlerName === 'resolve' ? executions : forgetFills(executions, process.clock),
+    },
+  },
+  {
+    name: 'no-cool-down',
+    breaks: 'nothing is waited for after a loss',
+    seeds: 300,
+    dialect: 'live',
+    kinds: [],
+    mutation: { settings: changeAccounts(without('coolDownMs')) },
   },
   {
     name: 'floating-forgotten',

@@ -31,6 +31,7 @@ import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operat
 import { PositionDraw } from './position-alerts.ts';
 import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
+import { readProfits } from './reported-profits.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
@@ -152,12 +153,14 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const entries = await listEntries(world.ledger);
   const fills = await listFills(world);
   const deals = await readDealsRead(world);
+  const profits = await readProfits(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
     fills,
     deals,
+    profits,
     exchange: world.exchange.state,
     dialect,
     settings: ownSettings(settingsIn(dialect)),

@@ -150,9 +150,11 @@ export function createSteppedExecutions(process: Process, executions: Executions
         return isRecorded;
       }),
     recordOthers: (fills) =>
-      process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), () =>
-        executions.recordOthers(fills),
-      ),
+      process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), async () => {
+        await executions.recordOthers(fills);
+        const { history, loop } = process.stage;
+        for (const { dealId } of fills) history.storedOthers.set(dealId, loop.nowMs);
+      }),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
   };

@@ -1,0 +1,211 @@
+import type { DealsState } from '../../lib/account/account-deals.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
+import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { closesOnly } from '../../lib/paper/engine/positions.ts';
+import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
+import { isCreate, keyText, widestSkewMs } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+import { matchOrders, type OwnOrders } from './own-orders.ts';
+import { readingsFor } from './readings.ts';
+import { type RealisedDeal, realisedDeals } from './realised-deals.ts';
+import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
+
+/**
+ * Finds orders that open or enlarge a position although losses that the relay had been told of had reached a limit of loss:
+ * by the list of deals of the same invocation, by what was stored before that began, or by the response to an order.
+ */
+export function findAfterLosses(facts: Facts): readonly Violation[] {
+  if (facts.dialect !== 'live') return [];
+  const orders = matchOrders(facts.exchange, facts.entries);
+  const known: Known = { facts, orders, deals: realisedDeals(facts.exchange) };
+  return listSentOrders(facts)
+    .filter((sent) => mayOpen(known, sent))
+    .flatMap((sent) => [...findInCoolDown(known, sent), ...findBeyondDailyLoss(known, sent)]);
+}
+
+interface Known {
+  readonly facts: Facts;
+  readonly orders: OwnOrders;
+  /** Of all accounts, oldest first. */
+  readonly deals: readonly RealisedDeal[];
+}
+
+function broken(text: string): Violation {
+  return { invariant: 'I44', harm: 'other', text };
+}
+
+interface ReadPosition {
+  readonly market: string;
+  readonly amount: string | null;
+  readonly unrealizedPnl?: string;
+}
+
+function positionsRead({ facts }: Known, { send, market }: SentOrder): readonly ReadPosition[][] {
+  return readingsFor(facts.history, send, market.name, 'positions') as ReadPosition[][];
+}
+
+/** Whether it came to the exchange, and every reading of the positions says that it opens or enlarges one. */
+function mayOpen(known: Known, sent: SentOrder): boolean {
+  const [order] = known.orders.of(sent.entry);
+  if (order === undefined || isSpotOrder(order) || closesOnly(order)) return false;
+  if (order.positionSide !== 'BOTH') return true;
+  return positionsRead(known, sent).every((positions) => {
+    const held = positions.find(({ market }) => market === sent.market.name)?.amount ?? '0';
+    return parseDecimal(held)
+      .times(sent.side === 'buy' ? '1' : '-1')
+      .gte(zero);
+  });
+}
+
+/** A clock that is set back shows a time that had passed already when the order was judged. */
+const clockMs = 2 * widestSkewMs;
+
+function findInCoolDown(known: Known, sent: SentOrder): readonly Violation[] {
+  const coolDownMs = sent.account.limits?.coolDownMs ?? null;
+  if (coolDownMs === null) return [];
+  const loss = dealsTold(known, sent).findLast(({ isClosing, realised }) => isClosing && realised.lt(zero));
+  if (loss === undefined || sent.send.relayNowMs >= loss.deal.atMs + coolDownMs - clockMs) return [];
+  const afterMs = sent.send.relayNowMs - loss.deal.atMs;
+  return [broken(`${describeSent(sent)} was sent ${afterMs} ms after deal ${loss.deal.dealId}, a loss`)];
+}
+
+/** The loss is the least that the relay can have computed: every gain counts, whether or not it was told of it. */
+function findBeyondDailyLoss(known: Known, sent: SentOrder): readonly Violation[] {
+  const most = sent.account.limits?.maxDailyLoss ?? null;
+  const readings = positionsRead(known, sent);
+  if (most === null || readings.length === 0) return [];
+  const { exchange } = known.facts;
+  const own = known.deals.filter(({ deal }) => deal.account === sent.entry.account);
+  // What the relay makes on spot is in no event of a position.
+  if (
+    exchange.deals.some(({ account, orderId }) => account === sent.entry.account && isSpot(exchange, orderId))
+  )
+    return [];
+  const gained = sumOf(own.filter(({ deal, realised }) => realised.gt(zero) && deal.atMs <= sent.send.atMs));
+  const told = dealsTold(known, sent).filter(({ realised }) => realised.lt(zero));
+  const losses = readings.map((positions) => {
+    const floating = positions.reduce(
+      (sum, { unrealizedPnl = '0' }) => sum.plus(parseDecimal(unrealizedPnl)),
+      zero,
+    );
+    return gained
+      .plus(sumOf(told.filter((one) => isShown(one, positions, sent))))
+      .plus(floating)
+      .neg();
+  });
+  if (!losses.every((loss) => loss.gte(most))) return [];
+  const text = `${describeSent(sent)} was sent after a loss of ${losses.map(formatDecimal).join(', ')}, and ${formatDecimal(most)} is allowed`;
+  return [broken(text)];
+}
+
+function isSpot(exchange: Facts['exchange'], orderId: number): boolean {
+  const order = exchange.orders.get(orderId);
+  return order !== undefined && isSpotOrder(order);
+}
+
+/** A fill that a list of positions does not show yet counts with the position that is still listed. */
+function isShown({ deal }: RealisedDeal, positions: readonly ReadPosition[], { send }: SentOrder): boolean {
+  const isLate = send.atMs - deal.atMs < listedAfterMs;
+  return !isLate || positions.every(({ market }) => market !== deal.market);
+}
+
+/** Longer than the relay takes a list of positions to lag, on a clock that is off. */
+const listedAfterMs = 20_000;
+
+/** The deals of the account that the relay had been told of when it judged the order, and that it counts. */
+function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly RealisedDeal[] {
+  const { history, entries } = facts;
+  const read = facts.deals.get(sent.entry.account);
+  // Of what a report leaves out, as it says, nobody knows the cost.
+  if (read === undefined || facts.profits.get(sent.entry.account)?.isWhole !== true) return [];
+  const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+  const listed = idsListed(facts, sent);
+  const unknown = marketsWithoutCost(facts, sent.entry.account, read);
+  const answered = new Set(
+    entries
+      .filter((entry) => entry.account === sent.entry.account && entry.status === 'placed')
+      .filter((entry) => wasAnswered(facts, keyText(entry), startedAtMs))
+      .flatMap((entry) => orders.of(entry))
+      .map(({ orderId }) => orderId),
+  );
+  const isOfResponse = ({ orderId, atMs }: PaperDeal) =>
+    answered.has(orderId) && facts.exchange.orders.get(orderId)?.createdAtMs === atMs;
+  const isStored = ({ dealId }: PaperDeal) =>
+    [history.storedDeals, history.storedOthers].some(
+      (stored) => (stored.get(dealId) ?? Number.POSITIVE_INFINITY) < startedAtMs,
+    );
+  return deals.filter(
+    ({ deal }) =>
+      deal.account === sent.entry.account &&
+      deal.atMs >= read.sinceMs &&
+      deal.atMs <= sent.send.atMs &&
+      !unknown.has(deal.market) &&
+      (listed.has(deal.dealId) || isStored(deal) || isOfResponse(deal)),
+  );
+}
+
+/**
+ * Markets in which the relay had just traded when it first read the account: the fills that it knows tell what was held there,
+ * and some deals from before are not among them. What closed that had no cost that it could know.
+ */
+function marketsWithoutCost(
+  { exchange, fills }: Facts,
+  name: string,
+  { first }: DealsState,
+): ReadonlySet<string> {
+  const known = new Set(fills.filter(({ account }) => account === name).map(({ dealId }) => dealId));
+  const missing = exchange.deals.filter(({ account, dealId }) => account === name && !known.has(dealId));
+  return new Set(missing.map(({ market }) => market).filter((market) => first.except.has(market)));
+}
+
+/** Whether the response to its order was received as it was, and stored, before that time. */
+function wasAnswered({ history }: Facts, key: string, beforeMs: number): boolean {
+  const placedAtMs = history.statuses.get(key)?.find(({ status }) => status === 'placed')?.atMs;
+  if (placedAtMs === undefined || placedAtMs >= beforeMs) return false;
+  return history.sends.some(
+    (send) =>
+      isCreate(send.path) &&
+      send.key !== null &&
+      keyText(send.key) === key &&
+      !send.isContradicted &&
+      send.outcome?.kind === 'answered' &&
+      send.outcome.status === 200 &&
+      send.outcome.body.startsWith('{'),
+  );
+}
+
+interface ListedDeal {
+  readonly id?: unknown;
+  readonly amount?: unknown;
+  readonly price?: unknown;
+  readonly fee?: unknown;
+}
+
+/** The deals in the last list of them that was read for the order, but for records that cannot be read. */
+function idsListed({ history, exchange }: Facts, { send }: SentOrder): ReadonlySet<number> {
+  const lists = history.sends.filter(
+    (other) =>
+      other.path === executedHistory.path.live &&
+      other.signer === send.signer &&
+      other.invocation === send.invocation &&
+      other.atMs <= send.atMs &&
+      !other.body.includes('"clientOrderId"'),
+  );
+  const outcome = lists.at(-1)?.outcome;
+  if (outcome?.kind !== 'answered' || outcome.status !== 200 || !/^[[{]/.test(outcome.body)) return new Set();
+  const parsed = JSON.parse(outcome.body) as Readonly<Record<string, readonly ListedDeal[]>>;
+  const rows = Object.values(parsed).flat();
+  const known = new Map(exchange.deals.map((deal) => [deal.dealId, deal]));
+  return new Set(
+    rows.flatMap(({ id, amount, price, fee }) => {
+      const deal = known.get(Number(id));
+      const isWhole = [amount, price, fee].every((value) => typeof value === 'string' && value !== '');
+      return deal !== undefined && isWhole ? [deal.dealId] : [];
+    }),
+  );
+}
+
+function sumOf(deals: readonly RealisedDeal[]): Decimal {
+  return deals.reduce((sum, { realised }) => sum.plus(realised), zero);
+}

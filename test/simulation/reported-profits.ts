@@ -1,0 +1,35 @@
+import { readDealsState } from '../../lib/account/account-deals.ts';
+import { type Decimal, zero } from '../../lib/base/decimal.ts';
+import { readReport } from '../../lib/reports/read-report.ts';
+import { Process } from './process.ts';
+import { toolsOf } from './relay-handlers.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+/** What `relay report` says of an account on margin and futures, at the end of a run. */
+export interface ReportedProfit {
+  readonly net: Decimal;
+  /** Whether it says itself that it leaves nothing out. */
+  readonly isWhole: boolean;
+}
+
+/** By account. */
+export async function readProfits(world: SimulatedWorld): Promise<ReadonlyMap<string, ReportedProfit>> {
+  const { ledger, facts, mutation, settings } = world;
+  const tools = toolsOf({ world, process: new Process(world.stage, 'operator', 0) }, 'resolve');
+  const executions = mutation.executions?.(world.executions, tools) ?? world.executions;
+  const isSpot = (account: string, market: string) =>
+    settings.accounts[account]?.markets[market]?.tradesOn === 'spot';
+  const firstOf = async (account: string) => (await readDealsState(facts, account))?.first ?? null;
+  const profits = new Map<string, ReportedProfit>();
+  for (const account of Object.keys(settings.accounts)) {
+    const { rows, caveats } = await readReport(
+      { ledger, executions, isSpot, firstOf },
+      { accounts: [account], fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, by: 'market', dayOf: () => '' },
+    );
+    const own = rows.filter(({ group }) => !isSpot(account, group));
+    const net = own.reduce((sum, { profit }) => sum.plus(profit.net), zero);
+    const isWhole = Object.keys(caveats.unmatched).every((market) => isSpot(account, market));
+    profits.set(account, { net, isWhole });
+  }
+  return profits;
+}
