@@ -67,8 +67,9 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
+        // `npm run test:deploy`, `npm run test:clients` and `npm run test:server` run these: they need what others install.
         '<rootDir>/test/deploy/',
+        '<rootDir>/test/server/',
         '<rootDir>/test/clients/',
         ...[...proofFiles, ...apartFiles].map(fromRoot),
       ],

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { findSwallowedOptions } from '../lib/host/swallowed-options.ts';
 import { readVersion } from '../lib/host/version.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addBalanceCommands } from './commands/balances.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addCloseCommand } from './commands/close.ts';
@@ -77,10 +78,14 @@ function createProgram(terminal: Terminal): Command {
     .usage('<command> [options]')
     .description('Operates a relay: one that was started with `npm start`, or one on AWS (--stack).')
     .option('--json', 'print one JSON document, for programs')
-    .option('--data <folder>', 'data folder of a local relay', '.relay')
+    .option('--data <folder>', 'data folder of a local relay', readSetting('RELAY_DATA') ?? '.relay')
     .addOption(new Option('--stack <name>', 'a relay on AWS: the name of its stack').conflicts('data'))
     .option('--region <region>', 'AWS region of the stack (default: from AWS_REGION or the profile)')
-    .option('--config <file>', 'configuration of the relay (default: relay.config.ts)')
+    .option(
+      '--config <file>',
+      'configuration of the relay (default: relay.config.ts)',
+      readSetting('RELAY_CONFIG'),
+    )
     .helpOption('-h, --help', 'show how a command is used')
     .helpCommand('help [command]', 'show how a command is used')
     .configureHelp({ minWidthToWrap: leastDescriptionWidth })
@@ -111,6 +116,7 @@ function createProgram(terminal: Terminal): Command {
   addDoctorCommands(relay);
   addSecretCommands(relay);
   addNotifyCommands(relay);
+  addBackupCommands(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);
@@ -125,6 +131,12 @@ function createProgram(terminal: Terminal): Command {
   relay.commandsGroup('The paper exchange:');
   addPaperCommands(relay);
   return relay;
+}
+
+/** What the environment of a service or a container says; undefined: nothing. Options of the command line go first. */
+function readSetting(name: string): string | undefined {
+  const value = process.env[name] ?? '';
+  return value === '' ? undefined : value;
 }
 
 function printFailure(error: unknown, argv: readonly string[], terminal: Terminal): number {

@@ -56,11 +56,11 @@ async function checkReachable(session: Session): Promise<Check> {
     await client.call(ping, {}, { timeoutMs });
     return pass(name, `responds in ${session.clock.nowMs() - startedAtMs} ms; ${describeExchange(location)}`);
   } catch (error) {
-    return target.kind === 'local'
+    return target.kind === 'local' && location.kind === 'paper'
       ? fail(
           name,
           `the paper exchange does not respond: ${describe(error)}`,
-          `It starts and stops with the relay. ${startAdvice(target.data)}`,
+          `It starts and stops with the relay. ${startAdvice(target.data, false)}`,
         )
       : fail(name, describe(error), 'Check exchange.address in relay.config.ts and the network.');
   }
@@ -82,7 +82,7 @@ export function checkModes(
     warn(
       'modes',
       `${names.join(', ')} in paper mode: no order is sent, every signal ends as dry_run`,
-      "To trade real money, set mode to 'live' in relay.config.ts and deploy.",
+      "To trade real money, set mode to 'live' in relay.config.ts, then deploy, or start again with `--live`.",
     ),
   ];
 }

@@ -4,8 +4,15 @@ import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
-import { type DataFolder, locateDataFolder, type Run, readRun } from '../../lib/host/data-folder.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  locateDataFolder,
+  type Run,
+  readRun,
+} from '../../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
 import {
   createFileSecrets,
@@ -13,6 +20,7 @@ import {
   storeFileKeys,
   storeFileWay,
 } from '../../lib/host/file-secrets.ts';
+import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
@@ -25,7 +33,7 @@ import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
-import { type Session, webhookUrlOf } from './session.ts';
+import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 
 /** A relay under load holds the lock of its database nearly all the time; a pause must reach it nevertheless. */
 const patienceMs = 5000;
@@ -55,17 +63,24 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
     return clients;
   }
 
-  async function readWebhookUrl(account: Account): Promise<string> {
-    const { relayUrl } = requireRun(folder);
+  async function readUrl(account: Account, baseUrl: string): Promise<string> {
     requireSecrets(folder);
     // During a rotation two tokens are valid; the first is the new one.
     const [token] = await secrets.webhookTokens(account.name);
     if (token === undefined)
       throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
-    return webhookUrlOf(`${relayUrl}/signals/`, account, token);
+    return webhookUrlOf(`${baseUrl}/signals/`, account, token);
   }
 
   return {
+    backups: {
+      make(file, withSecrets) {
+        if (!existsSync(folder.databasePath)) throw neverStarted(folder);
+        return backUpFolder(folder, file, { withSecrets, clock });
+      },
+      restore: (file) =>
+        restoreFolder(createDataFolder(dataPath), file, { accounts: Object.keys(settings.accounts), clock }),
+    },
     clock,
     settings,
     notices: {
@@ -86,7 +101,12 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
         return openRequestChannel(channel, await secrets.noticeWays(), { transport, clock });
       },
     },
-    target: { kind: 'local', data: dataPath },
+    get target() {
+      const run = readRun(folder);
+      // A restored folder was not started yet.
+      const isLive = run === null ? readFolderKind(folder)?.kind === 'live' : run.trades === 'live';
+      return { kind: 'local', data: dataPath, ...(isLive ? { trades: 'live' as const } : {}) } as const;
+    },
     get relayName() {
       return `the relay at ${requireRun(folder).relayUrl}`;
     },
@@ -94,19 +114,30 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
     locateExchange() {
-      const { exchangeUrl, dialect } = requireRun(folder);
-      return { url: exchangeUrl, dialect, kind: 'paper' };
+      const { exchangeUrl: url, dialect, trades } = requireRun(folder);
+      return { url, dialect, kind: trades === 'live' ? kindOfAddress(url) : 'paper' };
     },
-    locatePaper: () => requireRun(folder).exchangeUrl,
+    locatePaper() {
+      const { exchangeUrl, trades } = requireRun(folder);
+      if (trades !== 'live') return exchangeUrl;
+      throw createUsageFailure(
+        `the relay in "${folder.path}" is LIVE and has no paper exchange`,
+        'Name the folder of a relay on paper with --data, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
+      );
+    },
     openLedger: () => createSqliteLedger(openDatabase()),
     openExecutions: () => createSqliteExecutions(openDatabase()),
     openFacts: () => createSqliteAccountFacts(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase()),
     openSnapshots: () => createSqliteSnapshots(openDatabase()),
-    readWebhookUrl,
+    readWebhookUrl: async (account) => {
+      const { relayUrl, publicUrl } = requireRun(folder);
+      return await readUrl(account, publicUrl ?? relayUrl);
+    },
     async sendAlert(account, body) {
-      const url = await readWebhookUrl(account);
-      const recipient = `the relay at ${requireRun(folder).relayUrl}`;
+      const { relayUrl } = requireRun(folder);
+      const url = await readUrl(account, relayUrl);
+      const recipient = `the relay at ${relayUrl}`;
       return await askHttp({ url, method: 'POST', body, recipient });
     },
     async openExchange(account, dialect = requireRun(folder).dialect) {
@@ -138,13 +169,13 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
   };
 }
 
-async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
+async function checkRelay({ relayUrl, trades }: Run, dataPath: string): Promise<Check> {
   return (await isListening(relayUrl))
-    ? pass('relay', `listens at ${relayUrl}`)
+    ? pass('relay', `${trades === 'live' ? 'LIVE' : 'on paper'}, listens at ${relayUrl}`)
     : fail(
         'relay',
         `stopped: nothing listens at ${relayUrl}; no alert is received and no order is sent`,
-        startAdvice(dataPath),
+        startAdvice(dataPath, trades === 'live'),
       );
 }
 
@@ -176,7 +207,7 @@ function olderFolder({ path }: DataFolder): CommandFailure {
   return new CommandFailure(
     'data_folder_older',
     `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
-    `Stop that relay if it runs, then start this release with \`${startCommand(path)}\`: it upgrades the folder.`,
+    `Stop that relay if it runs, then start this release with \`${startCommand(path, readRun(locateDataFolder(path))?.trades === 'live')}\`: it upgrades the folder.`,
   );
 }
 

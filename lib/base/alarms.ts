@@ -26,6 +26,8 @@ export const alarmMeanings = {
   market_delisted: 'a market in which something is open will be taken off the exchange',
   positions_unread: 'positions were open, and could not be read since',
   orders_unread: 'placed orders are followed, and the lists could not be read since',
+  second_relay:
+    'the exchange has orders of a relay that this ledger does not know, and all accounts are paused',
   unknown_word: "the exchange's lists have a word that the relay does not know",
   record_unreadable: 'a list has a record that cannot be read, so what is missing in it is not known',
   fills_contradicted: 'the fills that are listed for an order are more than the order',

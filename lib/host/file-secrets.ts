@@ -79,13 +79,13 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
 /**
  * Creates a webhook token and stores exchange keys for every account that the file does not have yet.
  *
- * @param keysOf returns the exchange keys of a new account
+ * @param keysOf returns the exchange keys of a new account; null: it has none yet
  * @throws RelayError `store_unavailable` when an account is missing and the file cannot be written
  */
 export function completeFileSecrets(
   path: string,
   accounts: readonly string[],
-  keysOf: (account: string) => Credentials,
+  keysOf: (account: string) => Credentials | null,
 ): void {
   const missingIn = (secrets: Secrets) =>
     accounts.filter((account) => !Object.hasOwn(secrets.accounts, account));
@@ -93,10 +93,11 @@ export function completeFileSecrets(
   changeSecrets(path, () => {
     const secrets = readIfThere(path);
     const added: Accounts = Object.fromEntries(
-      missingIn(secrets).map((account) => [
-        account,
-        { webhookTokens: [createToken()], exchangeKeys: { ...keysOf(account) } },
-      ]),
+      missingIn(secrets).map((account) => {
+        const keys = keysOf(account);
+        const exchangeKeys = keys === null ? null : { ...keys };
+        return [account, { webhookTokens: [createToken()], exchangeKeys }];
+      }),
     );
     return { ...secrets, accounts: { ...secrets.accounts, ...added } };
   });

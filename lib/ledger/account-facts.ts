@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts';
  * The names of what is kept: the positions as they were last read, what older fills left behind, since and until when the
  * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
  * it has come, the stop-losses on spot that the relay has cancelled itself, which
- * alarms were told that come once, and what recognises the exchange key in an alert.
+ * alarms were told that come once, what recognises the exchange key in an alert, and which orders of another relay were told.
  */
 export type FactName =
   | 'positions'
@@ -15,7 +15,8 @@ export type FactName =
   | `protection asked in ${string}`
   | `protection seen in ${string}`
   | `stops taken in ${string}`
-  | 'key fingerprints';
+  | 'key fingerprints'
+  | 'foreign orders';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

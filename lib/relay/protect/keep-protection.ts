@@ -6,7 +6,7 @@ import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { LedgerEntrance } from '../../ledger/ledger.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
@@ -118,12 +118,22 @@ export async function keepProtection(
       names.add(name);
       if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
       const wish = wishes.find(({ signalId }) => signalId === guard.of);
-      if (guard.record !== null) needs.push(needOf(guard.record, guard));
-      else if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      // Of an entry that is done, only its order is left.
+      const record = guard.record ?? orderOfGuard(entries, guard);
+      if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      else if (record !== null) needs.push(needOf(record, guard));
     }
   }
   asked.keepOnly(names);
   await askProtection(services, needs);
+}
+
+/** An order that the relay has placed for a guard; null without one. */
+function orderOfGuard(entries: readonly Entry[], guard: Guard): OrderRecord | null {
+  const name = describeGuard(guard);
+  return (
+    listRecords(entries).find(({ protects }) => protects !== null && describeGuard(protects) === name) ?? null
+  );
 }
 
 /** What the relay itself has cancelled is read only where something seems to have been ended by hand. */

@@ -1,7 +1,7 @@
 import { describeAmount } from '../../account/seen-position.ts';
 import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { SignalEntry } from '../../ledger/entry.ts';
+import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
@@ -71,7 +71,8 @@ export async function planProtect(
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
-  if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
+  const isGone = guard === undefined || (await mayStillCount(services, entry, guard, entries));
+  if (isGone) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, byHand, market);
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
@@ -82,6 +83,18 @@ export async function planProtect(
 }
 
 const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
+
+/** Whether an order that no reading shows may be followed all the same: there are more followed ones than are read at once. */
+async function mayStillCount(
+  { ledger }: Pick<ExecuteServices, 'ledger'>,
+  { account, signal: { of } }: ProtectEntry,
+  { record, amount }: Guard,
+  entries: readonly Entry[],
+): Promise<boolean> {
+  if (record !== null || !amount.eq(zero) || entries.some(({ signalId }) => signalId === of)) return false;
+  const entry = await ledger.read({ account, signalId: of });
+  return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
+}
 
 /** Whether the balance that no other order holds is enough for an order on spot. */
 function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {
