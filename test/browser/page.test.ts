@@ -120,21 +120,26 @@ describe('the page', () => {
     await page.getByRole('listitem').filter({ hasText: 'placed' }).waitFor();
   });
 
-  test('lets nobody overlook an unknown outcome, and settles it', async () => {
-    relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
+  test('lets nobody overlook an unknown outcome, looks it up, and settles it by what a person saw', async () => {
+    // The exchange never gets it: the relay itself needs five minutes to prove that.
+    relay.world.paper.control.addFault({ fault: 'drop_before', endpoint: 'stop-limit' });
     await relay.world.post(buyAlert({ quantity: '0.001' }));
 
     await view('Health');
-    await page
-      .getByRole('alert')
-      .getByText('The outcome of one signal is unknown')
-      .waitFor({ state: 'attached' });
+    await page.getByRole('alert').getByText('The outcome of one signal is unknown').waitFor();
     await page.getByRole('alert').getByRole('link').click();
     await press('Look it up now');
+    await shown('It is still unknown');
+    await page.getByText('I saw at the exchange what became of it').click();
+    await page.getByRole('combobox', { name: 'It is' }).selectOption('not_placed');
+    await page.getByLabel('Where and when you saw it').fill('order history, 14:05');
+    await press('Record …');
+    await inDialog('Record it').click();
 
-    await shown('It is settled as placed');
+    await shown('It is settled as not_placed');
     await page.getByText('The outcome of one signal is unknown').waitFor({ state: 'detached' });
-    expect(relay.world.paper.control.state().acceptedCreates).toBe(1);
+    expect((await relay.world.settled('buy-1')).steps.at(-1)?.note).toContain('order history, 14:05');
+    expect(relay.world.paper.control.state().acceptedCreates).toBe(0);
   });
 
   test('sends again what was denied, once', async () => {
