@@ -4,7 +4,7 @@ import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import { findOrder } from '../exchange/find-order.ts';
 import type { SentOrder } from './rehearsal-book.ts';
-import { longestWaitMs, type Stage, waitFor } from './stage.ts';
+import { askUntilSeen, longestWaitMs, type Stage } from './stage.ts';
 
 /** An order of the rehearsal that is surely not open any more. */
 export interface SpentOrder {
@@ -38,7 +38,7 @@ export async function endSent(stage: Stage, sent: SentOrder): Promise<SpentOrder
     if (clientOrderId === name.clientOrderId && orderId !== cancelled?.orderId)
       await cancelNamed(stage, { market: sent.market, orderId });
   if (cancelled !== null) return cancelled;
-  const ended = await waitFor<SpentOrder>(
+  const ended = await askUntilSeen<SpentOrder>(
     stage,
     async () => {
       const place = await findOrder(client, name, limits);

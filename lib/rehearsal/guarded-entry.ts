@@ -17,13 +17,13 @@ import { isExitOf } from './clear-exits.ts';
 import { stopAt } from './rehearsal-book.ts';
 import { type AskedOrder, sendOrder } from './send-order.ts';
 import {
+  askUntilSeen,
   noPrices,
   type Prices,
   readPrices,
   type Stage,
   smallestAmount,
   type TrialStep,
-  waitFor,
 } from './stage.ts';
 
 /** How far the exits lie from the price: no trade of the next seconds should reach them. */
@@ -80,7 +80,7 @@ async function tryEntry(stage: Stage, side: Side): Promise<Entered | { readonly 
   const name = side === 'buy' ? 'long' : 'short';
   if (sent.kind !== 'placed') return { reason: `the ${name} entry: ${sent.text}` };
   if (sent.order.filled.eq(zero)) return { reason: `the ${name} entry has filled nothing; try again` };
-  const position = await waitFor(stage, () => readPosition(stage));
+  const position = await askUntilSeen(stage, () => readPosition(stage));
   if (position === null) return { reason: `the list of positions does not show the ${name} position` };
   const exits = await waitForExits(stage, 2);
   const shown = await readPosition(stage);
@@ -93,7 +93,7 @@ async function readPosition({ client, clock, market, limits }: Stage): Promise<O
 
 /** The exits that are listed, and when the last of them came. Fewer than wanted: the time was up. */
 async function waitForExits(stage: Stage, count: number) {
-  const all = await waitFor(stage, async () => {
+  const all = await askUntilSeen(stage, async () => {
     const exits = await listExits(stage);
     return exits.length >= count ? exits : null;
   });

@@ -6,13 +6,13 @@ import { cancelNamed } from './end-sent.ts';
 import { stopAt } from './rehearsal-book.ts';
 import { sendOrder } from './send-order.ts';
 import {
+  askUntilSeen,
   farPrice,
   noPrices,
   readPrices,
   type Stage,
   smallestAmount,
   type TrialStep,
-  waitFor,
 } from './stage.ts';
 
 const stopLossRate = parseDecimal('0.97');
@@ -41,10 +41,10 @@ export const plannedExits: TrialStep = {
     });
     if (sent.kind !== 'placed') return stopAt(`an order with a stop-loss and a take-profit: ${sent.text}`);
     const { order } = sent;
-    const places = await waitFor(stage, () => findPlaces(stage, order));
+    const places = await askUntilSeen(stage, () => findPlaces(stage, order));
     if (places === null) return stopAt('no list shows an order with a stop-loss and a take-profit');
     await cancelNamed(stage, { market: market.name, orderId: order.orderId });
-    const gone = await waitFor(stage, async () =>
+    const gone = await askUntilSeen(stage, async () =>
       (await findPlaces(stage, order)) === null ? { isGone: true } : null,
     );
     if (gone === null)

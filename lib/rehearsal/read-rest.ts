@@ -4,7 +4,7 @@ import { listAccountDeals } from '../exchange/list-account.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Opened } from './end-sent.ts';
 import type { SentOrder } from './rehearsal-book.ts';
-import { readPrices, type Stage, waitFor } from './stage.ts';
+import { askUntilSeen, readPrices, type Stage } from './stage.ts';
 
 /** What of the rehearsal's fills is still held. */
 export type Rest =
@@ -48,7 +48,7 @@ async function readHeld(stage: Stage, sent: readonly SentOrder[], opened: Opened
     held: await readAmount(stage),
     expected: await expectAmount(stage, sent, opened),
   });
-  const seen = await waitFor(stage, async () => {
+  const seen = await askUntilSeen(stage, async () => {
     const { held, expected } = await read();
     return held?.abs().eq(expected.abs()) === true ? { held, expected } : null;
   });

@@ -5,15 +5,15 @@ import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
 import { cancelNamed } from './end-sent.ts';
 import { stopAt } from './rehearsal-book.ts';
-import { type AskedOrder, type SendResult, sendAgain, sendOrder } from './send-order.ts';
+import { type AskedOrder, type SendResult, sendOrder, sendSameOrder } from './send-order.ts';
 import {
+  askUntilSeen,
   farPrice,
   noPrices,
   readPrices,
   type Stage,
   smallestAmount,
   type TrialStep,
-  waitFor,
 } from './stage.ts';
 
 export const restingLimit: TrialStep = {
@@ -29,10 +29,10 @@ export const restingLimit: TrialStep = {
     const sent = await sendOrder(stage, '2', asked);
     if (sent.kind !== 'placed') return stopAt(`a post-only limit order far below the price: ${sent.text}`);
     const { order } = sent;
-    const listed = await waitFor(stage, () => findOpen(stage, order));
+    const listed = await askUntilSeen(stage, () => findOpen(stage, order));
     if (listed === null) return stopAt('the list of open orders does not show an order that was accepted');
     const { name } = stage.market;
-    const again = await sendAgain(stage, sent.request);
+    const again = await sendSameOrder(stage, sent.request);
     const refusal = judgeSecond(again);
     if (refusal === null)
       return stopAt(
@@ -60,7 +60,7 @@ async function findOpen({ client, limits }: Stage, { market, orderId }: Order): 
 
 /** A partner's history has no cancelled orders. */
 async function readEnd(stage: Stage, order: Order): Promise<TrialAnswers> {
-  const ended = await waitFor(stage, () => findEnded(stage, order));
+  const ended = await askUntilSeen(stage, () => findEnded(stage, order));
   return ended === null
     ? { cancelledInHistory: false }
     : { cancelledInHistory: true, historyAfterMs: ended.afterMs };

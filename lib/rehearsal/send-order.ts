@@ -53,7 +53,7 @@ async function sendNoted(stage: Stage, step: RehearsalStep, asked: AskedOrder): 
 }
 
 /** Sends a second order with the client order id of one that is open. The exchange should refuse it. */
-export async function sendAgain(stage: Stage, asked: OrderRequest): Promise<SendResult> {
+export async function sendSameOrder(stage: Stage, asked: OrderRequest): Promise<SendResult> {
   return await send(stage, asked);
 }
 

@@ -5,13 +5,13 @@ import { cancelNamed } from './end-sent.ts';
 import { stopAt } from './rehearsal-book.ts';
 import { type AskedOrder, sendOrder } from './send-order.ts';
 import {
+  askUntilSeen,
   noPrices,
   type Prices,
   readPrices,
   type Stage,
   smallestAmount,
   type TrialStep,
-  waitFor,
 } from './stage.ts';
 
 const stopRate = parseDecimal('0.95');
@@ -28,9 +28,9 @@ export const spotEntry: TrialStep = {
     if (sent.kind !== 'placed') return stopAt(`the buy: ${sent.text}`);
     const { orderId, filled } = sent.order;
     if (filled.eq(zero)) return stopAt('the buy has filled nothing; try again');
-    const deals = await waitFor(stage, () => readDeals(stage, orderId));
+    const deals = await askUntilSeen(stage, () => readDeals(stage, orderId));
     if (deals === null) return stopAt('the list of deals does not show a buy that has filled');
-    const held = await waitFor(stage, () => readHeld(stage, filled));
+    const held = await askUntilSeen(stage, () => readHeld(stage, filled));
     if (held === null) return stopAt('the balance does not show what was bought');
     const stop = await sendOrder(stage, '6', stopAtPrice(stage, prices, held.value.amount));
     if (stop.kind !== 'placed') return stopAt(`the stop-loss of what was bought: ${stop.text}`);

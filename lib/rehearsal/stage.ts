@@ -73,7 +73,7 @@ export const longestWaitMs = 30_000;
 export type Waited<T> = { readonly value: T; readonly afterMs: number } | null;
 
 /** Reads again and again until there is something. @param read null: not yet */
-export async function waitFor<T extends object>(
+export async function askUntilSeen<T extends object>(
   { clock }: Pick<Stage, 'clock'>,
   read: () => Promise<T | null>,
   longestMs: number = longestWaitMs,

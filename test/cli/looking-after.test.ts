@@ -123,7 +123,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
-    expect(stderr).toMatch(/^error: 1 of 14 checks failed: key of rehearsal$/m);
+    expect(stderr).toMatch(/^error: 1 of 15 checks failed: key of rehearsal$/m);
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 

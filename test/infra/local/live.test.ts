@@ -72,7 +72,7 @@ describe('npm start -- --live', () => {
       expect((await cli(...command)).stdout.slice(0, head.length)).toBe(head);
     expect((await cli('webhook')).stdout).toContain('main (live)');
     expect((await cli('resume', '--json')).stdout).toContain('"trades":"live"');
-    expect((await cli('doctor')).stdout).toMatch(/relay +LIVE, listens at/);
+    expect((await cli('doctor')).stdout).toContain('LIVE, listens at');
     expect((await cli('paper', 'state')).stderr).toContain('is LIVE and has no paper exchange');
     const { relayUrl = '' } = readRun(locateDataFolder(place.data)) ?? {};
     expect(await (await fetch(`${relayUrl}/health`)).json()).toMatchObject({ trades: 'live' });
