@@ -22,8 +22,9 @@ export function checkLiveConfig({ exchange, settings }: HostConfig, environment:
     throw refuse(
       `${proxy} is set, and the relay does not send orders through a proxy: unset it for this process, or add the exchange to NO_PROXY`,
     );
-  if (!Object.values(settings.accounts).some(({ mode }) => mode === 'live'))
-    throw refuse("no account of relay.config.ts has mode: 'live', so no order would be sent");
+  // An account in dry-run does all but send: the step before the first order.
+  if (Object.values(settings.accounts).every(({ mode }) => mode === 'paper'))
+    throw refuse("every account of relay.config.ts has mode: 'paper', and here is no paper exchange");
   return url;
 }
 

@@ -17,12 +17,12 @@ describe('a live run', () => {
   test('goes to the exchange of the configuration', () => {
     expect(checkLiveConfig(configOf('global', 'live'), {})).toBe('https://whitebit.com');
     expect(checkLiveConfig(configOf('https://exchange.test', 'live'), {})).toBe('https://exchange.test');
+    expect(checkLiveConfig(configOf('global', 'dry-run'), {})).toBe('https://whitebit.com');
   });
 
   test.each([
     ['an address without TLS', 'http://127.0.0.1:8090', 'live', {}, 'takes an https address only'],
-    ['no account in mode live', 'global', 'paper', {}, "no account of relay.config.ts has mode: 'live'"],
-    ['rehearsals alone', 'global', 'dry-run', {}, "no account of relay.config.ts has mode: 'live'"],
+    ['paper accounts alone', 'global', 'paper', {}, "every account of relay.config.ts has mode: 'paper'"],
     ['a proxy', 'global', 'live', { HTTPS_PROXY: 'http://proxy:3128' }, 'HTTPS_PROXY is set'],
   ] as const)('is refused with %s', (_, address, mode, environment, reason) => {
     expect(() => checkLiveConfig(configOf(address, mode), environment)).toThrow(reason);
