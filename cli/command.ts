@@ -44,14 +44,17 @@ export async function runCommand(command: Command, run: (context: Context) => Pr
   const print: Context['print'] = (document, text) => {
     terminal.stdout.write(`${isJson ? JSON.stringify(document) : fitLines(text(), terminal.width)}\n`);
   };
+  // What a live relay shows must never be taken for play money.
+  const isLive = target.kind === 'local' && target.trades === 'live';
+  const head = isLive ? [paint({ text: describeTarget(target), style: 'alarm' })] : [];
   try {
     await run({
       session,
       terminal,
       isJson,
-      print,
+      print: (document, text) => print(document, () => [...head, text()].join('\n')),
       printChange: (document, text) =>
-        print({ target, ...document }, () => `${paint(headOf(target))}\n${text()}`),
+        print({ target: session.target, ...document }, () => `${paint(headOf(session.target))}\n${text()}`),
     });
   } finally {
     if (attached === undefined) session.close();

@@ -21,6 +21,8 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/reports/sibling.ts', "import '../queue/b.ts';", rank],
   ['lib/translate/sibling.ts', "import '../limits/b.ts';", rank],
   ['lib/watch/higher-rank.ts', "import '../relay/b.ts';", rank],
+  ['lib/notices/sibling.ts', "import '../relay/b.ts';", rank],
+  ['lib/rehearsal/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/relay/sibling.ts', "import '../paper/b.ts';", rank],
   ['lib/relay/cancel/sibling.ts', "import '../../paper/engine/b.ts';", rank],
   ['lib/protection/higher-rank.ts', "import '../watch/b.ts';", rank],

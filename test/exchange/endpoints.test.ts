@@ -27,6 +27,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { orderDeals } from '../../lib/exchange/endpoints/order-deals.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
+import { platformStatus } from '../../lib/exchange/endpoints/platform-status.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
 import { spotMarket } from '../../lib/exchange/endpoints/spot-market.ts';
@@ -82,6 +83,7 @@ const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
 const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
   ping: (client) => client.call(ping, {}),
   'server-time': (client) => client.call(serverTime, {}),
+  'platform-status': (client) => client.call(platformStatus, {}),
   markets: (client) => client.call(markets, {}),
   'main-balance': (client) => client.call(mainBalance, {}),
   'collateral-balance': (client) => client.call(collateralBalance, {}),
@@ -195,7 +197,6 @@ const servedToOthers = [
   'market-fee',
   'modify-order',
   'oco-orders',
-  'platform-status',
   'positions-history',
   'public-fee',
   'set-hedge-mode',

@@ -6,12 +6,12 @@ import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { LedgerEntrance } from '../../ledger/ledger.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
-import { type Guard, type GuardView, guardPosition, type PositionGuards } from '../../protection/guards.ts';
+import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
@@ -27,6 +27,7 @@ import {
   wishFactOf,
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import { guardRehearsed } from './guard-rehearsed.ts';
 import { spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -118,12 +119,22 @@ export async function keepProtection(
       names.add(name);
       if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
       const wish = wishes.find(({ signalId }) => signalId === guard.of);
-      if (guard.record !== null) needs.push(needOf(guard.record, guard));
-      else if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      // Of an entry that is done, only its order is left.
+      const record = guard.record ?? orderOfGuard(entries, guard);
+      if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      else if (record !== null) needs.push(needOf(record, guard));
     }
   }
   asked.keepOnly(names);
   await askProtection(services, needs);
+}
+
+/** An order that the relay has placed for a guard; null without one. */
+function orderOfGuard(entries: readonly Entry[], guard: Guard): OrderRecord | null {
+  const name = describeGuard(guard);
+  return (
+    listRecords(entries).find(({ protects }) => protects !== null && describeGuard(protects) === name) ?? null
+  );
 }
 
 /** What the relay itself has cancelled is read only where something seems to have been ended by hand. */
@@ -133,9 +144,10 @@ async function guardKnown(
   position: GuardedPosition,
   view: GuardView,
 ): Promise<PositionGuards> {
-  const first = guardPosition(position, view);
+  const first = await guardRehearsed(facts, account, position, view);
   if (position.isSpot === true || !first.guards.some(({ isReleased }) => isReleased)) return first;
-  return guardPosition(position, { ...view, taken: await readTaken(facts, account, position.market) });
+  const taken = await readTaken(facts, account, position.market);
+  return await guardRehearsed(facts, account, position, { ...view, taken });
 }
 
 /** What a wish placed and the owner has ended by hand; of an entry, its own record tells it. */
