@@ -1,6 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
-import type { AccountHealth, AlarmShown, CheckShown, Health, PauseShown } from '../../dashboard/documents.ts';
+import type {
+  AccountHealth,
+  AlarmShown,
+  CheckShown,
+  HealthDocument,
+  PauseShown,
+} from '../../dashboard/documents.ts';
 import { parseReading } from '../../lib/account/read-positions.ts';
 import { readJson } from '../../lib/base/json.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
@@ -9,7 +15,7 @@ import type { Session } from '../session/session.ts';
 import { isSystemError } from '../system-error.ts';
 
 /** What `doctor` finds, and when the relay last read and recorded what it reads and records. */
-export async function readHealth(session: Session, checks: readonly CheckShown[]): Promise<Health> {
+export async function readHealth(session: Session, checks: readonly CheckShown[]): Promise<HealthDocument> {
   const accounts = Object.keys(session.settings.accounts);
   return {
     atMs: session.clock.nowMs(),
