@@ -10,6 +10,8 @@ export interface Watchdog {
 }
 
 const minuteMs = 60_000;
+/** A relay that has just started is not ready at once. */
+const againMs = 2_000;
 const pingTimeoutMs = 10_000;
 
 /**
@@ -38,12 +40,17 @@ export function startWatchdog(options: {
   const aliveEveryMs = readInterval(environment);
   // The timer itself is the sign of life: it runs only while the event loop does.
   if (aliveEveryMs !== null) timers.push(setInterval(() => notify('WATCHDOG=1'), aliveEveryMs));
-  if (ping !== null) {
-    void ping();
-    timers.push(setInterval(() => void ping(), minuteMs));
+  let next: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  async function pingOn(): Promise<void> {
+    const wasAsked = await ping?.();
+    if (!isStopped && ping !== null) next = setTimeout(() => void pingOn(), wasAsked ? minuteMs : againMs);
   }
+  void pingOn();
   return {
     stop() {
+      isStopped = true;
+      clearTimeout(next);
       for (const timer of timers) clearInterval(timer);
       notify('STOPPING=1');
     },
@@ -63,24 +70,26 @@ function notifyManager(environment: Environment, word: string, log: Log): void {
   });
 }
 
-/** While the relay is not ready, or the URL cannot be asked, the service hears nothing, and tells its owner so. */
+/** @returns whether the service was told. While the relay is not ready, or the URL cannot be asked, the service hears nothing, and tells its owner so. */
 function createPing(
   url: string | undefined,
   isReady: () => Promise<boolean>,
   log: Log,
-): (() => Promise<void>) | null {
+): (() => Promise<boolean>) | null {
   if (url === undefined) return null;
   let isFailing = false;
   return async () => {
     try {
-      if (!(await isReady())) return;
+      if (!(await isReady())) return false;
       const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(pingTimeoutMs) });
       if (!ok) throw new Error(`HTTP ${status}`);
       isFailing = false;
+      return true;
     } catch (error) {
       // Once, and not every minute. The URL is as good as a password of the watch, so it is not named.
       if (!isFailing) log.warn('the ping URL could not be asked', { reason: describeError(error) });
       isFailing = true;
+      return false;
     }
   };
 }

@@ -4,7 +4,7 @@ import { waitUntil } from './wait-until.ts';
 
 let deployment: Deployment;
 beforeAll(async () => {
-  deployment = await deployRelay({ runSchedules: false });
+  deployment = await deployRelay({ runSchedules: false, tells: true });
   for (const account of ['main', 'second'])
     await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');
 });

@@ -35,7 +35,7 @@ let count = 0;
 let slots = 0;
 
 beforeAll(async () => {
-  deployment = await deployRelay({ enforceRoles: true, runSchedules: false });
+  deployment = await deployRelay({ enforceRoles: true, runSchedules: false, tells: true });
   lambda = new LambdaClient(deployment.aws.clientOptions);
   for (const account of ['main', 'second'])
     await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');

@@ -124,6 +124,8 @@ test('the image builds on a base that has Node, and its relay starts, is healthy
   }
   relay.stdout.resume();
   const health = await fetch(`http://127.0.0.1:${port}/health`);
+  const command = ['node', 'bin/relay.cjs', 'signals', '--data', '/data/paper'];
+  const { stdout: listed } = await buildah('run', ...options, container, '--', ...command);
   const [, pid = ''] = /^ {2}process +(\d+) /m.exec(lines.join('\n')) ?? [];
   const owner = (await run('ps', ['-o', 'uid=', '-p', pid])).stdout.trim();
   process.kill(Number(pid), 'SIGTERM');
@@ -131,5 +133,6 @@ test('the image builds on a base that has Node, and its relay starts, is healthy
 
   expect(lines.at(-1)).toBe('ready');
   expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', trades: 'paper' }]);
+  expect(listed).toBe('No signals yet.\n');
   expect([owner, exitCode]).toEqual(['10001', 0]);
 });
