@@ -143,7 +143,7 @@ export interface AccountHealth {
   readonly snapshotAtMs: number | null;
 }
 
-export interface HealthShown {
+export interface HealthDocument {
   readonly atMs: number;
   readonly checks: readonly CheckShown[];
   readonly accounts: readonly AccountHealth[];

@@ -10,7 +10,7 @@ import { type ApiContext, parseWith } from './api-context.ts';
 import { checkMessage, contextOf, fillPlaceholders, firstTickerOf } from './check-message.ts';
 import { readShownPrice } from './preview-order.ts';
 import { needsSlippage } from './read-signals.ts';
-import { sendAgain } from './send-again.ts';
+import { placeAgain } from './send-again.ts';
 
 /** A call of the page that is no plain reading. */
 export interface PageAction {
@@ -76,7 +76,7 @@ export const actions: Readonly<Record<string, PageAction>> = {
     return ask({ command: 'resolve', args: [id], options });
   }),
   '/api/again': change(z.strictObject({ account: Name, id: Name }), async ({ session }, { account, id }) => ({
-    signals: await sendAgain(session, account, id),
+    signals: await placeAgain(session, account, id),
   })),
   '/api/cancel': change(Cancel, ({ ask }, { account, market, orderId, oco, oto }) =>
     ask({ command: 'cancel', args: [market], options: { account, 'order-id': orderId, oco, oto } }),

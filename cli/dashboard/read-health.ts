@@ -4,7 +4,7 @@ import type {
   AccountHealth,
   AlarmShown,
   CheckShown,
-  HealthShown,
+  HealthDocument,
   PauseShown,
 } from '../../dashboard/documents.ts';
 import { parseReading } from '../../lib/account/read-positions.ts';
@@ -15,7 +15,7 @@ import type { Session } from '../session/session.ts';
 import { isSystemError } from '../system-error.ts';
 
 /** What `doctor` finds, and when the relay last read and recorded what it reads and records. */
-export async function readHealth(session: Session, checks: readonly CheckShown[]): Promise<HealthShown> {
+export async function readHealth(session: Session, checks: readonly CheckShown[]): Promise<HealthDocument> {
   const accounts = Object.keys(session.settings.accounts);
   return {
     atMs: session.clock.nowMs(),

@@ -48,7 +48,7 @@ export async function offerAgain(
  *
  * @throws CommandFailure `not_sent_again` when it may have become an order, or cannot be asked for in the same words
  */
-export async function sendAgain(
+export async function placeAgain(
   session: Session,
   accountName: string,
   signalId: string,

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { read, send } from '../calls.ts';
-import type { AccountHealth, CheckShown, HealthShown } from '../documents.ts';
+import type { AccountHealth, CheckShown, HealthDocument } from '../documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Badge, Empty, FailureBox, Loading, TextEntry } from '../parts/basics.tsx';
 import { ask } from '../parts/confirm.tsx';
@@ -38,7 +38,7 @@ export function HealthView() {
     failure,
     isLoading,
     again,
-  } = useReading((signal) => read<HealthShown>('/api/health', {}, signal), 'health', checkEveryMs);
+  } = useReading((signal) => read<HealthDocument>('/api/health', {}, signal), 'health', checkEveryMs);
   return (
     <>
       <h1>Health</h1>
@@ -62,7 +62,7 @@ export function HealthView() {
   );
 }
 
-function Checks({ health: { checks, atMs }, again }: { readonly health: HealthShown; again(): void }) {
+function Checks({ health: { checks, atMs }, again }: { readonly health: HealthDocument; again(): void }) {
   const hasDead = checks.some(({ name, verdict }) => name === 'dead letters' && verdict === 'fail');
   return (
     <>
@@ -111,7 +111,7 @@ function Checks({ health: { checks, atMs }, again }: { readonly health: HealthSh
   );
 }
 
-function Accounts({ health: { accounts }, again }: { readonly health: HealthShown; again(): void }) {
+function Accounts({ health: { accounts }, again }: { readonly health: HealthDocument; again(): void }) {
   const modes = new Map(about.value?.accounts.map(({ name, mode }) => [name, mode]));
   const isReadOnly = about.value?.isReadOnly === true;
   return (
@@ -232,7 +232,7 @@ function PauseSays({ name, form }: { readonly name: string; readonly form: Signa
   );
 }
 
-function Alarms({ health: { alarms } }: { readonly health: HealthShown }) {
+function Alarms({ health: { alarms } }: { readonly health: HealthDocument }) {
   return (
     <>
       <h2>Alarms</h2>
