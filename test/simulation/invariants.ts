@@ -69,7 +69,7 @@ export const invariants = {
   I35: 'no position lacks the stop-loss that its entries should have, unless an alarm says so or the owner ended it',
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
-  I38: 'at most twelve orders a minute are sent in a market to protect positions',
+  I38: 'at most thirty orders a minute are sent in a market to protect positions',
   I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
   I40: 'a stop-loss that follows the price never moves back',
   I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',

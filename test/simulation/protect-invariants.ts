@@ -117,7 +117,7 @@ function partOf({ placedBy }: TrueExit): number | undefined {
   return placedBy?.signal?.action === 'protect' ? placedBy.signal.part : undefined;
 }
 
-const mostInMinute = 12;
+const mostInMinute = 30;
 const minuteMs = 60_000;
 
 /** Finds markets in which the relay placed more than so many orders within a minute to protect positions. */
