@@ -19,7 +19,7 @@ export type AccountMode = (typeof accountModes)[number];
 export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean): string | null {
   if (mode === 'dry-run') return 'the account is in dry-run mode';
   if (mode === 'live' || isPaperExchange) return null;
-  return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy)";
+  return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts, then deploy or start again)";
 }
 
 /**

@@ -237,9 +237,11 @@ describe('maxDailyLoss', () => {
   test('pauses the account at exactly that loss, with an alarm, and lets reductions through', async () => {
     await send(settings(), { action: 'buy', quantity: '0.02' });
     relay.setPrice('47500.01');
-    await recordFill({ side: 'sell', amount: '0.001', price: '50000' });
+    // In a market of its own: the cost of the position above is that of its one order.
+    const elsewhere = { market: 'ETH_USDT', amount: '0.001' };
+    await recordFill({ ...elsewhere, side: 'sell', price: '50000' });
     // The response to the first order has told a fee of 1.
-    await recordFill({ side: 'buy', amount: '0.001', price: '99000' });
+    await recordFill({ ...elsewhere, side: 'buy', price: '99000' });
 
     expect(await send(settings(), { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
     relay.setPrice('47500');

@@ -11,7 +11,7 @@ import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
-import { type Guard, type GuardView, guardPosition, type PositionGuards } from '../../protection/guards.ts';
+import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
@@ -27,6 +27,7 @@ import {
   wishFactOf,
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import { guardRehearsed } from './guard-rehearsed.ts';
 import { spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -143,9 +144,10 @@ async function guardKnown(
   position: GuardedPosition,
   view: GuardView,
 ): Promise<PositionGuards> {
-  const first = guardPosition(position, view);
+  const first = await guardRehearsed(facts, account, position, view);
   if (position.isSpot === true || !first.guards.some(({ isReleased }) => isReleased)) return first;
-  return guardPosition(position, { ...view, taken: await readTaken(facts, account, position.market) });
+  const taken = await readTaken(facts, account, position.market);
+  return await guardRehearsed(facts, account, position, { ...view, taken });
 }
 
 /** What a wish placed and the owner has ended by hand; of an entry, its own record tells it. */

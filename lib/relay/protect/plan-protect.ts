@@ -7,7 +7,7 @@ import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import type { ProtectiveOrder } from '../../model/step-facts.ts';
-import { type Guard, guardPosition } from '../../protection/guards.ts';
+import type { Guard } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
@@ -19,6 +19,7 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate } from './act-rate.ts';
+import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
 import { noteTaken } from './taken-stops.ts';
@@ -67,7 +68,7 @@ export async function planProtect(
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
   const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
-  const { guards, byHand } = guardPosition(position, view);
+  const { guards, byHand } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
@@ -82,6 +83,8 @@ export async function planProtect(
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
 
+const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
+
 /** Whether an order that no reading shows may be followed all the same: there are more followed ones than are read at once. */
 async function mayStillCount(
   { ledger }: Pick<ExecuteServices, 'ledger'>,
@@ -93,8 +96,6 @@ async function mayStillCount(
   const entry = await ledger.read({ account, signalId: of });
   return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
 }
-
-const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
 
 /** Whether the balance that no other order holds is enough for an order on spot. */
 function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {
