@@ -116,7 +116,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
