@@ -81,6 +81,7 @@ export default {
       // Whether an alert's prev_market_position must be the real position. false: another one is told, and the order is
       // sent all the same. true: it decides as requirePosition in the alert does, with onMismatch below.
       requirePosition: false,
+      // Orders that only reduce a position, and those that protect one, do not count.
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
       // What happens besides the denial when an alert's requirePosition is not the real position. 'deny': nothing.

@@ -58,6 +58,7 @@ export interface Account {
   readonly defaultOrderType: 'market' | null;
   /** Whether `prev_market_position` of an alert decides as its `requirePosition` does; false: another position is told. */
   readonly requirePosition: boolean;
+  /** Of orders that may open or enlarge a position; null: as many as come. */
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
   /** What holds for the account as a whole; absent: the account sets no such limit. */

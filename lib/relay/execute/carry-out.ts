@@ -55,7 +55,9 @@ export async function carryOut(
       ...(await findLeftOpen(services, entry)),
     });
 
-  const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
+  // No rule about how fast orders come may keep a position open.
+  const mayOpen = action.isOrder && action.limits?.reduces !== true;
+  const maxPerMinute = mayOpen ? account.maxOrdersPerMinute : null;
   const { evidence, facts = {} } = action;
   const told = action.note === undefined ? '' : `; ${action.note}`;
   const note = `on its way to the exchange${told}`;
