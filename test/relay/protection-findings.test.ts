@@ -125,3 +125,19 @@ test('take-profits whose cancellation failed go although their entry is no longe
 
   expect(await relay.open()).toEqual(['sell 0.1 stop 40000']);
 });
+
+test('a take-profit whose request was lost stops neither a close nor the stop-loss of what is left', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+  await relay.say({ action: 'protect', takeProfit: '53000' });
+  await relay.byHand('sell', '0.04');
+  await relay.goOn(30);
+  expect((await relay.services.ledger.list({ status: 'unknown', limit: 5 })).entries).toHaveLength(1);
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
+
+  const close = await relay.say({ action: 'close', maxSlippage: '0.5%' });
+
+  expect(close.status).toBe('placed');
+  expect(await relay.held()).toBe('flat');
+});

@@ -58,7 +58,14 @@ export async function planProtect(
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const { positionSide } = signal;
   const isSpot = account.markets[market.name]?.tradesOn === 'spot';
-  const query = { account: account.name, market: market.name, signalId, positionSide, isSpot };
+  const query = {
+    account: account.name,
+    market: market.name,
+    signalId,
+    positionSide,
+    isSpot,
+    guard: signal,
+  };
   const reading = await readGround(services, client, market, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
