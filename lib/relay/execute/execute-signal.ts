@@ -221,7 +221,8 @@ async function planSignal(
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   const denial =
     (stale && (await explainWait(services, entry, stale))) ??
-    (await begun.killSwitch.check()) ??
+    // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
+    (signal.action === 'protect' ? null : await begun.killSwitch.check()) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {
