@@ -255,8 +255,16 @@ function knownExits(
   const made = exits.flatMap((exit): readonly KnownExit[] => {
     if (exit.role !== role || exit.order === null) return [];
     const { orderId, status, endReason, amount } = exit.order;
-    const isCancelled = wasCancelled(status, endReason);
     const pair = pairOf(exits, orderId);
+    // Where the other one of its pair has filled, in part too, the exchange has ended it, and not the owner.
+    const hasPairFilled = exits.some(
+      ({ order }) =>
+        order !== null &&
+        order.orderId !== orderId &&
+        pair.includes(order.orderId) &&
+        parseDecimal(order.filled).gt(zero),
+    );
+    const isCancelled = wasCancelled(status, endReason) && !hasPairFilled;
     const own = { isMade: true, isPart: amount !== undefined, askedPrice: null, exact: null, pair };
     return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
   });

@@ -8,6 +8,7 @@ import type { Denial, Status } from '../../model/outcome.ts';
 import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
+import { tellPaused } from '../protect/failed-alarm.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, settleEntry } from '../settle/settle-entry.ts';
 import type { Outcome, PreparedAction } from './action.ts';
@@ -44,6 +45,8 @@ export async function carryOut(
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
+  if (isPaused !== null && denial === isPaused && signal.action === 'protect')
+    await tellPaused(services, entry, signal, isPaused);
   if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;

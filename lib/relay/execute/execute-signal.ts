@@ -221,7 +221,9 @@ async function planSignal(
   const { signal, clientOrderId } = entry;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   if (stale !== null) return stalePlan(entry, await explainWait(services, entry, stale));
-  const denial = (await begun.killSwitch.check()) ?? checkMarket(signal, account);
+  const denial =
+    // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
+    (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {
     case 'order':

@@ -5,7 +5,7 @@ import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import type { LedgerEntrance } from '../../ledger/ledger.ts';
+import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
@@ -81,6 +81,7 @@ export interface KeepServices {
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly facts: AccountFacts;
   readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'readPause'>;
 }
 
 /**
@@ -101,6 +102,7 @@ export async function keepProtection(
   const names = new Set<string>();
   const needs: ProtectionNeed[] = [];
   const onSpot = await spotPositionsOf(services, account, reading);
+  let pause: string | null = null;
   for (const { position, taken } of [...positionsOf(reading).map(neverTaken), ...onSpot]) {
     if (!isKnown(position, reading)) continue;
     const { entries, open } = inMarket(reading, position.market);
@@ -117,7 +119,9 @@ export async function keepProtection(
       const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
-      if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
+      // What a pause has stopped is asked for again as soon as it has ended.
+      pause ??= await describePause(services, account);
+      if (!asked.isDue(name, `${pause} ${describeVerdict(guard, verdict)}`, nowMs)) continue;
       const wish = wishes.find(({ signalId }) => signalId === guard.of);
       // Of an entry that is done, only its order is left.
       const record = guard.record ?? orderOfGuard(entries, guard);
@@ -162,6 +166,11 @@ function withReleased(
     .filter(({ isReleased, standing }) => isReleased && standing.length === 0)
     .map(describeGuard);
   return { ...sight, released: new Set([...sight.released, ...released].filter(known)) };
+}
+
+async function describePause({ ledger }: KeepServices, account: string): Promise<string> {
+  const pause = await ledger.readPause(account);
+  return pause === null ? 'running' : `${pause.kind} since ${pause.sinceMs}`;
 }
 
 function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerdict): string {

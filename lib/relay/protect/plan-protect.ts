@@ -19,6 +19,7 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate } from './act-rate.ts';
+import { failedAlarm, nameOf } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
@@ -109,10 +110,6 @@ function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict
   if (free === null || verdict.kind !== 'place') return true;
   const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
   return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
-}
-
-function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
-  return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
 }
 
 function satisfied(note: string): Plan {
@@ -257,12 +254,5 @@ function failedPlan({ entry }: Act, plan: Plan): Plan {
   return {
     verdict: 'ended',
     outcome: { ...outcome, alarm: failedAlarm(entry.signal, plan.denial.message) },
-  };
-}
-
-function failedAlarm(signal: ProtectSignal, reason: string) {
-  return {
-    name: 'protection_failed' as const,
-    message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
   };
 }
