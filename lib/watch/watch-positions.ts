@@ -11,10 +11,11 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Executions } from '../ledger/executions.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
+import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
 import {
@@ -225,7 +226,6 @@ function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, every
 
 /** Following stores fills within a minute; an alarm that a crash has lost may come a while later. */
 const turnedWithinMs = 15 * 60_000;
-const mostFills = 500;
 /** Each turn is told once. */
 const onceMs = 365 * 24 * 3_600_000;
 
@@ -237,12 +237,9 @@ async function warnOfTurned(
   alarms: RepeatedAlarms,
 ): Promise<void> {
   if (positions.length === 0) return;
-  const { fills } = await executions.listFills({
-    account: account.name,
-    fromMs: readAtMs - turnedWithinMs,
-    untilMs: readAtMs + turnedWithinMs,
-    limit: mostFills,
-  });
+  const fills: Fill[] = [];
+  const [fromMs, untilMs] = [readAtMs - turnedWithinMs, readAtMs + turnedWithinMs];
+  for await (const fill of listFills(executions, account.name, fromMs, untilMs)) fills.push(fill);
   for (const position of positions) {
     const turning = findTurningExit(position, fills);
     if (turning === null) continue;
