@@ -43,7 +43,7 @@ describe('The app, with a given stage and configuration,', () => {
     // Kilobytes of 1000 bytes.
     ['receive-signal', 247_000],
     ['execute-signal', 372_000],
-    ['reconcile-signals', 310_000],
+    ['reconcile-signals', 318_000],
     ['snapshot-balances', 150_000],
     ['snapshot-fees', 150_000],
     ['import-interest', 153_000],
