@@ -67,9 +67,11 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
+        // `npm run test:deploy`, `test:clients`, `test:server` and `test:browser` run these: they install what they need.
         '<rootDir>/test/deploy/',
+        '<rootDir>/test/server/',
         '<rootDir>/test/clients/',
+        '<rootDir>/test/browser/',
         ...[...proofFiles, ...apartFiles].map(fromRoot),
       ],
     },

@@ -8,7 +8,7 @@ import type { RelayConfig } from './lib/host/config.ts';
  */
 export default {
   exchange: {
-    // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
+    // 'global', 'eu', or a URL. `npm start` trades on the embedded paper exchange instead, unless you add `--live`.
     // 'eu' (whitebit.eu) restricts every account as `region: 'eu'` does; see below.
     address: 'global',
     // 'live' is the API that the service speaks today; 'documented' is the API as its documentation says.
@@ -40,7 +40,7 @@ export default {
       //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
       // (What you do yourself is sent in every mode: `relay cancel`, and `relay resolve --cancel`.)
-      // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
+      // 'live'     sends orders. ON AWS, AND WITH `npm start -- --live`, THEY TRADE REAL MONEY. Set your own limits first.
       mode: 'paper',
       // 'eu' for an account of the exchange's EU customers, whatever the address. The exchange has no margin and no
       // futures for it, and takes only market and stop-market orders on spot, which fill at any price. So every
@@ -81,6 +81,7 @@ export default {
       // Whether an alert's prev_market_position must be the real position. false: another one is told, and the order is
       // sent all the same. true: it decides as requirePosition in the alert does, with onMismatch below.
       requirePosition: false,
+      // Orders that only reduce a position, and those that protect one, do not count.
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
       // What happens besides the denial when an alert's requirePosition is not the real position. 'deny': nothing.
@@ -134,6 +135,18 @@ export default {
     fees: 'cron(10 0 * * ? *)',
     // Interest payments; only business partners of the exchange receive them.
     interest: 'cron(20 0 * * ? *)',
+  },
+
+  // Who is told of fills, refusals and alarms; see docs/notices.md. `npx relay notify set CHANNEL` stores how a channel is
+  // reached, which is secret, and `npx relay notify test` tries it.
+  notices: {
+    // 'telegram', 'slack', 'discord', 'ntfy', 'webhook'; on AWS also 'email', to alarmEmail below. []: nobody is told.
+    channels: [],
+    // 'on', 'silent' (without a sound) or 'off' for each kind of news. An account may set others: notices: { placed: 'off' }.
+    tell: { placed: 'silent', heartbeat: 'silent' },
+    // When the daily heartbeat is sent: signals, fills, unknown outcomes, and what is held.
+    heartbeatAt: '08:00',
+    timeZone: 'Etc/UTC',
   },
 
   // Only for the relay on AWS.

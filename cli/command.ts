@@ -4,7 +4,7 @@ import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './session/open-session.ts';
 import { describeTarget, type Session, type Target } from './session/session.ts';
 import { type Cell, paint } from './show/print.ts';
-import { type Terminal, terminalOf } from './show/terminal.ts';
+import { programOf, type Terminal, terminalOf } from './show/terminal.ts';
 import { fitLines } from './show/wrap-text.ts';
 
 /** What a command works with. */
@@ -26,27 +26,38 @@ export interface GlobalOptions extends SessionOptions {
   readonly json?: boolean;
 }
 
+const sessions = new WeakMap<Command, Session>();
+
+/** Gives a program a session that is open already. Its commands use it, whatever their options say, and leave it open. */
+export function attachSession(program: Command, session: Session): void {
+  sessions.set(program, session);
+}
+
 /** Opens a session, runs the command in it, and always closes the session. */
 export async function runCommand(command: Command, run: (context: Context) => Promise<void>): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
   const terminal = terminalOf(command);
-  const session = await openSession(options, terminal);
+  const attached = sessions.get(programOf(command));
+  const session = attached ?? (await openSession(options, terminal));
   const { target } = session;
   const isJson = json === true;
   const print: Context['print'] = (document, text) => {
     terminal.stdout.write(`${isJson ? JSON.stringify(document) : fitLines(text(), terminal.width)}\n`);
   };
+  // What a live relay shows must never be taken for play money.
+  const isLive = target.kind === 'local' && target.trades === 'live';
+  const head = isLive ? [paint({ text: describeTarget(target), style: 'alarm' })] : [];
   try {
     await run({
       session,
       terminal,
       isJson,
-      print,
+      print: (document, text) => print(document, () => [...head, text()].join('\n')),
       printChange: (document, text) =>
-        print({ target, ...document }, () => `${paint(headOf(target))}\n${text()}`),
+        print({ target: session.target, ...document }, () => `${paint(headOf(session.target))}\n${text()}`),
     });
   } finally {
-    session.close();
+    if (attached === undefined) session.close();
   }
 }
 

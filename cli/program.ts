@@ -1,21 +1,26 @@
 import { Command, CommanderError, Option } from 'commander';
 import { findSwallowedOptions } from '../lib/host/swallowed-options.ts';
 import { readVersion } from '../lib/host/version.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addBalanceCommands } from './commands/balances.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addCloseCommand } from './commands/close.ts';
 import { addCloseAllCommand } from './commands/close-all.ts';
+import { addDashboardCommand } from './commands/dashboard.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
 import { addExportCommands } from './commands/export.ts';
 import { addFeeCommands } from './commands/fees.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addInterestCommands } from './commands/interest.ts';
 import { addLimitsCommand } from './commands/limits.ts';
+import { addNotifyCommands } from './commands/notify.ts';
 import { addOrdersCommand } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
 import { addPositionsCommand } from './commands/positions.ts';
 import { addProtectCommand } from './commands/protect.ts';
+import { addRehearseCommand } from './commands/rehearse.ts';
 import { addReportCommand } from './commands/report.ts';
 import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
@@ -52,7 +57,8 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
  * @throws CommandFailure (usage)
  */
 function refuseSwallowed(relay: Command, args: readonly string[]): void {
-  const swallowed = findSwallowedOptions(process.env, 'relay', listOptions(relay), args);
+  const options = listOptions(relay).filter(({ long }) => long !== optionOfNpx);
+  const swallowed = findSwallowedOptions(process.env, 'relay', options, args);
   if (swallowed === null) return;
   const line = `relay -- ${swallowed.rightArguments}`;
   throw createUsageFailure(
@@ -60,6 +66,9 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
     `Write \`npx relay ${swallowed.rightArguments}\`, or with \`--\` before the command: \`npm run -s ${line}\`.`,
   );
 }
+
+/** npx has it for itself, and always sets its variable. A command that lacks it only asks more. */
+const optionOfNpx = '--yes';
 
 const usualHelpWidth = 80;
 /** Beside long names of commands a narrow column of text is still easier to read than lines that the terminal breaks. */
@@ -70,15 +79,20 @@ function listOptions({ options, commands }: Command): readonly Option[] {
   return [...options, ...commands.flatMap(listOptions)];
 }
 
-function createProgram(terminal: Terminal): Command {
+/** All commands, on a terminal. */
+export function createProgram(terminal: Terminal): Command {
   const relay = new Command('relay')
     .usage('<command> [options]')
     .description('Operates a relay: one that was started with `npm start`, or one on AWS (--stack).')
     .option('--json', 'print one JSON document, for programs')
-    .option('--data <folder>', 'data folder of a local relay', '.relay')
+    .option('--data <folder>', 'data folder of a local relay', readSetting('RELAY_DATA') ?? '.relay')
     .addOption(new Option('--stack <name>', 'a relay on AWS: the name of its stack').conflicts('data'))
     .option('--region <region>', 'AWS region of the stack (default: from AWS_REGION or the profile)')
-    .option('--config <file>', 'configuration of the relay (default: relay.config.ts)')
+    .option(
+      '--config <file>',
+      'configuration of the relay (default: relay.config.ts)',
+      readSetting('RELAY_CONFIG'),
+    )
     .helpOption('-h, --help', 'show how a command is used')
     .helpCommand('help [command]', 'show how a command is used')
     .configureHelp({ minWidthToWrap: leastDescriptionWidth })
@@ -105,8 +119,13 @@ function createProgram(terminal: Terminal): Command {
   addCloseAllCommand(relay);
   addProtectCommand(relay);
   relay.commandsGroup('Operation:');
+  addInitCommand(relay);
+  addDashboardCommand(relay, createProgram);
   addDoctorCommands(relay);
   addSecretCommands(relay);
+  addBackupCommands(relay);
+  addNotifyCommands(relay);
+  addRehearseCommand(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);
@@ -121,6 +140,12 @@ function createProgram(terminal: Terminal): Command {
   relay.commandsGroup('The paper exchange:');
   addPaperCommands(relay);
   return relay;
+}
+
+/** What the environment of a service or a container says; undefined: nothing. Options of the command line go first. */
+function readSetting(name: string): string | undefined {
+  const value = process.env[name] ?? '';
+  return value === '' ? undefined : value;
 }
 
 function printFailure(error: unknown, argv: readonly string[], terminal: Terminal): number {

@@ -1,6 +1,8 @@
 import { openExecuteServices } from '../lib/host/aws-services.ts';
+import { settling } from '../lib/host/recorded-alarms.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createWorker } from '../lib/host/worker.ts';
+import type { SignalMessage } from '../lib/queue/queue.ts';
 import { executeSignal } from '../lib/relay/execute/execute-signal.ts';
 import { checkedConfig } from './checked-config.ts';
 
@@ -9,6 +11,6 @@ const services = openExecuteServices(readShippedConfig(checkedConfig), process.e
 /** Called by the signal queue. */
 export const handler = createWorker(
   services.log,
-  (message) => executeSignal(services, message),
+  settling(services.alarms, (message: SignalMessage) => executeSignal(services, message)),
   services.postponeMessage,
 );

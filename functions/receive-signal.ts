@@ -1,4 +1,5 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
+import { settling } from '../lib/host/recorded-alarms.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createWebhook } from '../lib/host/webhook.ts';
 import { receiveSignal } from '../lib/relay/receive/receive-signal.ts';
@@ -17,6 +18,8 @@ const services = openReceiveServices(readShippedConfig(checkedConfig), process.e
 /** Called by API Gateway for `POST /signals/{account}/{token}`. */
 export const handler = createWebhook(
   services.log,
-  (request) => receiveSignal(services, request),
+  settling(services.alarms, (request: Parameters<typeof receiveSignal>[1]) =>
+    receiveSignal(services, request),
+  ),
   responseTimeoutMs,
 );

@@ -21,6 +21,8 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/reports/sibling.ts', "import '../queue/b.ts';", rank],
   ['lib/translate/sibling.ts', "import '../limits/b.ts';", rank],
   ['lib/watch/higher-rank.ts', "import '../relay/b.ts';", rank],
+  ['lib/notices/sibling.ts', "import '../relay/b.ts';", rank],
+  ['lib/rehearsal/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/relay/sibling.ts', "import '../paper/b.ts';", rank],
   ['lib/relay/cancel/sibling.ts', "import '../../paper/engine/b.ts';", rank],
   ['lib/protection/higher-rank.ts', "import '../watch/b.ts';", rank],
@@ -43,6 +45,10 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['functions/loads-configuration.ts', "import '../relay.config.ts';", rank],
   ['cli/knows-machinery.ts', "import '../infra/local/b.ts';", rank],
   ['infra/local/knows-tool.ts', "import '../../cli/b.ts';", rank],
+  ['dashboard/knows-relay.ts', "import '../lib/relay/b.ts';", rank],
+  ['dashboard/knows-tool.tsx', "import '../cli/b.ts';", rank],
+  ['dashboard/knows-machine.ts', "import 'node:fs';", rank],
+  ['dashboard/views/knows-ledger.tsx', "import '../../lib/ledger/b.ts';", rank],
   ['infra/aws/loads-runtime.ts', "import '../../lib/base/b.ts';", rank],
   ['infra/aws/loads-beside-configuration.ts', "import '../../lib/host/b.ts';", rank],
   ['infra/aws/loads-function.ts', "import '../../functions/b.ts';", rank],
@@ -93,6 +99,8 @@ const soundFiles: readonly (readonly [path: string, text: string])[] = [
     'functions/sound.ts',
     "import '../lib/host/b.ts';\nimport '../lib/relay/c.ts';\nimport './checked-config.ts';",
   ],
+  ['dashboard/sound.ts', "import '../lib/model/outcome.ts';\nimport 'preact';\nimport './b.ts';"],
+  ['dashboard/views/sound.tsx', "import '../../lib/model/market-data.ts';\nimport '../b.ts';"],
   ['infra/local/sound.ts', "import '../../functions/b.ts';\nimport '../../lib/paper/c.ts';"],
   ['infra/aws/sound.ts', "import '../../lib/host/config.ts';\nimport 'aws-cdk-lib';\nimport './b.ts';"],
 ];
@@ -150,7 +158,7 @@ describe('Biome reports', () => {
 
 describe('the project', () => {
   const files = listProjectFiles();
-  const sources = files.filter((path) => /^(?:lib|functions|infra|cli)\/.*\.ts$/.test(path));
+  const sources = files.filter((path) => /^(?:lib|functions|infra|cli|dashboard)\/.*\.tsx?$/.test(path));
 
   /** Biome 2.5 sees imports only, not `import('…')` in a type. */
   test('names types by imports', () => {

@@ -186,7 +186,7 @@ describe('the documents', () => {
   test('tell what each fault leads to, as the journeys prove it', () => {
     expect(section('docs/outcomes.md', 'faults')).toContain(faultRows.map(renderFaultRow).join(''));
     // Lists are not asked while a stop-limit is sent, and it has no flag that could be refused.
-    const others = ['read_lag', 'show_tpsl', ...oddLists, 'refuse_ioc'];
+    const others = ['read_lag', 'show_tpsl', 'maintenance', ...oddLists, 'refuse_ioc'];
     const strikingCreates = faultKinds.filter((kind) => !others.includes(kind));
     expect(new Set(faultRows.map(({ fault }) => fault.fault))).toEqual(new Set(strikingCreates));
   });

@@ -20,13 +20,15 @@ export function fail(name: string, found: string, advice: string): Check {
 }
 
 /** How to start the local relay of a data folder. */
-export function startAdvice(dataPath: string): string {
-  return `Run \`${startCommand(dataPath)}\` and leave it running.`;
+export function startAdvice(dataPath: string, isLive: boolean): string {
+  return `Run \`${startCommand(dataPath, isLive)}\` and leave it running.`;
 }
 
 /** The command that starts the local relay of a data folder. */
-export function startCommand(dataPath: string): string {
-  return dataPath === '.relay' ? 'npm start' : `npm start -- --data ${dataPath}`;
+export function startCommand(dataPath: string, isLive: boolean): string {
+  const usual = isLive ? '.relay-live' : '.relay';
+  const options = [...(isLive ? ['--live'] : []), ...(dataPath === usual ? [] : [`--data ${dataPath}`])];
+  return options.length === 0 ? 'npm start' : `npm start -- ${options.join(' ')}`;
 }
 
 /** How long the oldest message may wait before `doctor` warns, and before the check fails. */

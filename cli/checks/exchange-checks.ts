@@ -1,12 +1,12 @@
 import { RelayError } from '../../lib/base/errors.ts';
+import { allowedOffsetMs, clockStepMs, readClockOffset } from '../../lib/exchange/clock-offset.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
-import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
+import { platformStatus } from '../../lib/exchange/endpoints/platform-status.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
-import { mostAheadMs } from '../../lib/exchange/nonce.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { describeRegions } from '../../lib/model/region.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -17,10 +17,6 @@ import { type Check, fail, pass, startAdvice, warn } from './check.ts';
 import { checkMarketOrders, checkMarkets } from './market-checks.ts';
 
 const timeoutMs = 5_000;
-/** The exchange accepts a nonce that differs from its own clock by at most this. */
-const nonceWindowMs = 5_000;
-/** The exchange reports its time in whole seconds, so a difference below this is not measurable. */
-const clockStepMs = 1_000;
 
 /** All checks of the exchange. They change nothing. */
 export async function checkExchange(session: Session): Promise<readonly Check[]> {
@@ -40,6 +36,8 @@ export async function checkExchange(session: Session): Promise<readonly Check[]>
     reachable,
     ...configured,
     await checkClock(session),
+    ...(await checkMaintenance(session)),
+    ...reportIdleKeys(location),
     await checkDialect(session, accounts, isAnyKeyGood),
     await checkListedMarkets(session),
     ...keys,
@@ -56,11 +54,11 @@ async function checkReachable(session: Session): Promise<Check> {
     await client.call(ping, {}, { timeoutMs });
     return pass(name, `responds in ${session.clock.nowMs() - startedAtMs} ms; ${describeExchange(location)}`);
   } catch (error) {
-    return target.kind === 'local'
+    return target.kind === 'local' && location.kind === 'paper'
       ? fail(
           name,
           `the paper exchange does not respond: ${describe(error)}`,
-          `It starts and stops with the relay. ${startAdvice(target.data)}`,
+          `It starts and stops with the relay. ${startAdvice(target.data, false)}`,
         )
       : fail(name, describe(error), 'Check exchange.address in relay.config.ts and the network.');
   }
@@ -82,7 +80,18 @@ export function checkModes(
     warn(
       'modes',
       `${names.join(', ')} in paper mode: no order is sent, every signal ends as dry_run`,
-      "To trade real money, set mode to 'live' in relay.config.ts and deploy.",
+      "To trade real money, set mode to 'live' in relay.config.ts, then deploy, or start again with `--live`.",
+    ),
+  ];
+}
+
+/** What ends a key without a word, and what of the relay prevents it. */
+export function reportIdleKeys({ kind }: Pick<ExchangeLocation, 'kind'>): readonly Check[] {
+  if (kind === 'paper') return [];
+  return [
+    pass(
+      'idle keys',
+      'the exchange switches off a key without an address list after 14 days without a request; while the relay runs, the snapshots use each key, and the watch of a live account does once an hour',
     ),
   ];
 }
@@ -100,16 +109,29 @@ async function checkClock(session: Session): Promise<Check> {
   const name = 'clock';
   try {
     const client = await session.openExchange(null);
-    const askedAtMs = session.clock.nowMs();
-    const { nowMs } = await client.call(serverTime, {}, { timeoutMs });
-    const ownMs = (askedAtMs + session.clock.nowMs()) / 2;
-    return judgeClock(ownMs - (nowMs + clockStepMs / 2));
+    return judgeClock(await readClockOffset(client, session.clock, { timeoutMs }));
   } catch (error) {
     return warn(
       name,
       `the server time of the exchange cannot be read: ${describe(error)}`,
       'Try again later.',
     );
+  }
+}
+
+/** Only the live service tells it. */
+async function checkMaintenance(session: Session): Promise<readonly Check[]> {
+  const name = 'maintenance';
+  try {
+    const client = await session.openExchange(null);
+    const { isOperational, word } = await client.call(platformStatus, {}, { timeoutMs });
+    return [
+      isOperational
+        ? pass(name, 'the exchange announces none')
+        : warn(name, `the exchange says "${word}"`, 'Pause until it is over, and look at what is open.'),
+    ];
+  } catch {
+    return [];
   }
 }
 
@@ -120,9 +142,7 @@ export function judgeClock(offsetMs: number): Check {
   if (offset <= clockStepMs) return pass('clock', "this machine's clock agrees with the exchange's");
   const found = `this machine's clock is ${(offset / 1000).toFixed(1)} s ${direction} the exchange's`;
   const advice = 'Correct the clock of this machine, preferably with NTP.';
-  // The nonces of orders lie ahead of the clock already.
-  const allowedMs = nonceWindowMs - clockStepMs - (offsetMs > 0 ? mostAheadMs : 0);
-  return (offset < allowedMs ? warn : fail)('clock', found, advice);
+  return (offset < allowedOffsetMs(offsetMs) ? warn : fail)('clock', found, advice);
 }
 
 async function checkKey(session: Session, account: Account): Promise<Check> {

@@ -38,6 +38,16 @@ export function checkMarkets({ tickers, accounts }: Settings, listed: readonly M
       .map((market) => `${market} may be traded, but no ticker is mapped to it`),
   ];
   if (idle.length > 0) return warn(name, idle.join('; '), advice);
+  const leaving = [...allowed].flatMap((market) => {
+    const atMs = byName.get(market)?.delistedAtMs;
+    return atMs === undefined ? [] : [`${market} on ${new Date(atMs).toISOString().slice(0, 10)}`];
+  });
+  if (leaving.length > 0)
+    return warn(
+      name,
+      `the exchange will take off ${leaving.join(', ')}, and cancels what is open there then`,
+      'Close what is open there in time, and trade another market.',
+    );
   return pass(name, `the exchange lists all ${named.size}, for ${Object.keys(tickers).length} tickers`);
 }
 

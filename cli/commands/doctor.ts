@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { checkCertificate } from '../checks/certificate-checks.ts';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
+import { checkNotices } from '../checks/notice-checks.ts';
+import { checkRehearsals } from '../checks/rehearsal-checks.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
-import type { Cell, Style } from '../show/print.ts';
+import { renderChecks } from '../show/render-checks.ts';
 import { renderTable } from '../show/table.ts';
-import type { Screen } from '../show/terminal.ts';
 
 export function addDoctorCommands(program: Command): void {
   program
@@ -24,8 +26,11 @@ export function addDoctorCommands(program: Command): void {
 async function examine({ session, terminal, print }: Context): Promise<void> {
   const checks = [
     ...(await session.diagnose()),
+    ...(await checkCertificate(session)),
     ...(await checkExchange(session)),
+    ...(await checkRehearsals(session)),
     ...(await checkSignals(session)),
+    ...(await checkNotices(session)),
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');
   print({ healthy: failed.length === 0, checks }, () => renderChecks(checks, terminal));
@@ -75,33 +80,6 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
           '`resume` ends a pause.',
         ),
   ];
-}
-
-const verdictStyles: Readonly<Record<Check['verdict'], Style>> = {
-  ok: 'good',
-  warn: 'waiting',
-  fail: 'alarm',
-};
-
-/** Of a pipe or a file: a sentence on one line of its own would be hard to read. */
-const pipeWidth = 110;
-
-function renderChecks(checks: readonly Check[], { width }: Screen): string {
-  return renderTable(
-    [
-      { title: '' },
-      { title: 'check' },
-      { title: 'found', wraps: true },
-      { title: 'what to do', wraps: true },
-    ],
-    checks.map(({ name, verdict, found, advice }): readonly Cell[] => [
-      { text: verdict, style: verdictStyles[verdict] },
-      name,
-      found,
-      advice ?? '',
-    ]),
-    { width: width ?? pipeWidth },
-  );
 }
 
 async function redrive({ session, terminal, printChange }: Context): Promise<void> {

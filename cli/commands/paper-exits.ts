@@ -5,6 +5,7 @@ import {
   type ExitSettingsChange,
   exitMoments,
   exitStopKinds,
+  stopDirections,
 } from '../../lib/paper/engine/exit-settings.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askControl } from '../session/paper-control.ts';
@@ -14,7 +15,7 @@ const onOff = ['on', 'off'] as const;
 
 /** The option of each setting: its name, its values, and what it says. */
 const options: Readonly<Record<keyof ExitSettings, readonly [string, readonly string[], string]>> = {
-  madeAt: ['made-at', exitMoments, 'when an order gets its exits: at its end, or some with each fill'],
+  madeAt: ['made-at', exitMoments, 'when an order gets its exits: at its end, some with each fill, or never'],
   afterPartial: ['after-partial', onOff, 'whether an order that ended early gets exits for its filled part'],
   reduceOnly: ['reduce-only', onOff, 'whether the exits can only reduce the position'],
   stopKind: ['stop-kind', exitStopKinds, 'what a stop-loss becomes when it triggers'],
@@ -24,6 +25,12 @@ const options: Readonly<Record<keyof ExitSettings, readonly [string, readonly st
     onOff,
     'whether reduce-only stops, resting limit orders and pairs of a client are refused',
   ],
+  stopsWaitBy: [
+    'stops-wait-by',
+    stopDirections,
+    'what decides whether a stop waits for a rise or a fall: the last price, or its side',
+  ],
+  takesUsedIds: ['takes-used-ids', onOff, 'whether two open orders may have one client order id'],
 };
 
 /** The command that changes how the paper exchange makes the stop-loss and take-profit of an order. */

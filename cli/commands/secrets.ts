@@ -63,7 +63,7 @@ function refuseOnPaper({ name }: Account, keys: Credentials): void {
     throw new CommandFailure(
       'paper_refused',
       `the paper exchange would refuse this key: ${reason}; nothing was stored`,
-      `Its key for account ${name} is ${describePaperKey(name)}. A key of the real exchange belongs to a relay on AWS: add --stack.`,
+      `Its key for account ${name} is ${describePaperKey(name)}. A key of the real exchange belongs to a relay that trades there: add --stack, or the --data of one started with \`--live\`.`,
     );
 }
 

@@ -66,7 +66,10 @@ async function showWebhook(
     () =>
       [
         renderFields([
-          ['account', `${account.name} (${describeMode(account, session.target.kind === 'local')})`],
+          [
+            'account',
+            `${account.name} (${describeMode(account, session.locateExchange().kind === 'paper')})`,
+          ],
           ['webhook', url],
           ['tickers', tickersOf(session.settings.tickers, account)],
         ]),
@@ -113,7 +116,7 @@ function describeTemplate(
 
 function describeMode({ mode }: Account, isPaperExchange: boolean): string {
   if (mode !== 'paper') return mode;
-  return isPaperExchange ? 'paper' : 'paper: this stack sends no orders';
+  return isPaperExchange ? 'paper' : 'paper: this relay sends no orders of it';
 }
 
 /** The tickers that the account may trade. */

@@ -2,31 +2,48 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createTransport } from '../../lib/base/transport.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
-import { type DataFolder, locateDataFolder, type Run, readRun } from '../../lib/host/data-folder.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  locateDataFolder,
+  type Run,
+  readRun,
+} from '../../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { createFileSecrets, rotateFileToken, storeFileKeys } from '../../lib/host/file-secrets.ts';
+import {
+  createFileSecrets,
+  rotateFileToken,
+  storeFileKeys,
+  storeFileWay,
+} from '../../lib/host/file-secrets.ts';
+import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { isOlderLedger } from '../../lib/ledger/sqlite-migrations.ts';
 import type { Account } from '../../lib/model/account.ts';
+import { openRequestChannel } from '../../lib/notices/request-channel.ts';
+import { createSqliteChannelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
-import { type Session, webhookUrlOf } from './session.ts';
+import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 
 /** A relay under load holds the lock of its database nearly all the time; a pause must reach it nevertheless. */
 const patienceMs = 5000;
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings, notices }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
+  const transport = createTransport();
   let database: SqliteFile | null = null;
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
@@ -46,20 +63,50 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     return clients;
   }
 
-  async function readWebhookUrl(account: Account): Promise<string> {
-    const { relayUrl } = requireRun(folder);
+  async function readUrl(account: Account, baseUrl: string): Promise<string> {
     requireSecrets(folder);
     // During a rotation two tokens are valid; the first is the new one.
     const [token] = await secrets.webhookTokens(account.name);
     if (token === undefined)
       throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
-    return webhookUrlOf(`${relayUrl}/signals/`, account, token);
+    return webhookUrlOf(`${baseUrl}/signals/`, account, token);
   }
 
   return {
+    backups: {
+      make(file, withSecrets) {
+        if (!existsSync(folder.databasePath)) throw neverStarted(folder);
+        return backUpFolder(folder, file, { withSecrets, clock });
+      },
+      restore: (file) =>
+        restoreFolder(createDataFolder(dataPath), file, { accounts: Object.keys(settings.accounts), clock }),
+    },
     clock,
     settings,
-    target: { kind: 'local', data: dataPath },
+    get target() {
+      const run = readRun(folder);
+      // A restored folder was not started yet.
+      const isLive = run === null ? readFolderKind(folder)?.kind === 'live' : run.trades === 'live';
+      return { kind: 'local', data: dataPath, ...(isLive ? { trades: 'live' as const } : {}) } as const;
+    },
+    notices: {
+      settings: notices,
+      toldBesides: null,
+      async readWays() {
+        requireSecrets(folder);
+        return await secrets.noticeWays();
+      },
+      async storeWay(channel, way) {
+        requireSecrets(folder);
+        storeFileWay(folder.secretsPath, channel, way);
+      },
+      readState: (channel) => createSqliteChannelStates(openDatabase()).read(channel),
+      async openChannel(channel) {
+        if (channel === 'email') throw createNoMail();
+        requireSecrets(folder);
+        return openRequestChannel(channel, await secrets.noticeWays(), { transport, clock });
+      },
+    },
     get relayName() {
       return `the relay at ${requireRun(folder).relayUrl}`;
     },
@@ -67,19 +114,30 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
     locateExchange() {
-      const { exchangeUrl, dialect } = requireRun(folder);
-      return { url: exchangeUrl, dialect, kind: 'paper' };
+      const { exchangeUrl: url, dialect, trades } = requireRun(folder);
+      return { url, dialect, kind: trades === 'live' ? kindOfAddress(url) : 'paper' };
     },
-    locatePaper: () => requireRun(folder).exchangeUrl,
+    locatePaper() {
+      const { exchangeUrl, trades } = requireRun(folder);
+      if (trades !== 'live') return exchangeUrl;
+      throw createUsageFailure(
+        `the relay in "${folder.path}" is LIVE and has no paper exchange`,
+        'Name the folder of a relay on paper with --data, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
+      );
+    },
     openLedger: () => createSqliteLedger(openDatabase()),
     openExecutions: () => createSqliteExecutions(openDatabase()),
     openFacts: () => createSqliteAccountFacts(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase()),
     openSnapshots: () => createSqliteSnapshots(openDatabase()),
-    readWebhookUrl,
+    readWebhookUrl: async (account) => {
+      const { relayUrl, publicUrl } = requireRun(folder);
+      return await readUrl(account, publicUrl ?? relayUrl);
+    },
     async sendAlert(account, body) {
-      const url = await readWebhookUrl(account);
-      const recipient = `the relay at ${requireRun(folder).relayUrl}`;
+      const { relayUrl } = requireRun(folder);
+      const url = await readUrl(account, relayUrl);
+      const recipient = `the relay at ${relayUrl}`;
       return await askHttp({ url, method: 'POST', body, recipient });
     },
     async openExchange(account, dialect = requireRun(folder).dialect) {
@@ -104,19 +162,20 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
       ...checkFileQueue(openDatabase(), clock.nowMs()),
     ],
     close() {
+      transport.close();
       for (const clients of clientsByDialect.values()) clients.close();
       database?.close();
     },
   };
 }
 
-async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
+async function checkRelay({ relayUrl, trades }: Run, dataPath: string): Promise<Check> {
   return (await isListening(relayUrl))
-    ? pass('relay', `listens at ${relayUrl}`)
+    ? pass('relay', `${trades === 'live' ? 'LIVE' : 'on paper'}, listens at ${relayUrl}`)
     : fail(
         'relay',
         `stopped: nothing listens at ${relayUrl}; no alert is received and no order is sent`,
-        startAdvice(dataPath),
+        startAdvice(dataPath, trades === 'live'),
       );
 }
 
@@ -148,7 +207,14 @@ function olderFolder({ path }: DataFolder): CommandFailure {
   return new CommandFailure(
     'data_folder_older',
     `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
-    `Stop that relay if it runs, then start this release with \`${startCommand(path)}\`: it upgrades the folder.`,
+    `Stop that relay if it runs, then start this release with \`${startCommand(path, readRun(locateDataFolder(path))?.trades === 'live')}\`: it upgrades the folder.`,
+  );
+}
+
+function createNoMail(): CommandFailure {
+  return createUsageFailure(
+    'e-mail is a channel of a relay on AWS alone',
+    'Take email out of notices.channels in relay.config.ts, or name a stack with --stack.',
   );
 }
 

@@ -1,11 +1,10 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { readJson } from '../../lib/base/json.ts';
 import type { Credentials } from '../../lib/exchange/client.ts';
 import { createUsageFailure } from '../failure.ts';
 import type { Terminal } from '../show/terminal.ts';
+import { askHidden } from './ask-hidden.ts';
 
 /** Keys of the exchange are printable and contain no spaces. */
 const KeyText = z.string().regex(/^[!-~]{1,512}$/);
@@ -38,25 +37,7 @@ function parseInput(input: string): unknown {
   return more.length === 0 ? { apiKey, apiSecret } : undefined;
 }
 
-async function askForKeys({ stdin, stderr }: Terminal): Promise<unknown> {
-  // The prompt's output is discarded, so that the typed key is not shown.
-  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompter = createInterface({ input: stdin, output: silence, terminal: true });
-  const interrupted = new AbortController();
-  prompter.once('SIGINT', () => interrupted.abort());
-  prompter.once('close', () => interrupted.abort());
-  const ask = async (prompt: string) => {
-    stderr.write(prompt);
-    const response = await prompter.question('', { signal: interrupted.signal }).finally(() => {
-      stderr.write('\n');
-    });
-    return response.trim();
-  };
-  try {
-    return { apiKey: await ask('API key: '), apiSecret: await ask('API secret: ') };
-  } catch {
-    return undefined;
-  } finally {
-    prompter.close();
-  }
+async function askForKeys(terminal: Terminal): Promise<unknown> {
+  const [apiKey, apiSecret] = (await askHidden(terminal, ['API key', 'API secret'])) ?? [];
+  return apiSecret === undefined ? undefined : { apiKey, apiSecret };
 }

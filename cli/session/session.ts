@@ -1,11 +1,16 @@
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Credentials, ExchangeClient } from '../../lib/exchange/client.ts';
-import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
+import type { Backup } from '../../lib/host/backup.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { findAccount, type Settings } from '../../lib/model/settings.ts';
+import type { ChannelState } from '../../lib/notices/channel-state.ts';
+import type { RequestChannelName, Ways } from '../../lib/notices/channels.ts';
+import type { ChannelName, NoticeSettings } from '../../lib/notices/notice-settings.ts';
+import type { OpenChannel } from '../../lib/notices/tell-channel.ts';
 import type { DeadLetters } from '../../lib/queue/dead-letters.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import type { Check } from '../checks/check.ts';
@@ -14,14 +19,14 @@ import type { LocalResponse } from './http.ts';
 
 /** Which relay a command works on. */
 export type Target =
-  | { readonly kind: 'local'; readonly data: string }
+  /** `trades`: absent on paper. */
+  | { readonly kind: 'local'; readonly data: string; readonly trades?: 'live' }
   | { readonly kind: 'stack'; readonly stack: string; readonly region: string };
 
-/** `local relay in .relay`, `stack trading-relay-prod in eu-central-1` */
+/** `paper relay in .relay`, `LIVE relay in .relay-live`, `stack trading-relay-prod in eu-central-1` */
 export function describeTarget(target: Target): string {
-  return target.kind === 'local'
-    ? `local relay in ${target.data}`
-    : `stack ${target.stack} in ${target.region}`;
+  if (target.kind === 'stack') return `stack ${target.stack} in ${target.region}`;
+  return `${target.trades === 'live' ? 'LIVE' : 'paper'} relay in ${target.data}`;
 }
 
 /** A command of this tool for the same relay, as a person types it. */
@@ -30,10 +35,21 @@ export function commandFor(target: Target, command: string): string {
   return `npx relay ${command}${target.data === '.relay' ? '' : ` --data ${target.data}`}`;
 }
 
+/** The backups of a data folder; they need no running relay. */
+export interface LocalBackups {
+  /** @throws RelayError `store_unavailable`; CommandFailure when there is no ledger */
+  make(file: string, withSecrets: boolean): Promise<Backup>;
+  /** @throws RelayError `store_unavailable`, `folder_in_use` */
+  restore(file: string): Promise<{ readonly signals: number; readonly withSecrets: boolean }>;
+}
+
 /** Access to one relay, local or on AWS. Its parts are opened when they are first used. */
 export interface Session {
+  /** Null on AWS. */
+  readonly backups: LocalBackups | null;
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly notices: NoticeAccess;
   readonly target: Target;
   /** For messages, for example `the relay of stack Relay-prod`. */
   readonly relayName: string;
@@ -74,11 +90,31 @@ export interface Session {
   close(): void;
 }
 
+/** What a relay tells, and how its channels are reached. */
+export interface NoticeAccess {
+  readonly settings: NoticeSettings;
+  /** Who is told of alarms without a channel, in words; null: nobody. */
+  readonly toldBesides: string | null;
+  /** @throws RelayError `secrets_missing`; CommandFailure when the relay tells nobody */
+  readWays(): Promise<Ways>;
+  /** @param way null: it is forgotten */
+  storeWay(channel: RequestChannelName, way: Ways[RequestChannelName] | null): Promise<void>;
+  /** How the channel fares; null when it was never used. */
+  readState(channel: ChannelName): Promise<ChannelState | null>;
+  /** @throws RelayError `secrets_missing` when nobody has said how the channel is reached */
+  openChannel(channel: ChannelName): Promise<OpenChannel>;
+}
+
 export interface ExchangeLocation {
   readonly url: string;
   readonly dialect: Dialect;
   /** `own`: another address in the configuration; it is unknown whether it trades real money. */
   readonly kind: 'paper' | 'real' | 'own';
+}
+
+/** Of an exchange that is no paper exchange. */
+export function kindOfAddress(url: string): 'real' | 'own' {
+  return [baseUrlOf('global'), baseUrlOf('eu')].includes(url) ? 'real' : 'own';
 }
 
 /** One sentence on whether the exchange trades real money. */

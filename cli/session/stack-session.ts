@@ -20,8 +20,9 @@ import { createSqsDeadLetters } from '../../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { LocalResponse } from './http.ts';
-import { type ExchangeLocation, type Session, webhookUrlOf } from './session.ts';
+import { type ExchangeLocation, kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
+import { accessNotices } from './stack-notices.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
 /**
@@ -50,7 +51,7 @@ export async function openStackSession(
   const exchange: ExchangeLocation = {
     url,
     dialect: host.exchange.dialect,
-    kind: [baseUrlOf('global'), baseUrlOf('eu')].includes(url) ? 'real' : 'own',
+    kind: kindOfAddress(url),
   };
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
@@ -68,8 +69,10 @@ export async function openStackSession(
   });
 
   return {
+    backups: null,
     clock,
     settings: host.settings,
+    notices: accessNotices({ client: secretsManager, region: options, access, outputs, stackName, host }),
     target: { kind: 'stack', stack: stackName, region: access.region },
     relayName: `the relay of stack ${stackName}`,
     reachHint:

@@ -27,6 +27,8 @@ const OutputsSchema = z.object({
   ExecuteFunction: z.string(),
   /** ARN. */
   AlarmTopic: z.string(),
+  /** Absent while the relay tells nobody. */
+  NoticeSecret: z.string().optional(),
 });
 
 /** The addresses and names of a deployed relay's parts. */

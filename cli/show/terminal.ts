@@ -47,11 +47,16 @@ export function attachTerminal(program: Command, terminal: Terminal): void {
   terminals.set(program, terminal);
 }
 
-/** The terminal of the program to which a command belongs. */
-export function terminalOf(command: Command): Terminal {
+/** The program to which a command belongs. */
+export function programOf(command: Command): Command {
   let program = command;
   while (program.parent !== null) program = program.parent;
-  const terminal = terminals.get(program);
+  return program;
+}
+
+/** The terminal of the program to which a command belongs. */
+export function terminalOf(command: Command): Terminal {
+  const terminal = terminals.get(programOf(command));
   if (terminal === undefined) throw new TypeError('the program has no terminal');
   return terminal;
 }

@@ -7,6 +7,7 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { SecretArns } from './account-secrets.ts';
 import type { Bundles, FunctionName } from './bundle.ts';
 import { findLongestPause } from './find-longest-pause.ts';
+import type { LedgerTable } from './ledger-table.ts';
 import { RelayFunction } from './relay-function.ts';
 import { RelaySchedule } from './relay-schedule.ts';
 import { SnapshotTable } from './snapshot-table.ts';
@@ -21,6 +22,8 @@ export interface AccountSnapshotsProps {
   readonly logRetention: RetentionDays;
   /** Receives the runs that were given up. */
   readonly undelivered: IQueue;
+  /** Where alarms are noted for the notices; null: nobody is told. */
+  readonly alarmsIn: LedgerTable | null;
 }
 
 /** One kind of snapshot. */
@@ -41,6 +44,8 @@ interface JobKind {
   readonly actions: readonly string[];
   readonly timeout: Duration;
   readonly maxAge: Duration;
+  /** Whether it raises alarms of its own. */
+  readonly raises: boolean;
 }
 
 /**
@@ -70,6 +75,7 @@ const kinds = {
     timeout: shortTimeout,
     // Balances read later would not be those of the scheduled time.
     maxAge: Duration.minutes(15),
+    raises: false,
   },
   Fees: {
     setting: 'fees',
@@ -78,6 +84,7 @@ const kinds = {
     actions: ['dynamodb:Query', 'dynamodb:PutItem'],
     timeout: shortTimeout,
     maxAge: longestAge,
+    raises: false,
   },
   Interest: {
     setting: 'interest',
@@ -86,6 +93,7 @@ const kinds = {
     actions: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem'],
     timeout: longestTimeout,
     maxAge: longestAge,
+    raises: true,
   },
 } as const satisfies Record<string, JobKind>;
 
@@ -119,7 +127,8 @@ export class AccountSnapshots extends Construct {
   }
 
   #createFunction(name: JobName, props: AccountSnapshotsProps): RelayFunction {
-    const { bundle, keeps, actions, timeout } = kinds[name];
+    const { bundle, keeps, actions, timeout, raises } = kinds[name];
+    const noted = raises ? props.alarmsIn : null;
     const run = new RelayFunction(this, name, {
       description: `Trading relay: stores ${keeps}`,
       bundle: props.bundles[bundle],
@@ -129,9 +138,11 @@ export class AccountSnapshots extends Construct {
       environment: {
         SNAPSHOT_TABLE: this.table.table.tableName,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(props.exchangeKeys),
+        ...(noted === null ? {} : { LEDGER_TABLE: noted.table.tableName }),
       },
     });
     run.grant(actions, [this.table.arn]);
+    if (noted !== null) run.grant(['dynamodb:PutItem'], [noted.arn]);
     run.grant(['secretsmanager:GetSecretValue'], Object.values(props.exchangeKeys));
     return run;
   }

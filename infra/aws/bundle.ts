@@ -14,6 +14,7 @@ export const functionNames = [
   'snapshot-balances',
   'snapshot-fees',
   'import-interest',
+  'send-notices',
 ] as const;
 export type FunctionName = (typeof functionNames)[number];
 

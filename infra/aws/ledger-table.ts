@@ -1,5 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  Billing,
+  ProjectionType,
+  StreamViewType,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
@@ -17,7 +24,8 @@ export type LedgerIndex = 'open-orders' | 'by-time' | 'by-account' | 'by-status'
 export class LedgerTable extends Construct {
   readonly table: TableV2;
 
-  constructor(scope: Construct, id: string) {
+  /** @param hasStream whether something follows its changes */
+  constructor(scope: Construct, id: string, { hasStream }: { readonly hasStream: boolean }) {
     super(scope, id);
     this.table = new TableV2(this, 'Table', {
       partitionKey: text('account'),
@@ -51,6 +59,7 @@ export class LedgerTable extends Construct {
           projectionType: ProjectionType.KEYS_ONLY,
         },
       ],
+      ...(hasStream ? { dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES } : {}),
       billing: Billing.onDemand(),
       // The AWS managed key for DynamoDB: CloudTrail records its use, and no function needs a grant on it.
       encryption: TableEncryptionV2.awsManagedKey(),
@@ -63,6 +72,13 @@ export class LedgerTable extends Construct {
 
   get arn(): string {
     return this.table.tableArn;
+  }
+
+  /** @throws Error when the table has no stream */
+  get streamArn(): string {
+    const { tableStreamArn } = this.table;
+    if (tableStreamArn === undefined) throw new Error('the ledger has no stream');
+    return tableStreamArn;
   }
 
   indexArn(name: LedgerIndex): string {

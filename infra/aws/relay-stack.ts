@@ -17,7 +17,7 @@ export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
     const tags = { application: 'trading-relay', stage };
     super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
-    const { aws, settings, snapshots } = config;
+    const { aws, settings, snapshots, notices } = config;
     const relay = new TradingRelay(this, 'Relay', {
       bundles,
       stage,
@@ -26,6 +26,7 @@ export class RelayStack extends Stack {
       alarmEmail: aws.alarmEmail,
       logRetention: aws.logRetentionDays,
       snapshots,
+      notices,
       maxSignalAge: Duration.millis(settings.defaultMaxLagMs),
     });
     for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
@@ -37,7 +38,7 @@ export class RelayStack extends Stack {
 
   /** The names are an interface: the CLI reads them. */
   #addOutputs(relay: TradingRelay): void {
-    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic } = relay;
+    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic, notices } = relay;
     const outputs: Record<string, readonly [value: string, description: string]> = {
       WebhookUrl: [api.webhookUrl, 'Append {account}/{token} to get the URL of an account'],
       LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
@@ -58,6 +59,14 @@ export class RelayStack extends Stack {
       AlarmTopic: [alarmTopic.topic.topicArn, 'Topic of all alarms'],
       ReceiveFunction: [receive.lambda.functionName, 'Function receive-signal, behind the webhook'],
       ExecuteFunction: [execute.lambda.functionName, 'Function execute-signal, which sends orders'],
+      ...(notices === null
+        ? {}
+        : {
+            NoticeSecret: [
+              notices.secretArn,
+              'ARN of the secret with what opens the channels of the notices',
+            ],
+          }),
     };
     for (const [name, [value, description]] of Object.entries(outputs))
       new CfnOutput(this, name, { value, description });

@@ -12,6 +12,7 @@ import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
+import { RelayNotices, type StackNotices } from './relay-notices.ts';
 import { RelaySchedule } from './relay-schedule.ts';
 import { SignalFifo } from './signal-queue.ts';
 import { UndeliveredQueue } from './undelivered-queue.ts';
@@ -64,6 +65,11 @@ export interface TradingRelayProps {
    */
   readonly snapshots?: SnapshotSettings;
   /**
+   * Who is told what, and when the heartbeat is sent.
+   * @default - nobody is told, and nothing is made for it
+   */
+  readonly notices?: StackNotices;
+  /**
    * What happens to tokens and exchange keys when the stack is deleted. Ledger and snapshots are always kept.
    * @default RemovalPolicy.DESTROY - a key that can trade is deleted with the relay that used it
    */
@@ -106,16 +112,20 @@ export class TradingRelay extends Construct {
   readonly reconcile: RelayFunction;
   readonly snapshots: AccountSnapshots;
   readonly alarmTopic: AlarmTopic;
+  /** Null: nobody is told. */
+  readonly notices: RelayNotices | null;
   readonly #logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: TradingRelayProps) {
     super(scope, id);
     this.#logRetention = props.logRetention ?? RetentionDays.THREE_MONTHS;
-    this.ledger = new LedgerTable(this, 'Ledger');
+    const settings = (props.notices?.channels ?? []).length === 0 ? null : (props.notices ?? null);
+    this.ledger = new LedgerTable(this, 'Ledger', { hasStream: settings !== null });
     this.signals = new SignalFifo(this, 'Signals', { consumerTimeout: executeTimeout });
+    const removalPolicy = props.secretsRemovalPolicy ?? RemovalPolicy.DESTROY;
     this.secrets = new AccountSecrets(this, 'Secrets', {
       accounts: props.accounts,
-      removalPolicy: props.secretsRemovalPolicy ?? RemovalPolicy.DESTROY,
+      removalPolicy,
     });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
     this.receive = this.#createReceive(props);
@@ -137,6 +147,7 @@ export class TradingRelay extends Construct {
       exchangeKeys: this.secrets.exchangeKeys,
       logRetention: this.#logRetention,
       undelivered,
+      alarmsIn: settings === null ? null : this.ledger,
     });
     this.api = new WebhookApi(this, 'Webhook', {
       stage: props.stage ?? 'prod',
@@ -146,6 +157,18 @@ export class TradingRelay extends Construct {
       logRetention: this.#logRetention,
     });
     this.alarmTopic = new AlarmTopic(this, 'Alarms', { email: props.alarmEmail ?? null, undelivered });
+    this.notices =
+      settings === null
+        ? null
+        : new RelayNotices(this, 'Notices', {
+            bundle: props.bundles['send-notices'],
+            settings,
+            ledger: this.ledger,
+            topic: this.alarmTopic,
+            logRetention: this.#logRetention,
+            removalPolicy,
+            undelivered,
+          });
     const watched = {
       topic: this.alarmTopic,
       api: this.api,

@@ -1,13 +1,17 @@
-import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
+import { liveFolderMigrations, liveFolderStore } from '../../lib/host/folder-kind.ts';
+import { readVersions } from '../../lib/host/open-read-only.ts';
 import { accountFactsMigrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { changesMigrations as changes } from '../../lib/ledger/sqlite-changes.ts';
 import { executionsMigrations as executions } from '../../lib/ledger/sqlite-executions.ts';
 import { marketCopiesMigrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
+import { channelStatesMigrations as channelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import { journalMigrations as paperJournal } from '../../lib/paper/engine/journal.ts';
 import { snapshotsMigrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
@@ -21,6 +25,9 @@ const knownVersions = {
     executions: executions.length,
     'account-facts': accountFacts.length,
     snapshots: snapshots.length,
+    [liveFolderStore]: liveFolderMigrations.length,
+    'ledger-changes': changes.length,
+    notices: channelStates.length,
   },
   paperPath: { 'paper journal': paperJournal.length },
 } as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, number>>>>;
@@ -50,43 +57,21 @@ function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<str
   }
 }
 
-interface StoreVersion {
-  readonly store: string;
-  readonly version: number;
-}
-
 /**
- * Opens the file read-only, unless a power cut left a transaction in it that SQLite must undo first: it refuses to do
- * that for a reader. Empty when the file does not exist or was created before stores had versions.
+ * Makes sure that the folder and what it holds can be written, before anything is started that would find out only with the
+ * first alert.
+ *
+ * @throws RelayError `store_unavailable`
  */
-function readVersions(path: string): readonly StoreVersion[] {
-  if (!existsSync(path)) return [];
+export function checkWritable({ path, ...files }: DataFolder): void {
   try {
-    const isUnfinished = existsSync(`${path}-journal`);
-    using database = isUnfinished
-      ? new DatabaseSync(path)
-      : new DatabaseSync(locate(path), { readOnly: true });
-    const table = database
-      .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'")
-      .get();
-    if (table === undefined) return [];
-    const rows = database.prepare('SELECT store, version FROM schema_versions ORDER BY store').all();
-    return rows.map(({ store, version }) => ({ store: String(store), version: Number(version) }));
+    rmSync(mkdtempSync(join(path, 'probe-')), { recursive: true });
+    for (const file of Object.values(files)) if (existsSync(file)) accessSync(file, constants.W_OK);
   } catch (error) {
     throw new RelayError(
       'store_unavailable',
-      `the database ${path} cannot be read (${String(error)}); nothing was started and nothing was changed`,
+      `the data folder "${path}" cannot be written: ${describeError(error)}; make it writable for the user who runs the relay, or choose another with --data`,
       { cause: error },
     );
   }
-}
-
-/**
- * SQLite creates files next to a database with a write-ahead log even for a reader, unless the database is
- * declared immutable. If such a log was left behind, it must be read too; its files exist already then.
- */
-function locate(path: string): URL {
-  const url = pathToFileURL(path);
-  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
-  return url;
 }

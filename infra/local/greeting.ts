@@ -1,24 +1,27 @@
 import { styleText } from 'node:util';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { Account } from '../../lib/model/account.ts';
+import type { Account, AccountMode } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { firstAlertText, takesFirstAlert } from '../../lib/signals/first-alert.ts';
 import { createTemplate, templatesOf } from '../../lib/signals/message-template.ts';
 
 export interface GreetingFacts {
   readonly relayUrl: string;
-  readonly paperUrl: string;
+  readonly exchangeUrl: string;
+  /** Of the operator's page, with its token if this goes to a terminal; null: there is none. */
+  readonly pageUrl: string | null;
+  /** Whether orders trade real money. */
+  readonly isLive: boolean;
   readonly dialect: Dialect;
-  /** Whether prices move only by hand. */
+  /** Whether prices of the paper exchange move only by hand. */
   readonly isFrozen: boolean;
   /** The data folder, as the command line named it. */
   readonly data: string;
-  /** Of the first configured account. */
-  readonly webhookUrl: string;
+  /** Of the first configured account; null where it may not be shown, which is everywhere but in a terminal. */
+  readonly webhookUrl: string | null;
   readonly account: Account;
+  readonly accounts: readonly Pick<Account, 'name' | 'mode'>[];
   readonly tickers: Settings['tickers'];
-  /** The accounts whose mode is `live`, although nothing is live here. */
-  readonly liveAccounts: readonly string[];
   /** One sentence for each region that restricts some of the accounts. */
   readonly regionNotes: readonly string[];
   /** Accounts whose orders are not sent until they are resumed. */
@@ -35,21 +38,41 @@ const usualColumns = 80;
  * or a folder is longer, so that the URL and each command can be copied.
  */
 export function writeGreeting(facts: GreetingFacts): string {
-  const { account, dialect, paperUrl, webhookUrl } = facts;
-  const isFirst = takesFirstAlert(facts.tickers, account, dialect);
+  const { account, pageUrl, webhookUrl } = facts;
   return `
   relay           ${facts.relayUrl}
-  paper exchange  ${paperUrl}  (${dialect} dialect${facts.isFrozen ? '; prices stand still' : ''})
-                  key paper-key, secret paper-secret
-  data            ${facts.data}
+${writeExchange(facts)}
+${pageUrl === null ? '' : `  page            ${pageUrl}\n`}  data            ${facts.data}
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
 ${writeNotes(facts)}
   The webhook of account ${account.name}, which is secret:
 
-  ${webhookUrl}
+  ${webhookUrl ?? `is printed by \`npx relay webhook${writeFolder(facts)}\`, in a terminal`}
 
-${isFirst ? writeFirstAlert(facts) : writeTemplate(facts)}
+${writeBeginning(facts)}
 ready
+`;
+}
+
+function writeBeginning(facts: GreetingFacts): string {
+  if (facts.isLive) return writeLiveCommands(facts);
+  const isFirst = takesFirstAlert(facts.tickers, facts.account, facts.dialect);
+  return isFirst ? writeFirstAlert(facts) : writeTemplate(facts);
+}
+
+function writeExchange({ exchangeUrl, dialect, isLive, isFrozen }: GreetingFacts): string {
+  if (isLive) return `  REAL exchange   ${exchangeUrl}  (${dialect} dialect)`;
+  return `  paper exchange  ${exchangeUrl}  (${dialect} dialect${isFrozen ? '; prices stand still' : ''})
+                  key paper-key, secret paper-secret`;
+}
+
+function writeLiveCommands(facts: GreetingFacts): string {
+  const folder = writeFolder(facts);
+  return `  From another terminal in this folder:
+
+    npx relay doctor${folder}
+    npx relay signals${folder}
+    npx relay pause${folder}
 `;
 }
 
@@ -68,12 +91,16 @@ ${indent(firstAlertText)}
 
     ${send}
     npx relay signals${writeFolder(facts)}
+${facts.webhookUrl === null ? '' : writeCurl(facts.webhookUrl)}`;
+}
 
+function writeCurl(webhookUrl: string): string {
+  return `
   The same with curl, where sed writes the time as TradingView would:
 
     sed "s/{{timenow}}/$(date -u +%FT%TZ)/" examples/first-alert.json |
       curl --data-binary @- \\
-      '${facts.webhookUrl}'
+      '${webhookUrl}'
 `;
 }
 
@@ -93,8 +120,7 @@ ${indent(message)}
 
   Try it here, from another terminal in this folder:
 
-    curl --data-binary @examples/buy-stop-limit.json \\
-      '${webhookUrl}'
+    ${webhookUrl === null ? `npx relay send examples/buy-stop-limit.json${writeFolder(facts)}` : `curl --data-binary @examples/buy-stop-limit.json \\\n      '${webhookUrl}'`}
     npx relay signals${writeFolder(facts)}
 `;
 }
@@ -109,9 +135,9 @@ export function describeLiveOnPaper(accounts: readonly string[]): string {
   return `${accounts.join(', ')}: the mode is "live", but \`npm start\` trades on its paper exchange. No order leaves this machine, and no real money moves.`;
 }
 
-function writeNotes({ liveAccounts, paused, regionNotes, data, wasPaperEmptied }: GreetingFacts): string {
-  const notes: readonly (readonly [title: string, text: string])[] = [
-    ...(liveAccounts.length === 0 ? [] : [['PAPER', describeLiveOnPaper(liveAccounts)] as const]),
+function writeNotes({ isLive, accounts, paused, regionNotes, data, wasPaperEmptied }: GreetingFacts): string {
+  const notes: readonly Note[] = [
+    ...(isLive ? listLiveNotes(accounts) : listPaperNotes(accounts)),
     ...(wasPaperEmptied ? [['NEW', emptiedNote] as const] : []),
     ...(paused.length === 0
       ? []
@@ -124,6 +150,33 @@ function writeNotes({ liveAccounts, paused, regionNotes, data, wasPaperEmptied }
     ...regionNotes.map((note) => ['REGION', note] as const),
   ];
   return notes.map(([title, text]) => writeNote(title, text)).join('');
+}
+
+type Note = readonly [title: string, text: string];
+
+function listPaperNotes(accounts: GreetingFacts['accounts']): readonly Note[] {
+  const live = namesOf(accounts, 'live');
+  return live.length === 0 ? [] : [['PAPER', describeLiveOnPaper(live)]];
+}
+
+/** No account is passed over in silence: each one trades real money, or sends nothing. */
+function listLiveNotes(accounts: GreetingFacts['accounts']): readonly Note[] {
+  const [paper, dryRun] = [namesOf(accounts, 'paper'), namesOf(accounts, 'dry-run')];
+  return [
+    ['LIVE', `${namesOf(accounts, 'live').join(', ')}: orders trade real money.`],
+    ...(paper.length === 0 ? [] : [['NOTHING SENT', describePaperInLive(paper)] as const]),
+    ...(dryRun.length === 0
+      ? []
+      : [['NOTHING SENT', `${dryRun.join(', ')}: mode "dry-run". Every signal ends as dry_run.`] as const]),
+  ];
+}
+
+function namesOf(accounts: GreetingFacts['accounts'], mode: AccountMode): readonly string[] {
+  return accounts.filter((account) => account.mode === mode).map(({ name }) => name);
+}
+
+function describePaperInLive(names: readonly string[]): string {
+  return `${names.join(', ')}: mode "paper", and a run with \`--live\` has no paper exchange. Every signal ends as dry_run.`;
 }
 
 const emptiedNote =

@@ -10,7 +10,6 @@ import type { Duplex } from 'node:stream';
 import { RelayError } from '../../lib/base/errors.ts';
 import { readBodyStart } from '../../lib/base/read-body.ts';
 import type { HttpResponse, PlainWebhook } from '../../lib/host/plain-webhook.ts';
-import type { HealthHandler } from './health.ts';
 
 /** The local counterpart of API Gateway: serves the webhook's route. */
 export interface HttpServer {
@@ -27,17 +26,27 @@ const route = /^\/signals\/([^/?]+)\/([^/?]+)(?:\?.*)?$/;
 /** How long a sender may take for headers and body together. */
 const defaultReceiveWithinMs = 10_000;
 
+export interface HttpServerOptions {
+  /** The address to listen on; absent: 127.0.0.1. */
+  readonly host?: string;
+  readonly receiveWithinMs?: number;
+  /** What GET and HEAD of a path respond; anybody may ask. */
+  readonly answers?: Readonly<Record<string, () => Promise<HttpResponse>>>;
+  /** The response to a sender that may not post an alert; null for one that may. Absent: everybody may. */
+  readonly admit?: (request: IncomingMessage) => HttpResponse | null;
+}
+
 /** @throws the operating system's error when the port is taken */
 export async function startHttpServer(
   port: number,
   receiveSignal: PlainWebhook,
-  options: { readonly receiveWithinMs?: number; readonly logHealth?: HealthHandler } = {},
+  options: HttpServerOptions = {},
 ): Promise<HttpServer> {
-  const { receiveWithinMs = defaultReceiveWithinMs, logHealth } = options;
+  const { host = '127.0.0.1', receiveWithinMs = defaultReceiveWithinMs } = options;
   const latest = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
     latest.set(request.socket, response);
-    (logHealth !== undefined && isHealthCheck(request) ? logHealth() : handle(request, receiveSignal))
+    respond(request, receiveSignal, options)
       .then((result) => send(response, result))
       // The sender closed the connection or did not send HTTP, so no response is possible.
       .catch(() => request.destroy());
@@ -48,13 +57,32 @@ export async function startHttpServer(
     if (response !== undefined && isUnderWay(response)) response.shouldKeepAlive = false;
     else refuseBroken(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? receiveWithinMs : null);
   });
-  await listen(server, port);
+  await listen(server, port, host);
   const { port: boundPort } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${boundPort}`, close: () => close(server) };
+  return { url: `http://${reachableHost(host)}:${boundPort}`, close: () => close(server) };
 }
 
-function isHealthCheck({ method, url }: IncomingMessage): boolean {
-  return (method === 'GET' || method === 'HEAD') && /^\/health(?:\?.*)?$/.test(url ?? '');
+/** Where this machine reaches a server that listens on an address. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function respond(
+  request: IncomingMessage,
+  receiveSignal: PlainWebhook,
+  { answers = {}, admit }: HttpServerOptions,
+): Promise<HttpResponse> {
+  const { method, url = '' } = request;
+  const [path = ''] = url.split('?');
+  const answer = method === 'GET' || method === 'HEAD' ? findAnswer(answers, path) : undefined;
+  if (answer !== undefined) return await answer();
+  return admit?.(request) ?? (await handle(request, receiveSignal));
+}
+
+function findAnswer<T>(answers: Readonly<Record<string, T>>, path: string): T | undefined {
+  return Object.hasOwn(answers, path) ? answers[path] : undefined;
 }
 
 /** Whether a request that arrived completely still waits for its response: this one, or an earlier one of the connection. */
@@ -128,10 +156,10 @@ function send(response: ServerResponse, { statusCode, headers, body }: HttpRespo
   response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });

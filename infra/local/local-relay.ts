@@ -1,23 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
-import { openSqlite } from '../../lib/base/sqlite.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createPlainWebhook } from '../../lib/host/plain-webhook.ts';
+import { createPlainWebhook, createRefusal, type HttpResponse } from '../../lib/host/plain-webhook.ts';
 import { createSchedule } from '../../lib/host/schedule.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { findClientOrderIds } from '../../lib/ledger/sqlite-client-orders.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
+import { noteAlarms, openNoticeOutbox } from '../../lib/notices/notice-outbox.ts';
+import { defaultLevels, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
@@ -27,10 +31,18 @@ import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import { runMinute } from '../../lib/relay/settle/run-minute.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import { watchExchange } from '../../lib/watch/watch-exchange.ts';
+import {
+  createSecondRelayWatch,
+  type SecondRelayServices,
+  type SecondRelayWatch,
+} from '../../lib/watch/watch-second-relay.ts';
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
+import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
+import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { tellExecutions } from './tell-executions.ts';
 import { startWorkerLoop } from './worker-loop.ts';
@@ -42,6 +54,12 @@ export interface LocalRelay {
   reconcile(): Promise<void>;
   /** Reads what became of the placed orders now instead of with the next turn. */
   follow(): Promise<void>;
+  /** Looks now, instead of with the next minute, whether another relay trades on the same accounts. */
+  lookForOthers(): Promise<void>;
+  /** Whether alerts are stored and executed, as `GET /ready` says. */
+  isReady(): Promise<boolean>;
+  /** Tells now what the ledger noted instead of with the next turn. */
+  tell(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
   listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
@@ -57,6 +75,14 @@ const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
 
+const noNotices: NoticeSettings = {
+  channels: [],
+  levels: defaultLevels,
+  accounts: {},
+  heartbeatAt: '08:00',
+  timeZone: 'Etc/UTC',
+};
+
 /**
  * Starts the relay. The caller must hold the folder's lock.
  *
@@ -64,6 +90,10 @@ const changesCheckMs = 500;
  */
 export async function startLocalRelay(options: {
   readonly port: number;
+  /** The address to listen on; absent: 127.0.0.1. */
+  readonly host?: string;
+  /** Who may post alerts; absent: whoever reaches the port. */
+  readonly senders?: SenderCheck;
   readonly folder: DataFolder;
   readonly settings: Settings;
   readonly exchange: {
@@ -80,12 +110,21 @@ export async function startLocalRelay(options: {
   readonly followEveryMs?: number;
   /** Absent: no snapshots are taken. */
   readonly snapshots?: SnapshotSettings;
+  /** Absent: nobody is told of anything. */
+  readonly notices?: NoticeSettings;
+  /** Absent: three seconds. */
+  readonly tellEveryMs?: number;
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
-  const alarms = createLogAlarms(log);
   const file = openSqlite(folder.databasePath);
+  const notices = localNotices(options.notices ?? noNotices);
+  const untold = describeUntold(notices, settings.accounts, options.exchange.isPaper);
+  if (untold !== null) log.warn(untold, {});
+  const outbox = await openNoticeOutbox(file, notices.channels);
+  const logAlarms = createLogAlarms(log);
+  const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
@@ -143,7 +182,10 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',
   };
-  const runReconciler = createSchedule('reconcile-signals', log, () => runMinute(reconcileServices, null));
+  const runReconciler = createSchedule('reconcile-signals', log, async () => {
+    const startedAtMs = clock.nowMs();
+    await Promise.all([runMinute(reconcileServices, null), watchExchange(reconcileServices, startedAtMs)]);
+  });
   const follower = createFollower(reconcileServices);
 
   const jobs = createSnapshotJobs(options.snapshots ?? null, {
@@ -163,11 +205,25 @@ export async function startLocalRelay(options: {
     file.close();
   }
 
+  const others = options.exchange.isPaper
+    ? null
+    : watchOthers(options, { ...shared, facts: records.facts, exchangeFor, file });
+
+  const health = createHealth({
+    file,
+    version: readVersion(),
+    trades: options.exchange.isPaper ? 'paper' : 'live',
+    clock,
+    listHeld: () => others?.listHeld() ?? [],
+  });
+
   async function open() {
     if (line.length > 0)
       log.warn('the previous run left signals unfinished; they are taken up now', { signals: line.length });
     return await startHttpServer(options.port, webhook, {
-      logHealth: createHealth(ledger, readVersion()),
+      host: options.host ?? '127.0.0.1',
+      answers: { '/health': health.respond, '/ready': health.respondReady },
+      admit: (request) => refuseSender(options.senders, request, log),
     });
   }
 
@@ -175,35 +231,88 @@ export async function startLocalRelay(options: {
     closeStores();
     throw error;
   });
-  const worker = startWorkerLoop(line, (signal) => executeSignal(executing, signal), log);
+  const watching = others === null ? null : startMinuteLoop(() => others.look());
+  const worker = startWorkerLoop(
+    line,
+    async (signal) => {
+      others?.awaitLook(signal.account);
+      return await executeSignal(executing, signal);
+    },
+    log,
+  );
   const reconciling = startMinuteLoop(runReconciler);
   const following = startMinuteLoop(
     () => followSafely(follower, clock, log),
     options.followEveryMs ?? followEveryMs,
   );
   const schedule = startScheduleLoop(jobs, clock, log);
+  const accounts = Object.keys(settings.accounts);
+  const telling = startNoticeLoop(
+    { ...shared, ...records, outbox, settings: notices, accounts, secrets },
+    options.tellEveryMs,
+  );
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);
   return {
     url: server.url,
     reconcile: reconciling.run,
     follow: following.run,
+    lookForOthers: async () => await watching?.run(),
+    isReady: async () => (await health.respondReady()).statusCode === 200,
+    tell: telling.run,
     async listPaused() {
-      const accounts = Object.keys(settings.accounts);
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
       return accounts.filter((_, index) => pauses[index] !== null);
     },
     async close() {
       clearInterval(changesCheck);
       await server.close();
+      await watching?.stop();
       await reconciling.stop();
       await following.stop();
       await worker.stop();
       await schedule.stop();
+      await telling.stop();
       clients.close();
       await markets.settle();
       closeStores();
     },
   };
+}
+
+/**
+ * Only the live dialect lists orders with their names. In the other one nothing is known of other relays, and nothing waits
+ * for it.
+ */
+function watchOthers(
+  { settings, exchange, exchangeTimeoutMs }: Parameters<typeof startLocalRelay>[0],
+  services: Pick<SecondRelayServices, 'clock' | 'log' | 'alarms' | 'ledger' | 'facts' | 'exchangeFor'> & {
+    readonly file: SqliteFile;
+  },
+): SecondRelayWatch | null {
+  if (exchange.dialect !== 'live') {
+    services.log.warn(
+      'in this dialect it cannot be seen whether another relay trades on the same account',
+      {},
+    );
+    return null;
+  }
+  const trading = Object.values(settings.accounts).filter(({ mode }) => mode === 'live');
+  return createSecondRelayWatch({
+    ...services,
+    findNamed: (names) => findClientOrderIds(services.file, names),
+    accounts: trading.map(({ name }) => name),
+    timeoutMs: exchangeTimeoutMs,
+  });
+}
+
+/** @returns the response to a sender that may not post; null for one that may */
+function refuseSender(
+  senders: SenderCheck | undefined,
+  { socket, headers }: IncomingMessage,
+  log: Log,
+): HttpResponse | null {
+  const refusal = senders?.refuse(socket.remoteAddress, headers) ?? null;
+  return refusal === null ? null : createRefusal(log, refusal);
 }
 
 /** A reading that failed is repeated with the next turn. */

@@ -6,6 +6,9 @@ import { readJson } from '../../lib/base/json.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { appendToLogFile } from './log-file.ts';
 
+/** The service that every line of a live run names, so that it is never taken for one of play money. */
+export const liveService = 'relay-live';
+
 type Colour = Parameters<typeof styleText>[0];
 const colours: Readonly<Record<string, Colour>> = { INFO: 'dim', WARN: 'yellow', ERROR: 'red' };
 
@@ -119,6 +122,7 @@ export function describeLine(line: string): string {
   const detail = ['code', 'note', 'reason'].map(text).filter((word) => word !== '');
   const parts = [
     styleText('dim', time),
+    text('service') === liveService ? styleText('red', 'LIVE') : '',
     styleText(colours[level] ?? 'reset', text('message')),
     subject.join(' '),
     detail.join(': '),

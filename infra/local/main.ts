@@ -1,59 +1,40 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
-import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
-import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
-import { explainConfigError, type HostConfig, listRegionNotes, parseConfig } from '../../lib/host/config.ts';
+import { explainConfigError, type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
+import { checkFolderKind, claimLiveFolder } from '../../lib/host/folder-kind.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
-import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
-import { startPaperExchange } from '../../lib/paper/server/server.ts';
-import { checkDataFolder } from './check-data-folder.ts';
+import { checkDataFolder, checkWritable } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
-import { describeLiveOnPaper, writeFolder, writeGreeting } from './greeting.ts';
+import { describeLiveOnPaper, type GreetingFacts, writeFolder, writeGreeting } from './greeting.ts';
+import { checkLiveConfig, checkLiveKeys } from './live-start.ts';
+import { loadStartConfig } from './load-start-config.ts';
 import { startLocalRelay } from './local-relay.ts';
-import { createLogOutput } from './log-output.ts';
+import { createLogOutput, liveService } from './log-output.ts';
+import { openExchange, type RunExchange } from './open-exchange.ts';
+import { type RunningPage, startPage } from './page.ts';
+import { createSenderCheck } from './senders.ts';
+import { addStartOptions, refusePaperOptions, type StartOptions, usualPagePort } from './start-options.ts';
+import { stopBySignal } from './stop-by-signal.ts';
+import { startWatchdog } from './watchdog.ts';
 
-interface StartOptions {
-  readonly port: number;
-  readonly paperPort: number;
-  readonly data: string;
-  readonly dialect?: Dialect;
-  readonly frozen: boolean;
-}
-
-const program = new Command('npm start --')
-  .description(
-    'Runs the relay and a paper exchange on this machine until Ctrl-C. Prints `ready` when both are running, and `stopped` when both have stopped. No order leaves this machine.',
-  )
-  .addOption(
-    portOption('--port <number>', 'port of the relay, for the webhook; 0 takes any free one').default(8080),
-  )
-  .addOption(
-    portOption('--paper-port <number>', 'port of the paper exchange; 0 takes any free one').default(8090),
-  )
-  .option(
-    '--data <folder>',
-    'folder of ledger, paper exchange, secrets and log; created if missing',
-    '.relay',
-  )
-  .addOption(
-    new Option('--dialect <name>', 'API dialect that the paper exchange speaks')
-      .choices(dialects)
-      .default(undefined, 'exchange.dialect of relay.config.ts'),
-  )
-  .option('--frozen', 'keep prices still: they change only with `npx relay paper price`', false)
+const program = addStartOptions(
+  new Command('npm start --').description(
+    'Runs the relay and a paper exchange on this machine until Ctrl-C. Prints `ready` when both are running, and `stopped` when both have stopped. No order leaves this machine, unless you add `--live`.',
+  ),
+)
   .addHelpText(
     'after',
-    '\nExamples:\n  npm start -- --frozen\n  npm start -- --port 9080 --paper-port 9090 --data .relay-second',
+    '\nExamples:\n  npm start -- --frozen\n  npm start -- --port 9080 --paper-port 9090 --data .relay-second\n  npm start -- --live --reverse-proxy 127.0.0.1',
   )
-  .action(start);
+  .action((options: StartOptions) => start(options));
 
 await run().catch((error: unknown) => {
   process.stderr.write(`${explainError(error)}\n`);
@@ -73,72 +54,62 @@ async function run(): Promise<void> {
   await program.parseAsync();
 }
 
-function portOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) => {
-    const port = Number(text);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new InvalidArgumentError('A port is a whole number from 0 (any free one) to 65535.');
-    return port;
-  });
-}
-
-async function start({ port, paperPort, data, frozen, ...options }: StartOptions): Promise<void> {
-  const { settings, snapshots, exchange } = await loadConfig();
-  const dialect = options.dialect ?? exchange.dialect;
+async function start(options: StartOptions): Promise<void> {
+  if (options.live) refusePaperOptions(program);
+  const host = await loadStartConfig(options.config);
+  const liveAddress = options.live ? checkLiveConfig(host, process.env) : null;
+  const data = options.data ?? (options.live ? '.relay-live' : '.relay');
   const folder = createDataFolder(data);
   checkDataFolder(folder);
+  checkWritable(folder);
+  checkFolderKind(folder, options.live ? 'live' : 'paper', liveAddress ?? '');
   // If a later step fails, everything started before is stopped again.
   await using starting = new AsyncDisposableStack();
   const lock = lockFolder(folder.lockPath);
   starting.defer(() => lock.release());
   const output = createLogOutput(folder.logPath, process.stdout);
   starting.defer(() => void output.end());
-  const log = createLineLog('relay', output);
+  const log = createLineLog(options.live ? liveService : 'relay', output);
   for (const sentence of restrictDataFolder(folder)) log.warn(sentence, {});
-  const liveAccounts = Object.values(settings.accounts)
-    .filter(({ mode }) => mode === 'live')
-    .map(({ name }) => name);
-  if (liveAccounts.length > 0) log.warn(describeLiveOnPaper(liveAccounts), {});
-  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
-  const paper = await startPaperExchange({
-    port: paperPort,
-    dialect,
-    walk: !frozen,
-    seed: 1,
-    journalPath: folder.paperPath,
-  });
-  starting.defer(() => paper.close());
+  const dialect = options.dialect ?? host.exchange.dialect;
+  await prepareFolder(folder, host, options, liveAddress, log);
+  const exchange = await openExchange(options, folder, dialect, liveAddress);
+  starting.defer(() => exchange.close());
   const relay = await startLocalRelay({
-    port,
+    port: options.port,
+    host: options.host,
     folder,
-    settings,
-    snapshots,
-    exchange: { address: paper.url, dialect, isPaper: true },
+    settings: host.settings,
+    snapshots: host.snapshots,
+    notices: host.notices,
+    exchange,
     exchangeTimeoutMs: 10_000,
     commandOptions: writeFolder({ data }),
     clock: systemClock,
     log,
+    ...(needsSenderCheck(options)
+      ? { senders: createSenderCheck({ reverseProxies: options.reverseProxy, allowed: options.allowFrom }) }
+      : {}),
   });
   starting.defer(() => relay.close());
-  recordRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
+  recordRun(folder, runOf(options, exchange, relay.url), log);
 
-  const [account] = Object.values(settings.accounts) as [Account];
-  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
-  const greeting = writeGreeting({
-    relayUrl: relay.url,
-    paperUrl: paper.url,
-    dialect,
-    isFrozen: frozen,
+  const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
+  starting.defer(() => page?.close());
+  const greeting = await greet(options, host, folder, exchange, {
+    pageUrl: page === null ? null : addressOf(page),
     data,
-    webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
-    account,
-    tickers: settings.tickers,
-    liveAccounts,
-    regionNotes: listRegionNotes(settings),
+    relayUrl: relay.url,
     paused: await relay.listPaused(),
-    wasPaperEmptied: paper.wasEmptied,
   });
+  const watchdog = startWatchdog({
+    environment: process.env,
+    pingUrl: options.pingUrl,
+    isReady: relay.isReady,
+    log,
+  });
+  starting.defer(() => watchdog.stop());
   const running = starting.move();
   stopBySignal(async () => {
     await running.disposeAsync();
@@ -148,18 +119,93 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   process.stdout.write(greeting);
 }
 
-/** The terminal and npm both send Ctrl-C. Signals within this time count as one. */
-const sameSignalMs = 1_000;
+/** On paper and on this machine alone, a tunnel may bring alerts from any address, as it always did. */
+function needsSenderCheck({ live, host, reverseProxy, allowFrom }: StartOptions): boolean {
+  const isOwnMachineAlone = ['127.0.0.1', '::1', 'localhost'].includes(host);
+  return live || !isOwnMachineAlone || reverseProxy.length > 0 || allowFrom.length > 0;
+}
 
-/** The first signal stops the relay gracefully. A later one ends the process at once. */
-function stopBySignal(stop: () => Promise<void>): void {
-  let firstAtMs: number | null = null;
-  function handleSignal(): void {
-    if (firstAtMs === null) void stop();
-    firstAtMs ??= performance.now();
-    if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
+/** The token belongs to the person at the terminal, and into no file. */
+function addressOf({ url, entryUrl }: RunningPage): string {
+  return process.stdout.isTTY ? entryUrl : `${url}  (only a terminal gets its token)`;
+}
+
+/** Without a wish for one, the page gives way to whatever has its port. */
+function pagePortOf({ pagePort }: Pick<StartOptions, 'pagePort'>) {
+  return { port: pagePort ?? usualPagePort, isAnyPortFine: pagePort === undefined };
+}
+
+/** Makes tokens, and keys where they are known. A live folder is marked as such before anything else is stored in it. */
+async function prepareFolder(
+  folder: DataFolder,
+  { settings, exchange: { dialect } }: HostConfig,
+  options: StartOptions,
+  liveAddress: string | null,
+  log: Log,
+): Promise<void> {
+  const accounts = Object.values(settings.accounts);
+  const names = accounts.map(({ name }) => name);
+  if (liveAddress === null) {
+    const liveAccounts = listLive(accounts);
+    if (liveAccounts.length > 0) log.warn(describeLiveOnPaper(liveAccounts), {});
+    completeFileSecrets(folder.secretsPath, names, paperKeysOf);
+    return;
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handleSignal);
+  claimLiveFolder(folder, liveAddress);
+  completeFileSecrets(folder.secretsPath, names, () => null);
+  // A start that is refused leaves it, too: `keys set` must find the exchange.
+  const relayUrl = `http://127.0.0.1:${options.port}`;
+  recordRun(folder, runOf(options, { address: liveAddress, dialect, isPaper: false }, relayUrl), log);
+  await checkLiveKeys(
+    accounts,
+    createFileSecrets(folder.secretsPath),
+    (name) => `npx relay keys set ${name}${writeFolder({ data: folder.path })}`,
+  );
+}
+
+function listLive(accounts: readonly Account[]): readonly string[] {
+  return accounts.filter(({ mode }) => mode === 'live').map(({ name }) => name);
+}
+
+function runOf(
+  { publicUrl }: StartOptions,
+  { address, dialect, isPaper }: Pick<RunExchange, 'address' | 'dialect' | 'isPaper'>,
+  relayUrl: string,
+): Run {
+  return {
+    relayUrl,
+    exchangeUrl: address,
+    dialect,
+    ...(isPaper ? {} : { trades: 'live' }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  };
+}
+
+async function greet(
+  options: StartOptions,
+  { settings }: HostConfig,
+  folder: DataFolder,
+  exchange: RunExchange,
+  facts: Pick<GreetingFacts, 'data' | 'relayUrl' | 'pageUrl' | 'paused'>,
+): Promise<string> {
+  const accounts = Object.values(settings.accounts);
+  const [account] = accounts as [Account];
+  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
+  const baseUrl = options.publicUrl ?? facts.relayUrl;
+  return writeGreeting({
+    ...facts,
+    exchangeUrl: exchange.address,
+    isLive: !exchange.isPaper,
+    dialect: exchange.dialect,
+    isFrozen: options.frozen,
+    // Whatever is not a terminal may be kept for long, and read by many.
+    webhookUrl: process.stdout.isTTY ? `${baseUrl}/signals/${account.name}/${token}` : null,
+    account,
+    accounts,
+    tickers: settings.tickers,
+    regionNotes: listRegionNotes(settings),
+    wasPaperEmptied: exchange.wasEmptied,
+  });
 }
 
 /** Records the addresses of this run for the command `relay`. The relay itself does not need them. */
@@ -174,19 +220,9 @@ function recordRun(folder: DataFolder, run: Run, log: Log): void {
   }
 }
 
-/** Imported here and not at the top, so that an unreadable file is reported like any other mistake. */
-async function loadConfig(): Promise<HostConfig> {
-  const notice = provideConfig();
-  if (notice !== null) process.stderr.write(`${notice}\n`);
-  const { default: config } = await import('../../relay.config.ts').catch((error: unknown) => {
-    throw new RelayError('config_invalid', `relay.config.ts cannot be read: ${describeError(error)}`);
-  });
-  return parseConfig(config);
-}
-
 function explainError(error: unknown): string {
   const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
-    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
+    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port, --paper-port and --page-port`;
   return explainConfigError(error) ?? describeError(error);
 }

@@ -38,6 +38,8 @@ export interface DealsState {
   readonly sinceMs: number;
   /** What it held then. It comes before every fill of a later order, also on a clock that the relay's is ahead of. */
   readonly first: FirstHoldings;
+  /** When each of these positions last changed, on the exchange's clock, by market: a deal until then is in it. */
+  readonly shownToMs: ReadonlyMap<string, number>;
   /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
   readonly readToMs: number;
 }
@@ -66,7 +68,12 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   const atMs = sinceMs - (numberIn(stored['aheadMs']) ?? 0);
   const { except } = stored;
   const markets = Array.isArray(except) ? (except as readonly Json[]).map(String) : [];
-  return { sinceMs, first: { atMs, books: parseBooks(stored['books']), except: new Set(markets) }, readToMs };
+  const first = { atMs, books: parseBooks(stored['books']), except: new Set(markets) };
+  // An older release kept no such times.
+  const shown = Object.entries(fieldsOf(stored['shownToMs'])).flatMap(([market, toMs]) =>
+    typeof toMs === 'number' ? [[market, toMs] as const] : [],
+  );
+  return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
 /**
@@ -135,7 +142,11 @@ export async function beginDeals(
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const state = { sinceMs, first: { atMs, books: new Map(books), except: traded }, readToMs: sinceMs };
+  const changed = positions.flatMap(({ market, modifiedAtMs }) =>
+    modifiedAtMs === null || modifiedAtMs < atMs ? [] : [[market, modifiedAtMs] as const],
+  );
+  const first = { atMs, books: new Map(books), except: traded };
+  const state = { sinceMs, first, shownToMs: new Map(changed), readToMs: sinceMs };
   await facts.write(name, 'deals', describeState(state));
   return state;
 }
@@ -151,10 +162,10 @@ export async function beginDeals(
 export async function storeOthers(
   { ledger, executions }: Pick<DealServices, 'ledger' | 'executions'>,
   account: string,
-  { sinceMs }: DealsState,
+  { sinceMs, shownToMs }: DealsState,
   deals: readonly AccountDeal[],
 ): Promise<readonly Fill[]> {
-  const counted = deals.filter(({ atMs }) => atMs >= sinceMs);
+  const counted = deals.filter(({ atMs, market }) => atMs >= sinceMs && atMs > (shownToMs.get(market) ?? 0));
   if (counted.length === 0) return [];
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
@@ -223,10 +234,11 @@ function fillOf(account: string, deal: AccountDeal): Fill {
   };
 }
 
-function describeState({ sinceMs, first, readToMs }: DealsState): Json {
+function describeState({ sinceMs, first, shownToMs, readToMs }: DealsState): Json {
   const { atMs, books, except } = first;
   const aheadMs = sinceMs - atMs;
-  return { sinceMs, aheadMs, readToMs, books: describeBooks(books), except: [...except] };
+  const shown = shownToMs.size === 0 ? {} : { shownToMs: Object.fromEntries(shownToMs) };
+  return { sinceMs, aheadMs, readToMs, books: describeBooks(books), except: [...except], ...shown };
 }
 
 /** Books as a fact keeps them. */

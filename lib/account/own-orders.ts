@@ -1,8 +1,9 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
+import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account, TradingGround } from '../model/account.ts';
+import { isStillOpen } from '../model/execution.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
@@ -23,11 +24,17 @@ export interface OwnOrder {
   readonly rests: boolean;
 }
 
-/** All that is left of the order of an entry; null when it is no order. */
-export function ownOrderOf(account: Account, entry: Entry): OwnOrder | null {
+/**
+ * All that the order of an entry has filled and may still fill, as it counts when no reading of the account shows anything
+ * of it; null when it is no order.
+ */
+export function wholeOrderOf(account: Account, entry: Entry): OwnOrder | null {
   const record = orderRecordOf(entry);
   const own = record === null ? null : describeOwn(account, record);
-  return own === null ? null : remainderOf(own);
+  if (own === null) return null;
+  const filled = filledBy(own);
+  const hasEnded = own.state !== null && !isStillOpen(own.state);
+  return takePart(own, hasEnded ? filled : own.amount, own.mayRest && filled.eq(zero));
 }
 
 /** The record of an order, as it counts for the limits of its account. */

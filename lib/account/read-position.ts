@@ -1,10 +1,12 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
+import type { ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
@@ -31,7 +33,11 @@ export interface PositionQuery {
   readonly market: string;
   readonly signalId: string;
   readonly positionSide: PositionSide | undefined;
+  /** What the signal is to protect; absent: it protects nothing. */
+  readonly guard?: Guarded;
 }
+
+type Guarded = Pick<ProtectSignal, 'of' | 'role' | 'part'>;
 
 /** The most entries of an account read at once in search of the last order of a market. */
 const pageSize = 25;
@@ -49,11 +55,15 @@ const mostPages = 20;
 export async function readPosition(
   services: AccountServices,
   client: ExchangeClient,
-  { account, market, signalId, positionSide }: PositionQuery,
+  { account, market, signalId, positionSide, guard }: PositionQuery,
   limits: SendOptions,
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
-  const unsettled = await findUnsettled(services, { account, market, signalId });
+  const query = { account, market, signalId };
+  const unsettled = await findUnsettled(services, query, {
+    nowMs: services.clock.nowMs(),
+    ...(guard === undefined ? {} : { guard }),
+  });
   if (unsettled !== undefined) {
     const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
     return { kind: 'waits', reason, mayPassSoon: false };
@@ -78,15 +88,39 @@ export async function readPosition(
   return { kind: 'waits', reason, mayPassSoon: true };
 }
 
-/** Another order of the market that may change the position: it is being sent, or its outcome is not known. */
+/**
+ * Another order of the market that may change the position: it is being sent, or its outcome is not known.
+ *
+ * @param at when the list of positions is read, and for what; null: every such order counts, as on spot, where it holds a
+ *   part of the balance
+ */
 export async function findUnsettled(
   { ledger }: Pick<AccountServices, 'ledger'>,
-  { account, market, signalId }: Omit<PositionQuery, 'positionSide'>,
+  { account, market, signalId }: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
+  at: { readonly nowMs: number; readonly guard?: Guarded } | null,
 ): Promise<Entry | undefined> {
   const open = await ledger.openOrders(account, market, mostBelieved);
   return open.find(
-    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
+    (entry) =>
+      entry.signalId !== signalId &&
+      (entry.status === 'unknown' || entry.status === 'sending') &&
+      !(at !== null && isAsStanding(entry, at)),
   );
+}
+
+/**
+ * Whether an order of unknown outcome is like a stop-loss that stands: it protects a position, so that it only reduces it,
+ * and what it filled at once the list of positions shows by now. Another order for the same part of a position still waits.
+ */
+function isAsStanding(
+  { status, signal, steps }: Entry,
+  { nowMs, guard }: { readonly nowMs: number; readonly guard?: Guarded },
+): boolean {
+  if (status !== 'unknown' || signal?.action !== 'protect') return false;
+  const { of, role, part } = signal;
+  if (guard?.of === of && guard.role === role && guard.part === part) return false;
+  const sentAtMs = steps.findLast((step) => step.status === 'sending')?.atMs ?? nowMs;
+  return nowMs - sentAtMs > longestPositionLagMs;
 }
 
 /**

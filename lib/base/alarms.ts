@@ -23,9 +23,16 @@ export const alarmMeanings = {
   daily_loss: 'the loss of the day has reached its limit, and the account is paused',
   position_in_danger: 'a position is in margin call, or is being liquidated',
   position_reduced: 'the exchange reduced or closed a position, or nobody is known who did',
+  position_turned:
+    'a stop-loss or take-profit sold or bought more than was held, and opened the opposite position',
   market_delisted: 'a market in which something is open will be taken off the exchange',
+  exchange_maintenance: 'the exchange is in planned maintenance',
+  clock_off: "the machine's clock differs so much from the exchange's that orders will be refused",
+  key_refused: 'the exchange refuses the key of a live account',
   positions_unread: 'positions were open, and could not be read since',
   orders_unread: 'placed orders are followed, and the lists could not be read since',
+  second_relay:
+    'the exchange has orders of a relay that this ledger does not know, and all accounts are paused',
   unknown_word: "the exchange's lists have a word that the relay does not know",
   record_unreadable: 'a list has a record that cannot be read, so what is missing in it is not known',
   fills_contradicted: 'the fills that are listed for an order are more than the order',

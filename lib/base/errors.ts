@@ -122,6 +122,25 @@ export const catalogue = {
     retryMayHelp: true,
     action: 'Stop the other relay, or choose another folder with --data.',
   },
+  folder_of_other_kind: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Name a folder of its own with --data: paper and live never share one.',
+  },
+  live_refused: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Correct what the message names, then start again. Without `--live` the relay trades on paper.',
+  },
+  sender_refused: {
+    httpStatus: 403,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action:
+      "Only TradingView's addresses and those of --allow-from may post alerts. If the address is yours, add it there; behind a proxy, name the proxy with --reverse-proxy.",
+  },
   entry_conflict: {
     httpStatus: 409,
     logLevel: 'warn',

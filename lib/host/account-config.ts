@@ -4,6 +4,7 @@ import { accountModes, protectionRules, type StopKind, stopKinds, tradingGrounds
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
+import { OwnLevelsSchema } from './notice-config.ts';
 import { PositiveDecimal, riskFields, withRiskLimits } from './risk-config.ts';
 
 /** `"0.1%"` → 0.001. */
@@ -85,6 +86,7 @@ export const AccountSchema = z
     oneStrategyPerMarket: z.boolean().nullable().default(null),
     protection: z.enum(protectionRules).default('keep'),
     stopKind: z.enum(stopKinds).default('limit'),
+    notices: OwnLevelsSchema.default({}),
   })
   .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...rest }) => ({
     ...withRiskLimits(rest),

@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { createLogAlarms } from '../base/alarms.ts';
+import { type Alarms, createLogAlarms } from '../base/alarms.ts';
 import type { AwsAccess } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
-import { createDynamodbClient } from '../base/dynamodb.ts';
+import { createDynamodbClient, type DynamodbClient } from '../base/dynamodb.ts';
+import type { Log } from '../base/log.ts';
 import { createTransport } from '../base/transport.ts';
 import { createDynamodbAccountFacts } from '../ledger/dynamodb-account-facts.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbExecutions } from '../ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
+import { createDynamodbNotes } from '../ledger/dynamodb-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MarketCopies } from '../ledger/market-copies.ts';
 import { tradedMarkets } from '../model/settings.ts';
+import { createDynamodbChannelStates } from '../notices/dynamodb-channel-states.ts';
+import { openRequestChannel } from '../notices/request-channel.ts';
+import { openTopicChannel } from '../notices/topic-channel.ts';
 import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
 import { createSqsClient } from '../queue/sqs.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
@@ -32,8 +37,16 @@ import { createExchangeClients, type ExchangeClients } from './exchange-clients.
 import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
 import { readLambdaCredentials } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
+import type { NoticeServices } from './notice-handler.ts';
+import { afterAlarms, type RecordedAlarms, recordAlarms } from './recorded-alarms.ts';
+import { parseWaysContent } from './secret-contents.ts';
 import type { SecretStore } from './secrets.ts';
 import { tellOddities } from './telling-client.ts';
+
+/** Services whose function may end only when its alarms are stored. */
+interface SettlingAlarms {
+  readonly alarms: RecordedAlarms;
+}
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -43,12 +56,41 @@ const awsAttempts = 3;
 interface Connection extends AwsAccess {
   readonly host: HostConfig;
   readonly environment: Environment;
+  readonly log: Log;
+  /** Lines of the log; with notices, items of the ledger, too. */
+  readonly alarms: RecordedAlarms;
+  /** Its writes come after the alarms that were raised before them. */
+  readonly dynamodb: DynamodbClient;
 }
 
-function connect(host: HostConfig, environment: Environment): Connection {
+/** @param functionName the name of the function, for its log */
+function connect(functionName: string, host: HostConfig, environment: Environment): Connection {
+  const access = accessOf(environment);
+  const log = createLog(functionName);
+  const client = createDynamodbClient(access);
+  const alarms = openAlarms(client, host, environment, log);
+  return { ...access, host, environment, log, alarms, dynamodb: afterAlarms(client, alarms) };
+}
+
+/** Without a channel, an alarm is a line of the log; so it is in a function that raises none, and does not know the ledger. */
+function openAlarms(
+  client: DynamodbClient,
+  host: HostConfig,
+  environment: Environment,
+  log: Log,
+): RecordedAlarms {
+  const logged: Alarms = createLogAlarms(log);
+  const tableName = environment['LEDGER_TABLE'];
+  if (host.notices.channels.length === 0 || tableName === undefined)
+    return { raise: logged.raise, settle: async () => undefined };
+  const notes = createDynamodbNotes({ client, tableName, keepDays: host.aws.keepLedgerDays });
+  const record: Parameters<typeof recordAlarms>[1] = (alarm, facts) =>
+    notes.addAlarm(alarm, facts, systemClock.nowMs());
+  return recordAlarms(logged, record, { clock: systemClock, log });
+}
+
+function accessOf(environment: Environment): AwsAccess {
   return {
-    host,
-    environment,
     // One for the exchange and for AWS.
     transport: createTransport(),
     region: readVariable(environment, 'AWS_REGION'),
@@ -73,8 +115,11 @@ const snapshotTimeoutMs = 10_000;
  *
  * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReceiveServices(host: HostConfig, environment: Environment): ReceiveServices {
-  const connection = connect(host, environment);
+export function openReceiveServices(
+  host: HostConfig,
+  environment: Environment,
+): ReceiveServices & SettlingAlarms {
+  const connection = connect('receive-signal', host, environment);
   const secrets = createAwsSecrets({
     client: createSecretsClient(connection),
     clock: systemClock,
@@ -86,7 +131,7 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
   const accounts = Object.keys(host.settings.accounts);
   return {
     clock: systemClock,
-    ...logTo('receive-signal'),
+    ...loggingOf(connection),
     settings: host.settings,
     ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
     webhookTokens: secrets.webhookTokens,
@@ -105,10 +150,10 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
 export function openExecuteServices(
   host: HostConfig,
   environment: Environment,
-): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
-  const connection = connect(host, environment);
+): ExecuteServices & SettlingAlarms & { readonly postponeMessage: PostponeMessage } {
+  const connection = connect('execute-signal', host, environment);
   const clients = openExchangeClients(connection);
-  const logging = logTo('execute-signal');
+  const logging = loggingOf(connection);
   const ledger = openLedger(connection);
   const records = openRecords(connection);
   return {
@@ -142,11 +187,11 @@ export function openExecuteServices(
 export function openReconcileServices(
   host: HostConfig,
   environment: Environment,
-): ReconcileServices & FollowServices & { keepFingerprints(): Promise<void> } {
-  const connection = connect(host, environment);
+): ReconcileServices & FollowServices & SettlingAlarms & { keepFingerprints(): Promise<void> } {
+  const connection = connect('reconcile-signals', host, environment);
   const records = openRecords(connection);
   const secrets = openExchangeKeys(connection);
-  const logging = logTo('reconcile-signals');
+  const logging = loggingOf(connection);
   const ledger = openLedger(connection);
   const queue = openQueue(connection);
   const { forAccount } = openExchangeClients(connection, secrets);
@@ -183,15 +228,15 @@ export function openSnapshotServices(
   functionName: string,
   host: HostConfig,
   environment: Environment,
-): ImportServices {
-  const connection = connect(host, environment);
+): ImportServices & SettlingAlarms {
+  const connection = connect(functionName, host, environment);
   const tableName = readVariable(environment, 'SNAPSHOT_TABLE');
   const clients = openExchangeClients(connection);
   return {
     clock: systemClock,
-    ...logTo(functionName),
+    ...loggingOf(connection),
     accounts: Object.keys(host.settings.accounts),
-    store: createDynamodbSnapshots({ client: createDynamodbClient(connection), tableName }),
+    store: createDynamodbSnapshots({ client: connection.dynamodb, tableName }),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: snapshotTimeoutMs,
     keyNameOf: clients.keyNameOf,
@@ -199,10 +244,38 @@ export function openSnapshotServices(
   };
 }
 
-/** The log of a function, and its alarms, which are lines of it. */
-function logTo(functionName: string) {
-  const log = createLog(functionName);
-  return { log, alarms: createLogAlarms(log) };
+/**
+ * Opens the services of send-notices on AWS.
+ *
+ * @throws RelayError `config_invalid` when an environment variable is
+ */
+export function openNoticeServices(host: HostConfig, environment: Environment): NoticeServices {
+  const connection = connect('send-notices', host, environment);
+  const secrets = createSecretsClient(connection);
+  const secretId = readVariable(environment, 'NOTICE_SECRET');
+  const ledger = ledgerOptions(connection);
+  return {
+    clock: systemClock,
+    log: connection.log,
+    settings: host.notices,
+    accounts: Object.keys(host.settings.accounts),
+    ledger: createDynamodbLedger(ledger),
+    ...openRecords(connection),
+    notes: createDynamodbNotes(ledger),
+    states: createDynamodbChannelStates(ledger),
+    async openChannel(name) {
+      if (name === 'email') return openTopicChannel(connection, readVariable(environment, 'ALARM_TOPIC'));
+      // Read each time, so that what was stored counts for the next request.
+      const { SecretString } = await secrets.call('GetSecretValue', { SecretId: secretId });
+      const { transport } = connection;
+      return openRequestChannel(name, parseWaysContent(SecretString), { transport, clock: systemClock });
+    },
+  };
+}
+
+/** The log of a function, and its alarms. */
+function loggingOf({ log, alarms }: Connection) {
+  return { log, alarms };
 }
 
 function openExchangeKeys(connection: Connection): SecretStore {
@@ -237,7 +310,7 @@ function openRecords(connection: Connection) {
 
 function ledgerOptions(connection: Connection): DynamodbLedgerOptions {
   return {
-    client: createDynamodbClient(connection),
+    client: connection.dynamodb,
     tableName: readVariable(connection.environment, 'LEDGER_TABLE'),
     keepDays: connection.host.aws.keepLedgerDays,
   };
@@ -245,7 +318,7 @@ function ledgerOptions(connection: Connection): DynamodbLedgerOptions {
 
 function openMarketCopies(connection: Connection): MarketCopies {
   return createDynamodbMarketCopies({
-    client: createDynamodbClient(connection),
+    client: connection.dynamodb,
     tableName: readVariable(connection.environment, 'LEDGER_TABLE'),
     exchange: connection.host.exchange.address,
   });

@@ -3,9 +3,11 @@ import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
 import { describeRegions } from '../model/region.ts';
 import type { Settings } from '../model/settings.ts';
+import type { NoticeSettings } from '../notices/notice-settings.ts';
 import { AccountSchema, MarketName } from './account-config.ts';
 import { checkRegions, regionOf } from './check-regions.ts';
 import { isTimeZone, parseCron } from './cron.ts';
+import { NoticesSchema, noticeSettingsOf } from './notice-config.ts';
 import { checkRiskDialect } from './risk-config.ts';
 
 /**
@@ -73,6 +75,7 @@ const ConfigSchema = z
       .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
       .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
     snapshots: SnapshotsSchema.prefault({}),
+    notices: NoticesSchema.prefault({}),
     aws: AwsSchema.prefault({}),
   })
   .superRefine(checkRegions)
@@ -115,6 +118,7 @@ export interface HostConfig {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   readonly settings: Settings;
   readonly snapshots: SnapshotSettings;
+  readonly notices: NoticeSettings;
   readonly aws: AwsSettings;
 }
 
@@ -133,17 +137,19 @@ export function parseConfig(config: unknown): HostConfig {
     }));
     throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} mistake(s)`, { issues });
   }
-  const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, snapshots, aws } = parsed.data;
+  const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, snapshots, notices, aws } =
+    parsed.data;
   return {
     exchange,
     snapshots,
+    notices: noticeSettingsOf(notices, accounts),
     aws,
     settings: {
       tickers,
       defaultMaxLagMs: maxLagSeconds * 1000,
       unknownAlarmAfterMs: unknownAlarmMinutes * 60_000,
       accounts: Object.fromEntries(
-        Object.entries(accounts).map(([name, account]) => [
+        Object.entries(accounts).map(([name, { notices: _, ...account }]) => [
           name,
           { name, ...account, region: regionOf(account, exchange.address) },
         ]),

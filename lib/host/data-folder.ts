@@ -26,6 +26,10 @@ const RunSchema = z.strictObject({
   relayUrl: z.string(),
   exchangeUrl: z.string(),
   dialect: z.enum(dialects),
+  /** Absent: on paper. */
+  trades: z.literal('live').optional(),
+  /** The address that TradingView calls; absent: that of the relay. */
+  publicUrl: z.string().optional(),
 });
 
 /** The addresses at which the relay of a data folder was last started; the CLI connects to them. */

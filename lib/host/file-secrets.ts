@@ -5,25 +5,35 @@ import { type Clock, hasPassed, systemClock } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
+import { complainWays, type RequestChannelName, secretsIn, type Ways } from '../notices/channels.ts';
 import type { SecretAge } from '../relay/services.ts';
 import { holdLock } from './hold-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { shortestToken } from './secret-contents.ts';
-import type { SecretHolder } from './secrets.ts';
+import type { NoticeSecrets, SecretHolder } from './secrets.ts';
 
 const Token = z.string().min(shortestToken);
 /** A replaced token stays valid until `validUntilMs`. */
 const ReplacedToken = z.strictObject({ token: Token, validUntilMs: z.int() });
 
-const SecretsSchema = z.record(
+const AccountsSchema = z.record(
   z.string(),
   z.strictObject({
     webhookTokens: z.array(z.union([Token, ReplacedToken])).max(2),
     exchangeKeys: z.strictObject({ apiKey: z.string().min(1), apiSecret: z.string().min(1) }).nullable(),
   }),
 );
-type Secrets = z.output<typeof SecretsSchema>;
-type AccountSecrets = Secrets[string];
+type Accounts = z.output<typeof AccountsSchema>;
+type AccountSecrets = Accounts[string];
+
+/** Beside the accounts; no account can have this name. */
+const waysName = '#notices';
+
+interface Secrets {
+  readonly accounts: Accounts;
+  /** How the channels of the notices are reached. */
+  readonly ways: Ways;
+}
 
 /**
  * A remembered secret is at most this old, so a token that was withdrawn without grace works no longer than this. An
@@ -36,7 +46,7 @@ const longestRememberedMs = 100;
  *
  * A change of the file takes effect within 100 ms; at once where the newest is asked for.
  */
-export function createFileSecrets(path: string, clock: Clock = systemClock): SecretHolder {
+export function createFileSecrets(path: string, clock: Clock = systemClock): SecretHolder & NoticeSecrets {
   let known: { readonly version: string; readonly secrets: Secrets; readonly checkedAtMs: number } | null =
     null;
 
@@ -52,34 +62,43 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
 
   return {
     webhookTokens: async (account, age) =>
-      liveTokensOf(read(age)[account]?.webhookTokens ?? [], clock.nowMs()),
-    exchangeKeys: async (account, age) => read(age)[account]?.exchangeKeys ?? null,
-    heldSecrets: async () =>
-      Object.values(read()).flatMap(({ webhookTokens, exchangeKeys }) => [
+      liveTokensOf(read(age).accounts[account]?.webhookTokens ?? [], clock.nowMs()),
+    exchangeKeys: async (account, age) => read(age).accounts[account]?.exchangeKeys ?? null,
+    noticeWays: async () => read().ways,
+    async heldSecrets() {
+      const { accounts, ways } = read();
+      const ofAccounts = Object.values(accounts).flatMap(({ webhookTokens, exchangeKeys }) => [
         ...liveTokensOf(webhookTokens, clock.nowMs()),
         ...(exchangeKeys === null ? [] : [exchangeKeys.apiKey, exchangeKeys.apiSecret]),
-      ]),
+      ]);
+      return [...ofAccounts, ...secretsIn(ways)];
+    },
   };
 }
 
 /**
  * Creates a webhook token and stores exchange keys for every account that the file does not have yet.
  *
- * @param keysOf returns the exchange keys of a new account
+ * @param keysOf returns the exchange keys of a new account; null: it has none yet
  * @throws RelayError `store_unavailable` when an account is missing and the file cannot be written
  */
 export function completeFileSecrets(
   path: string,
   accounts: readonly string[],
-  keysOf: (account: string) => Credentials,
+  keysOf: (account: string) => Credentials | null,
 ): void {
-  const missingIn = (secrets: Secrets) => accounts.filter((account) => !Object.hasOwn(secrets, account));
+  const missingIn = (secrets: Secrets) =>
+    accounts.filter((account) => !Object.hasOwn(secrets.accounts, account));
   if (missingIn(readIfThere(path)).length === 0) return;
   changeSecrets(path, () => {
     const secrets = readIfThere(path);
-    for (const account of missingIn(secrets))
-      secrets[account] = { webhookTokens: [createToken()], exchangeKeys: keysOf(account) };
-    return secrets;
+    const added: Accounts = Object.fromEntries(
+      missingIn(secrets).map((account) => [
+        account,
+        { webhookTokens: [createToken()], exchangeKeys: keysOf(account) },
+      ]),
+    );
+    return { ...secrets, accounts: { ...secrets.accounts, ...added } };
   });
 }
 
@@ -92,8 +111,30 @@ export function checkFileSecrets(path: string): void {
 export function storeFileKeys(path: string, account: string, keys: Credentials): void {
   changeSecrets(path, () => {
     const secrets = readSecrets(path);
-    return { ...secrets, [account]: { ...secretsOf(secrets, path, account), exchangeKeys: keys } };
+    return withAccount(secrets, account, { ...secretsOf(secrets, path, account), exchangeKeys: keys });
   });
+}
+
+/**
+ * Stores how a channel of the notices is reached.
+ *
+ * @param way null: it is forgotten
+ * @throws RelayError `secrets_missing` when the file cannot be read, `store_unavailable` when it cannot be written
+ */
+export function storeFileWay(
+  path: string,
+  channel: RequestChannelName,
+  way: Ways[RequestChannelName] | null,
+): void {
+  changeSecrets(path, () => {
+    const secrets = readSecrets(path);
+    const { [channel]: _, ...others } = secrets.ways;
+    return { ...secrets, ways: way === null ? others : { ...others, [channel]: way } };
+  });
+}
+
+function withAccount(secrets: Secrets, account: string, changed: AccountSecrets): Secrets {
+  return { ...secrets, accounts: { ...secrets.accounts, [account]: changed } };
 }
 
 /**
@@ -109,7 +150,7 @@ export function rotateFileToken(path: string, account: string, validUntilMs: num
     const replaced = known.webhookTokens
       .slice(0, 1)
       .map((entry) => ({ token: tokenOf(entry), validUntilMs }));
-    return { ...secrets, [account]: { ...known, webhookTokens: [createToken(), ...replaced] } };
+    return withAccount(secrets, account, { ...known, webhookTokens: [createToken(), ...replaced] });
   });
 }
 
@@ -123,8 +164,8 @@ function tokenOf(entry: AccountSecrets['webhookTokens'][number]): string {
   return typeof entry === 'string' ? entry : entry.token;
 }
 
-function secretsOf(secrets: Secrets, path: string, account: string): AccountSecrets {
-  const found = Object.hasOwn(secrets, account) ? secrets[account] : undefined;
+function secretsOf({ accounts }: Secrets, path: string, account: string): AccountSecrets {
+  const found = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (found === undefined)
     throw new RelayError('secrets_missing', `the secrets file ${path} has no account ${account}`);
   return found;
@@ -139,7 +180,7 @@ function changeSecrets(path: string, readAndChange: () => Secrets): void {
   readAndChange();
   try {
     holdLock(`${path}.lock`, () => {
-      replaceFile(path, `${JSON.stringify(readAndChange(), null, 2)}\n`);
+      replaceFile(path, formatSecrets(readAndChange()));
     });
   } catch (error) {
     if (error instanceof RelayError && error.code !== 'store_unavailable') throw error;
@@ -150,6 +191,11 @@ function changeSecrets(path: string, readAndChange: () => Secrets): void {
       { cause: error },
     );
   }
+}
+
+function formatSecrets({ accounts, ways }: Secrets): string {
+  const content = { ...accounts, ...(Object.keys(ways).length === 0 ? {} : { [waysName]: ways }) };
+  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
 /** Creates a webhook token: 192 random bits, safe in a URL. */
@@ -169,17 +215,21 @@ function versionOf(path: string): string {
 }
 
 function readIfThere(path: string): Secrets {
-  return existsSync(path) ? readSecrets(path) : {};
+  return existsSync(path) ? readSecrets(path) : { accounts: {}, ways: {} };
 }
 
 function readSecrets(path: string): Secrets {
-  const parsed = SecretsSchema.safeParse(parseFile(path));
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path: place, message }) => ({
+  const content = parseFile(path);
+  const isRecord = typeof content === 'object' && content !== null && !Array.isArray(content);
+  const { [waysName]: ways = {}, ...others } = isRecord ? (content as Record<string, unknown>) : {};
+  const parsed = AccountsSchema.safeParse(isRecord ? others : content);
+  const faults = complainWays(ways).map((message) => ({ path: [waysName], message }));
+  const issues = [...(parsed.error?.issues ?? []), ...faults].map(({ path: place, message }) => ({
     path: place.join('.'),
     message,
     hint: 'correct the file, or move it away and start the relay, which creates a new one',
   }));
+  if (parsed.success && issues.length === 0) return { accounts: parsed.data, ways: ways as Ways };
   throw new RelayError('secrets_missing', `the secrets file ${path} has ${issues.length} issue(s)`, {
     issues,
   });

@@ -8,7 +8,7 @@ const shippedName = 'relay.config.example.ts';
 const ownName = 'relay.config.ts';
 
 /** Files that only a relay with a configuration creates: its ledger, and the output of its last deploy. */
-const traces = [join('.relay', 'relay.db'), 'cdk.out'];
+const traces = [join('.relay', 'relay.db'), join('.relay-live', 'relay.db'), 'cdk.out'];
 
 /**
  * Creates `relay.config.ts` from the shipped example when a new relay has none.

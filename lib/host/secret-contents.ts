@@ -1,6 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 import type { Credentials } from '../exchange/client.ts';
+import { complainWays, type Ways } from '../notices/channels.ts';
 
 /** The content of the secret with an account's webhook tokens. */
 export interface TokensContent {
@@ -35,6 +36,17 @@ export function parseKeysContent(text: string): Credentials | null {
   const content = readJson(text);
   if (!isKeys(content)) throw createUnusable('the secret with the exchange key', '{"apiKey", "apiSecret"}');
   return content.apiKey === '' || content.apiSecret === '' ? null : content;
+}
+
+/** @throws RelayError `secrets_missing` for any other content; its message never quotes the secret */
+export function parseWaysContent(text: string): Ways {
+  const content = readJson(text);
+  const faults = complainWays(content);
+  if (faults.length === 0) return content as Ways;
+  throw new RelayError(
+    'secrets_missing',
+    `the secret with the channels of the notices is not usable: ${faults.join(', ')}`,
+  );
 }
 
 // Checked by hand: these two are all that receive-signal would need a library of schemas for.

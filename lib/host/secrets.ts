@@ -1,4 +1,5 @@
 import type { Credentials } from '../exchange/client.ts';
+import type { Ways } from '../notices/channels.ts';
 import type { SecretAge } from '../relay/services.ts';
 
 /** The store of keys and tokens. They leave it only for signing and comparison. */
@@ -24,4 +25,14 @@ export interface SecretHolder extends SecretStore {
    * can be read. Cached values are good enough, so a call never waits long.
    */
   heldSecrets(): Promise<readonly string[]>;
+}
+
+/** The store of what opens the channels of the notices. */
+export interface NoticeSecrets {
+  /**
+   * How each channel is reached; a channel that nobody has set is missing.
+   *
+   * @throws RelayError `secrets_missing` when it cannot be read
+   */
+  noticeWays(): Promise<Ways>;
 }

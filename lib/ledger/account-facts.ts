@@ -1,10 +1,12 @@
 import type { Json } from '../base/json.ts';
+import type { TradingGround } from '../model/account.ts';
 
 /**
  * The names of what is kept: the positions as they were last read, what older fills left behind, since and until when the
  * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
  * it has come, the stop-losses on spot that the relay has cancelled itself, which
- * alarms were told that come once, and what recognises the exchange key in an alert.
+ * alarms were told that come once, what a rehearsal found out of the exchange, what recognises the exchange key in an alert,
+ * and which orders of another relay were told.
  */
 export type FactName =
   | 'positions'
@@ -15,7 +17,9 @@ export type FactName =
   | `protection asked in ${string}`
   | `protection seen in ${string}`
   | `stops taken in ${string}`
-  | 'key fingerprints';
+  | `rehearsal on ${TradingGround}`
+  | 'key fingerprints'
+  | 'foreign orders';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

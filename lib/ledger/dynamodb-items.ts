@@ -12,7 +12,7 @@ import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
  * `signal#<id>`, `arrival#<SHA-256 of bytes>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>#<order id>`, `fact#<name>`,
- * `signals-of-a-minute`, `orders-of-a-minute` and `pause`.
+ * `signals-of-a-minute`, `orders-of-a-minute`, `alarm#<time>#<random>`, `day#<day>`, `channel#<channel>` and `pause`.
  *
  * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"
  * must see an order placed a moment ago, and a signal must see one stored a moment before it. The cost is a
@@ -127,6 +127,13 @@ export function fillKeyItem({ account, atMs, market, dealId, orderId }: Fill): I
 export function fillPrefix(atMs: number): string {
   return `fill#${formatTime(atMs)}`;
 }
+
+/** The sort key of the pause of an account. */
+export const pauseName = 'pause';
+
+/** The prefixes of what is noted for people: alarms, and the figures of a day. */
+export const alarmPrefix = 'alarm#';
+export const dayPrefix = 'day#';
 
 export function factKeyItem(account: string, name: FactName): Item {
   return { account: { S: account }, item: { S: `fact#${name}` } };

@@ -15,6 +15,7 @@ import {
   keyItem,
   openOrderPrefix,
   orderKeyItem,
+  pauseName,
 } from './dynamodb-items.ts';
 import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
@@ -252,5 +253,5 @@ function statusIn(item: Item | null): { readonly status: string } | undefined {
 }
 
 function pauseKey(account: string): Item {
-  return { account: { S: account }, item: { S: 'pause' } };
+  return { account: { S: account }, item: { S: pauseName } };
 }

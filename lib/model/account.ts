@@ -19,7 +19,7 @@ export type AccountMode = (typeof accountModes)[number];
 export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean): string | null {
   if (mode === 'dry-run') return 'the account is in dry-run mode';
   if (mode === 'live' || isPaperExchange) return null;
-  return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy)";
+  return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts, then deploy or start again)";
 }
 
 /**
@@ -58,6 +58,7 @@ export interface Account {
   readonly defaultOrderType: 'market' | null;
   /** Whether `prev_market_position` of an alert decides as its `requirePosition` does; false: another position is told. */
   readonly requirePosition: boolean;
+  /** Of orders that may open or enlarge a position; null: as many as come. */
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
   /** What holds for the account as a whole; absent: the account sets no such limit. */

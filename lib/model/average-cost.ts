@@ -157,10 +157,12 @@ export function bookFill(books: Map<string, CostPosition>, fill: Fill, facts: Fi
   return { ...applied, amount: cost.amount, unmatched: cost.amount.minus(booked) };
 }
 
-/** Whether a fill can only have closed what was held: it is an exit's, or marked so, or closes a side of hedge mode. */
-function onlyCloses({ role, side, positionSide, onlyReduces }: Fill): boolean {
-  const isExit = role === 'stop_loss' || role === 'take_profit';
-  return isExit || isMarkedReducing({ side, positionSide, reduceOnly: onlyReduces });
+/**
+ * Whether a fill can only have closed what was held: it is marked so, or closes a side of hedge mode. An exit that the exchange
+ * made is not: when its position was closed before it, it opens the opposite one.
+ */
+function onlyCloses({ side, positionSide, onlyReduces }: Fill): boolean {
+  return isMarkedReducing({ side, positionSide, reduceOnly: onlyReduces });
 }
 
 function closingPart({ amount: held }: CostPosition, { side, amount }: CostFill): Decimal {

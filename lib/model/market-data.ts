@@ -26,3 +26,16 @@ export interface FuturesTerms {
    */
   readonly brackets: Readonly<Record<string, Decimal>>;
 }
+
+/** How long a candle lasts. */
+export const candleIntervals = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
+export type CandleInterval = (typeof candleIntervals)[number];
+
+/** The prices of a market within one interval, in the quote currency. */
+export interface Candle {
+  readonly beginsAtMs: number;
+  readonly open: Decimal;
+  readonly high: Decimal;
+  readonly low: Decimal;
+  readonly close: Decimal;
+}

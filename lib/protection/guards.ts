@@ -1,4 +1,5 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
+import { assumedAnswers } from '../account/rehearsed.ts';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
@@ -24,6 +25,11 @@ export interface Guard extends WantedGuard {
   readonly doubt: 'unlisted' | 'awaited' | 'paired' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
+}
+
+/** Whether there is nothing of what the exchange should have made of an order: then it matters how long that may take. */
+export function lacksExits({ record, part, amount, standing }: Guard): boolean {
+  return record !== null && part === undefined && amount.gt(zero) && standing.length === 0;
 }
 
 /** An order that protects a part of a position. */
@@ -61,6 +67,8 @@ export interface GuardView {
   readonly sight: ProtectionSight;
   /** The ids of exits that the relay has cancelled itself, or meant to; absent: the entries tell it. */
   readonly taken?: ReadonlySet<number>;
+  /** How long after its last change an order may still get exits, in ms; absent: as long as nothing was rehearsed. */
+  readonly exitsListedAfterMs?: number;
 }
 
 /** The guards of a position, and how much of it stops of others protect. */
@@ -247,8 +255,16 @@ function knownExits(
   const made = exits.flatMap((exit): readonly KnownExit[] => {
     if (exit.role !== role || exit.order === null) return [];
     const { orderId, status, endReason, amount } = exit.order;
-    const isCancelled = wasCancelled(status, endReason);
     const pair = pairOf(exits, orderId);
+    // Where the other one of its pair has filled, in part too, the exchange has ended it, and not the owner.
+    const hasPairFilled = exits.some(
+      ({ order }) =>
+        order !== null &&
+        order.orderId !== orderId &&
+        pair.includes(order.orderId) &&
+        parseDecimal(order.filled).gt(zero),
+    );
+    const isCancelled = wasCancelled(status, endReason) && !hasPairFilled;
     const own = { isMade: true, isPart: amount !== undefined, askedPrice: null, exact: null, pair };
     return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
   });
@@ -326,12 +342,11 @@ function describeListed(order: Order, { isMade, isPart, askedPrice, exact, pair 
 }
 
 /**
- * The exchange makes the exits of an order when that has filled, and lists them a little later. This long after the order
- * changed last, a list that shows none is taken to say that there is none.
+ * The exchange makes the exits of an order when that has filled, and lists them a little later. After a time that a rehearsal
+ * has found out, or that is assumed, a list that shows none is taken to say that there is none.
  */
-const exitsListedAfterMs = 20_000;
-
-function isAwaited({ record, part }: WantedGuard, { open, nowMs }: GuardView): boolean {
+function isAwaited({ record, part }: WantedGuard, view: GuardView): boolean {
+  const { open, nowMs, exitsListedAfterMs = assumedAnswers.exitsListedAfterMs } = view;
   // Nobody but the relay places it.
   if (record === null || record.spot !== null || part !== undefined) return false;
   const exits = exitsOf(record);

@@ -58,15 +58,20 @@ export function wantedGuards(position: GuardedPosition, view: WantedView): reado
   return [...guards, ...guardsLeft(guards, view)];
 }
 
-/** Nothing is wanted any more of what an earlier alert placed, or one about a position that is gone. */
+/**
+ * Nothing is wanted any more of what an earlier alert placed, or one about a position that is gone; nor of what was placed for
+ * an order that is not among the records, because it is done.
+ */
 function guardsLeft(guards: readonly WantedGuard[], { records, wishes }: WantedView): readonly WantedGuard[] {
   const wanted = new Set(guards.map(describeGuard));
+  const known = new Set(records.map(({ signalId }) => signalId));
   const left = new Map<string, WantedGuard>();
   for (const { protects, asked, status } of records) {
     if (protects === null || asked === null || status !== 'placed') continue;
     const { of, role, part } = protects;
     const name = { of, role, ...(part === undefined ? {} : { part }) };
-    if (!wishes.some(({ signalId }) => signalId === of) || wanted.has(describeGuard(name))) continue;
+    const isLeft = !known.has(of) || wishes.some(({ signalId }) => signalId === of);
+    if (!isLeft || wanted.has(describeGuard(name))) continue;
     const { side } = asked;
     left.set(describeGuard(name), { ...name, side, price: null, leeway: null, amount: zero, record: null });
   }

@@ -78,6 +78,15 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     return lot;
   }
 
+  /** What an exit opened when its position was closed before it: the other side, and no part of its entry. */
+  function turnedLotFor(fill: Fill, currencies: Currencies): Changeable {
+    const key = JSON.stringify([fill.account, fill.signalId, 'turned', fill.side]);
+    const lot = lots.get(key) ?? { ...createLot(fill), side: fill.side };
+    lots.set(key, lot);
+    noteFee(lot, fill, currencies);
+    return lot;
+  }
+
   return {
     book(fill) {
       const { account, market, positionSide } = fill;
@@ -97,7 +106,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
       if (fill.role === 'order') own.unmatched = own.unmatched.plus(booked.unmatched);
-      if (opened.gt(zero)) open(queue, own, fill, opened);
+      if (opened.gt(zero)) open(queue, isExitFill(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
       const held = positions.get(key)?.amount.abs() ?? zero;
       const excess = queue.reduce((sum, { left }) => sum.plus(left), zero).minus(held);
@@ -118,6 +127,10 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
 
 function keyOf({ account, signalId }: EntryKey): string {
   return JSON.stringify([account, signalId]);
+}
+
+function isExitFill({ role }: Fill): boolean {
+  return role === 'stop_loss' || role === 'take_profit';
 }
 
 function createLot({ market, side, role, atMs }: Fill): Changeable {

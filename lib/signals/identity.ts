@@ -37,6 +37,13 @@ export function repeatFingerprintOf(fingerprint: string, arrivedAtMs: number, na
   return hash('sha256', `${fingerprint}\n${arrivedAtMs}\n${name}`, 'hex');
 }
 
+const clientOrderIdPattern = /^tr-[0-9a-f]{29}$/;
+
+/** Whether a relay, this one or another, has named an order so. */
+export function isClientOrderId(text: string): boolean {
+  return clientOrderIdPattern.test(text);
+}
+
 const reduceSuffix = ':reduce';
 /** An alert that may need two orders needs room for the suffix in its id. */
 export const longestIdOfTwoLegs = 64 - reduceSuffix.length;

@@ -1,3 +1,4 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
@@ -7,6 +8,7 @@ import { isProtective } from './audit-protection.ts';
 import { describeOrder, logAlert, logEntry } from './describe.ts';
 import { contentOf, type Evidence, hadResponse, type Violation } from './evidence.ts';
 import { tradingAccounts } from './relay-config.ts';
+import type { SentAlert } from './sender.ts';
 
 /** Compares the exchange's orders with the ledger and the alerts, in both directions. */
 export function checkOrders(evidence: Evidence): readonly Violation[] {
@@ -87,7 +89,8 @@ function contradictCancel(evidence: Evidence, { account, signal, status }: Entry
 
 function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[] {
   const entry = evidence.entryOfOrder(order);
-  const alert = evidence.alertOfContent(contentOf(order));
+  const alert =
+    evidence.alertOfContent(contentOf(order)) ?? (entry === null ? null : alertOfCut(evidence, entry, order));
   const found = (what: string): Violation => ({
     wrong: 'disagreement',
     what,
@@ -110,6 +113,20 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
       ? [found('the exchange has an order with the client order id of another signal')]
       : []),
   ];
+}
+
+/** The alert that asked for an order which the exchange has cut, because it only reduces, to the size of the position. */
+function alertOfCut(evidence: Evidence, entry: Entry, order: OrderState): SentAlert | null {
+  const alert = evidence.alertOf(entry);
+  const isCut = alert?.signals.some(
+    (signal) =>
+      signal.action === 'order' &&
+      signal.reduceOnly &&
+      order.reduceOnly &&
+      contentOf({ ...signal, amount: order.amount }) === contentOf(order) &&
+      parseDecimal(order.amount).lt(parseDecimal(signal.amount)),
+  );
+  return isCut === true ? alert : null;
 }
 
 /** Whether the relay chose the amount, so that two orders may be alike; of each there is one by its client order id. */

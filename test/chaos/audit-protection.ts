@@ -173,7 +173,8 @@ function findTooMuch(place: Place): readonly string[] {
 }
 
 function findTooLittle({ market, amount, exits }: Place): readonly string[] {
-  const stops = exits.filter((exit) => isStop(exit) && !exit.activated);
+  const closing = amount.gt(zero) ? 'sell' : 'buy';
+  const stops = exits.filter((exit) => isStop(exit) && !exit.activated && exit.side === closing);
   const missing = amount.abs().minus(sumOf(stops));
   if (missing.lt(leastTrade(market).times(leastTrades))) return [];
   return [`of the position ${formatDecimal(amount)} in ${market} ${formatDecimal(missing)} has no stop-loss`];

@@ -241,6 +241,25 @@ describe('the audit of a run', () => {
     );
   });
 
+  test.each([
+    ['that the exchange has cut to the position', { amount: '0.00004', reduceOnly: true }, []],
+    [
+      'that is larger than asked for',
+      { amount: '0.0003', reduceOnly: true },
+      ['the exchange has an order that no alert asked for'],
+    ],
+    [
+      'that is smaller and does not only reduce',
+      { amount: '0.00004', reduceOnly: false },
+      ['the exchange has an order that no alert asked for'],
+    ],
+  ])('judges a reduction %s', (_, changes, whats) => {
+    const reduction = { ...planOrder('five', ''), limitPrice: null, amount: '0.0002', reduceOnly: true };
+    const alerts = [one, two, three, four, sendAlert(reduction, deliver(null))];
+    const facts = { ...sound, alerts, exchange: holdOrders(orderOne, { ...orderFive, ...changes }) };
+    expect(auditRun(facts).map(({ what }) => what)).toEqual(whats);
+  });
+
   const lookup = {
     count: 1,
     notFound: 1,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { auditRun } from './audit.ts';
-import { gatherFacts } from './end-run.ts';
+import { createRest, gatherFacts } from './end-run.ts';
 import type { RelayKeeper } from './relay-keeper.ts';
 
 let folder: DataFolder;
@@ -48,4 +48,11 @@ test('an order that fills while the relay is stopped is filled in the facts of b
   expect(facts.entries.map(({ signalId, orderOpen }) => [signalId, orderOpen])).toEqual([['one', false]]);
   expect(facts.exchange.orders.map(({ status }) => status)).toEqual(['filled']);
   expect(auditRun(facts).map(({ what }) => what)).not.toContain('the ledger counts an open order as closed');
+});
+
+test('a run rests when the relay has asked for nothing more for fifteen seconds', () => {
+  const isAtRest = createRest();
+
+  expect([isAtRest(3, 0), isAtRest(3, 14_999), isAtRest(4, 15_000)]).toEqual([false, false, false]);
+  expect([isAtRest(4, 29_999), isAtRest(4, 30_000)]).toEqual([false, true]);
 });

@@ -76,8 +76,9 @@ export async function awaitFills({
 }
 
 /**
- * Waits until what protects the positions fits them, or an alarm says that it does not. The price must not move any more.
- * Meanwhile an operator settles what is unknown.
+ * Waits until what protects the positions fits them, or an alarm says that it does not, and until the relay has asked for
+ * nothing more for a while: a take-profit that is placed late may fill at once. The price must not move any more. Meanwhile an
+ * operator settles what is unknown.
  */
 export async function awaitProtection({
   folder,
@@ -86,6 +87,7 @@ export async function awaitProtection({
   journal,
 }: Pick<RunStage, 'folder' | 'paper' | 'keeper' | 'journal'>): Promise<void> {
   const records = openRecords(folder);
+  const isAtRest = createRest();
   try {
     await waitUntil(
       async () => {
@@ -96,7 +98,8 @@ export async function awaitProtection({
         const entries = await readEntries(records.ledger, guardedAccount);
         const exchange = await readExchange(paper.url);
         const alarms = journal.flatMap((line) => readAlarm(line) ?? []);
-        return findUnfitProtection({ exchange, entries, alarms }).length === 0;
+        const isFit = findUnfitProtection({ exchange, entries, alarms }).length === 0;
+        return isAtRest(entries.length, performance.now()) && isFit;
       },
       longestFollowMs,
       protectionPollMs,
@@ -104,6 +107,18 @@ export async function awaitProtection({
   } finally {
     records.close();
   }
+}
+
+/** Longer than the relay waits before it asks again for what it could not place, and until it looks again. */
+const restMs = 15_000;
+
+/** Tells whether a number has stayed as it is for long enough. */
+export function createRest(): (count: number, nowMs: number) => boolean {
+  let since: { readonly count: number; readonly atMs: number } | null = null;
+  return (count, nowMs) => {
+    if (since?.count !== count) since = { count, atMs: nowMs };
+    return nowMs - since.atMs >= restMs;
+  };
 }
 
 /** It reads all entries of an account. */

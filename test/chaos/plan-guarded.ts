@@ -5,8 +5,8 @@ import type { PlannedAlert, PlannedOrder, PlannedPosition } from './alerts.ts';
 import { between, pick } from './chance.ts';
 import { grounds, guardedAccount, tickers } from './relay-config.ts';
 
-/** Signals per second at most: each reads positions, orders and prices, and a market handles one at a time. */
-export const guardedRate = 3;
+/** Signals per second at most: each reads positions, orders and prices, and a market carries out one at a time. */
+export const guardedRate = 6;
 
 /** The amounts of entries and of reductions in a market. Each differs from every other amount of a run. */
 interface Sizes {

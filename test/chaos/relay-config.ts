@@ -28,6 +28,12 @@ export const exchangeTimeoutMs = 2_000;
 /** Small, so that a short run fills many log files. */
 export const maximumLogFileBytes = 128 * 1024;
 
+/**
+ * The exits that the exchange makes of an order only reduce. One that does not can turn a position while the relay is down,
+ * and no entry asks for the stop-loss of what that opens.
+ */
+export const exitsOfRun = { reduceOnly: true } as const;
+
 /** Where each market trades. */
 export const grounds: Readonly<Record<string, TradingGround>> = {
   BTC_USDT: 'margin',

@@ -10,7 +10,7 @@ import type { Facts } from './facts.ts';
 import { fillOften, loseLogOften } from './hazards.ts';
 import { resolveAbsent } from './operator.ts';
 import type { Plan } from './plan.ts';
-import { accounts } from './relay-config.ts';
+import { accounts, exitsOfRun } from './relay-config.ts';
 import { startKeeper } from './relay-keeper.ts';
 import { type SentAlert, sendAlert } from './sender.ts';
 import { movePrices, playWeathers } from './weather.ts';
@@ -90,6 +90,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   const folder = createDataFolder(disk.path);
   completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
+  paper.control.setExits(exitsOfRun);
   const [journal, terminal]: [string[], string[]] = [[], []];
   const keeper = startKeeper({
     folder,

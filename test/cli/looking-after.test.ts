@@ -71,12 +71,14 @@ describe('doctor', () => {
       'market orders of main',
       'market orders of rehearsal',
       'clock',
+      'maintenance',
       'dialect',
       'markets',
       'key of main',
       'key of rehearsal',
       'outcomes',
       'pauses',
+      'notices',
     ]);
     expect(table.stdout).toMatch(/^ok +dialect +the exchange speaks "live", as exchange\.dialect says$/m);
     expect(checks.find(({ name }) => name === 'exchange')?.found).toContain('this is the paper exchange');
@@ -98,7 +100,7 @@ describe('doctor', () => {
       found: 'stopped: nothing listens at http://127.0.0.1:1; no alert is received and no order is sent',
       advice: `Run \`npm start -- --data ${dataPath()}\` and leave it running.`,
     });
-    expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 8 checks failed');
+    expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 9 checks failed');
   });
 
   test('reports that the exchange speaks another dialect than configured', async () => {
@@ -121,7 +123,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
-    expect(stderr).toMatch(/^error: 1 of 13 checks failed: key of rehearsal$/m);
+    expect(stderr).toMatch(/^error: 1 of 15 checks failed: key of rehearsal$/m);
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 

@@ -121,6 +121,8 @@ describe('paper exits', () => {
       stopKind: 'limit',
       showsAttached: false,
       refusesReduceOnlyStops: false,
+      stopsWaitBy: 'price',
+      takesUsedIds: false,
     };
     expect(changed).toEqual({ target: relay.target, exits: settings });
     expect(stdout).toMatch(/^made-at +first_fill\nafter-partial +off\nreduce-only +off\nstop-kind +market$/m);

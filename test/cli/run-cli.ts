@@ -16,7 +16,7 @@ export interface CliRun {
 export const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 /** The tests do not use the relay.config.ts of this folder. */
-const shippedConfig = fileURLToPath(new URL('../../relay.config.example.ts', import.meta.url));
+export const shippedConfig = fileURLToPath(new URL('../../relay.config.example.ts', import.meta.url));
 
 function withConfig(args: readonly string[]): readonly string[] {
   return args.includes('--config') ? args : [...args, '--config', shippedConfig];

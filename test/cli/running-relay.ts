@@ -27,7 +27,7 @@ export async function startRelay(dialect: Dialect): Promise<RunningRelay> {
     world,
     relayUrl,
     target,
-    targetLine: `local relay in ${path}\n`,
+    targetLine: `paper relay in ${path}\n`,
     here: (...args) => [...args, '--data', path],
     pointTo,
   };

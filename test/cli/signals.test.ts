@@ -264,7 +264,7 @@ describe('pause and resume', () => {
       'paused by the operator',
       'paused by the operator',
     ]);
-    const head = `local relay in ${stored.folder.path}\n`;
+    const head = `paper relay in ${stored.folder.path}\n`;
     expect(paused.stdout).toBe(
       [
         head,
@@ -275,7 +275,7 @@ describe('pause and resume', () => {
       ].join(''),
     );
     expect(resumed.stdout).toMatch(
-      /^local relay in .*\nmain trades again; .*\nrehearsal trades again; .*\n$/,
+      /^paper relay in .*\nmain trades again; .*\nrehearsal trades again; .*\n$/,
     );
     expect(again.stdout).toBe(`${head}main was not paused\nrehearsal was not paused\n`);
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();

@@ -19,6 +19,7 @@ import type { Status } from '../../lib/model/outcome.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
+import { type StandIn, startStandIn } from '../notices/stand-in.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { type Finished, runProcess, runToSuccess } from './run-process.ts';
 import { waitUntil } from './wait-until.ts';
@@ -38,6 +39,8 @@ export interface Resource {
 export interface Deployment {
   readonly aws: MiniStack;
   readonly paper: PaperExchange;
+  /** Where the notices go. */
+  readonly standIn: StandIn;
   readonly ledger: Ledger;
   readonly snapshots: SnapshotStore;
   /** The folder of the cloud assembly, and the template in it. */
@@ -75,7 +78,7 @@ const stackName = `trading-relay-${stage}`;
 
 function configFor(
   exchangeUrl: string,
-  { snapshots, maxOrdersOfSecond = 2 }: DeploymentOptions,
+  { snapshots, maxOrdersOfSecond = 2, tells = false }: DeploymentOptions,
 ): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
@@ -113,6 +116,7 @@ function configFor(
       },
     },
     snapshots,
+    ...(tells ? { notices: { channels: ['ntfy', 'email'], tell: { heartbeat: 'on' } } } : {}),
     aws: { allowedAddresses: ['203.0.113.0/24'], alarmEmail: 'owner@relay.example', keepLedgerDays: 30 },
   };
 }
@@ -125,12 +129,18 @@ export interface DeploymentOptions {
   readonly snapshots?: RelayConfig['snapshots'];
   /** The limit of orders per minute of the account `second`. */
   readonly maxOrdersOfSecond?: number;
+  /**
+   * Whether it tells notices. The emulator delivers to one function at a time, so while a channel is waited for, no signal is
+   * executed; on AWS they are apart.
+   */
+  readonly tells?: boolean;
 }
 
 /** @throws Error with what the failing program said */
 export async function deployRelay(options: DeploymentOptions = {}): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-deploy-'));
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+  const standIn = await startStandIn();
   const aws = await startMiniStack({ enforceRoles: options.enforceRoles ?? false });
   const assembly = join(folder, 'cdk.out');
   const configPath = join(folder, 'relay.config.ts');
@@ -146,6 +156,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
   async function close(): Promise<void> {
     await aws.close();
     await paper.close();
+    await standIn.close();
     await rm(folder, { recursive: true, force: true });
   }
 
@@ -196,6 +207,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
     return {
       aws,
       paper,
+      standIn,
       assembly,
       templatePath,
       readTemplate,

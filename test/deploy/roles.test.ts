@@ -35,10 +35,11 @@ let count = 0;
 let slots = 0;
 
 beforeAll(async () => {
-  deployment = await deployRelay({ enforceRoles: true, runSchedules: false });
+  deployment = await deployRelay({ enforceRoles: true, runSchedules: false, tells: true });
   lambda = new LambdaClient(deployment.aws.clientOptions);
   for (const account of ['main', 'second'])
     await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');
+  await deployment.relayJson(['notify', 'set', 'ntfy'], JSON.stringify(deployment.standIn.ways.ntfy));
 });
 
 afterAll(async () => {
@@ -279,6 +280,23 @@ const tasks = {
     const found = await collect(deployment.snapshots.interest.list('main', second));
     requireThat(found.length === 1, `${found.length} payments of that second are stored, not one`);
   },
+  async NoticesSend() {
+    const text = `of run ${++count}`;
+    const item = { account: { S: 'main' }, item: { S: `alarm#${count}` } };
+    const NewImage = {
+      ...item,
+      name: { S: 'unknown_word' },
+      message: { S: text },
+      facts: { S: '{"account":"main"}' },
+      atMs: { N: String(Date.now()) },
+    };
+    const ApproximateCreationDateTime = Math.floor(Date.now() / 1000);
+    const record = { eventID: text, dynamodb: { Keys: item, NewImage, ApproximateCreationDateTime } };
+    requireThat(await invoke('NoticesSend', { Records: [record] }), 'the records were not told');
+    const shown = deployment.standIn.shown.ntfy.filter((notice) => notice.text.includes(text));
+    requireThat(shown.length === 1, `the notice was shown ${shown.length} times, not once`);
+    requireThat(await invoke('NoticesSend', { slot: new Date().toISOString() }), 'the heartbeat failed');
+  },
 };
 type HandlerName = keyof typeof tasks;
 
@@ -492,11 +510,32 @@ describe('With its roles enforced, a relay', () => {
       ],
       [
         'dynamodb:GetItem',
+        // Of payments; of alarms in the ledger.
+        'dynamodb:PutItem',
         'dynamodb:PutItem',
         'dynamodb:Query',
         'logs:CreateLogStream',
         'logs:PutLogEvents',
         'secretsmanager:GetSecretValue',
+        'sqs:SendMessage',
+      ],
+      [
+        'dynamodb:BatchGetItem',
+        'dynamodb:DescribeStream',
+        'dynamodb:GetItem',
+        'dynamodb:GetRecords',
+        'dynamodb:GetShardIterator',
+        'dynamodb:ListStreams',
+        'dynamodb:PutItem',
+        // Fills; the signals of an account; those whose outcome is unknown.
+        'dynamodb:Query',
+        'dynamodb:Query',
+        'dynamodb:Query',
+        'logs:CreateLogStream',
+        'logs:PutLogEvents',
+        'secretsmanager:GetSecretValue',
+        'sns:Publish',
+        'sqs:SendMessage',
         'sqs:SendMessage',
       ],
     ]);
@@ -509,6 +548,18 @@ describe.each([
   [
     'SnapshotsInterest',
     [['dynamodb:GetItem'], ['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']],
+  ],
+  [
+    'NoticesSend',
+    [
+      ['dynamodb:GetItem'],
+      ['dynamodb:PutItem'],
+      ['dynamodb:BatchGetItem'],
+      ['dynamodb:Query', '/index/by-account'],
+      ['dynamodb:Query', '/index/by-status'],
+      ['secretsmanager:GetSecretValue'],
+      ['sns:Publish'],
+    ],
   ],
   [
     'Reconcile',
@@ -553,7 +604,7 @@ describe.each([
     test.each(named)('fails at its task without the grant of %s', async (_, grant) => {
       await deployment.redeploy((template) => withoutGrant(template, name, grant));
 
-      expect(await findFailure(name)).toMatch('AccessDenied');
+      expect(await findFailure(name)).toMatch(/AccessDenied|AuthorizationError/);
       await denyWaiting();
     });
 

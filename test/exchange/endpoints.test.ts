@@ -9,6 +9,7 @@ import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { cancelConditional } from '../../lib/exchange/endpoints/cancel-conditional.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { candles } from '../../lib/exchange/endpoints/candles.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
@@ -26,6 +27,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { orderDeals } from '../../lib/exchange/endpoints/order-deals.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
+import { platformStatus } from '../../lib/exchange/endpoints/platform-status.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
 import { spotMarket } from '../../lib/exchange/endpoints/spot-market.ts';
@@ -81,6 +83,7 @@ const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
 const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
   ping: (client) => client.call(ping, {}),
   'server-time': (client) => client.call(serverTime, {}),
+  'platform-status': (client) => client.call(platformStatus, {}),
   markets: (client) => client.call(markets, {}),
   'main-balance': (client) => client.call(mainBalance, {}),
   'collateral-balance': (client) => client.call(collateralBalance, {}),
@@ -114,6 +117,8 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'order-deals': (client) => client.call(orderDeals, { orderId: 4_180_284_841, limit: 100, offset: 0 }),
   'cancel-conditional': (client) =>
     client.call(cancelConditional, { market: 'BTC_USDT', id: 117_703_764_513 }),
+  candles: (client) =>
+    client.call(candles, { market: 'BTC_USDT', interval: '1h', start: 1_594_166_400, limit: 2 }),
   'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
 };
 
@@ -192,7 +197,6 @@ const servedToOthers = [
   'market-fee',
   'modify-order',
   'oco-orders',
-  'platform-status',
   'positions-history',
   'public-fee',
   'set-hedge-mode',

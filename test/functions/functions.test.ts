@@ -19,6 +19,7 @@ const environment = {
   WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
   STACK_NAME: 'relay-test',
+  NOTICE_SECRET: 'id-of-channels',
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-functions-'));
@@ -91,6 +92,17 @@ describe('the functions', () => {
     await expect(handler({})).rejects.toMatchObject({
       message: 'the ledger could not be read: AccessDeniedException',
     });
+  });
+
+  test('send-notices fails at the heartbeat when its store does, and passes over what tells nobody anything', async () => {
+    const handler = handlerOf('send-notices');
+    await expect(handler({ slot: new Date().toISOString() })).rejects.toMatchObject({
+      message: 'the ledger could not be read: AccessDeniedException',
+    });
+    const Keys = { account: { S: 'main' }, item: { S: 'fill#1' } };
+    expect(
+      await handler({ Records: [{ eventID: '1', dynamodb: { Keys, NewImage: Keys } }] }),
+    ).toBeUndefined();
   });
 
   test.each(['snapshot-balances', 'snapshot-fees', 'import-interest'] as const)(

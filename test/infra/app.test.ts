@@ -41,12 +41,13 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 245_000],
-    ['execute-signal', 365_000],
-    ['reconcile-signals', 310_000],
+    ['receive-signal', 247_000],
+    ['execute-signal', 372_000],
+    ['reconcile-signals', 318_000],
     ['snapshot-balances', 150_000],
     ['snapshot-fees', 150_000],
-    ['import-interest', 150_000],
+    ['import-interest', 153_000],
+    ['send-notices', 200_000],
   ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
     const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
 

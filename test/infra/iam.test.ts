@@ -13,7 +13,8 @@ interface Document {
 }
 
 const { main } = infraConfig.accounts;
-const { resources } = await synthesize({ config: { ...infraConfig, accounts: { main } } });
+const notices = { channels: ['telegram' as const, 'email' as const] };
+const { resources } = await synthesize({ config: { ...infraConfig, accounts: { main }, notices } });
 const statements = [...listAttached(), ...listInline()];
 
 function listAttached(): readonly (readonly [role: string, Statement])[] {
@@ -120,6 +121,8 @@ describe('The roles', () => {
       ['RelaySnapshotsInterestRole', { Service: 'lambda.amazonaws.com' }],
       ['RelaySnapshotsInterestScheduleRole', { Service: 'scheduler.amazonaws.com' }],
       ['RelayWebhookApiLogRole', { Service: 'apigateway.amazonaws.com' }],
+      ['RelayNoticesSendRole', { Service: 'lambda.amazonaws.com' }],
+      ['RelayNoticesHeartbeatScheduleRole', { Service: 'scheduler.amazonaws.com' }],
     ]);
   });
 });

@@ -89,7 +89,6 @@ describe('The realised profit of a day', () => {
 
   test.each([
     ['a reduction', { onlyReduces: true }, false],
-    ['a stop-loss', { role: 'stop_loss' }, false],
     ['a sale on spot', {}, true],
   ] as const)('books no opposite position for %s of what no fill had opened', (_, changes, isSpot) => {
     const { byQuote } = replayFills(
@@ -104,5 +103,21 @@ describe('The realised profit of a day', () => {
     );
 
     expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '-5']]);
+  });
+
+  test('books what a stop-loss opened of a position that was closed before it', () => {
+    const { byQuote } = replayFills(
+      new Map(),
+      [
+        fill({ price: '100' }),
+        fill({ side: 'sell', price: '99' }),
+        fill({ side: 'sell', price: '98', role: 'stop_loss' }),
+        fill({ side: 'buy', price: '103', role: 'other' }),
+      ],
+      midnightMs,
+      () => false,
+    );
+
+    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '-6']]);
   });
 });

@@ -335,6 +335,8 @@ describe('the route of the exits', () => {
     stopKind: 'limit',
     showsAttached: false,
     refusesReduceOnlyStops: false,
+    stopsWaitBy: 'price',
+    takesUsedIds: false,
   };
 
   test('answers the settings, changes the given ones, and keeps them across a restart', async () => {

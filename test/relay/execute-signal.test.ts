@@ -114,7 +114,7 @@ describe('executing a stored signal', () => {
       const { status, steps } = await entry();
       expect(status).toBe('dry_run');
       expect(steps.at(-1)).toMatchObject({
-        note: "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy): nothing was sent; these requests would have been sent",
+        note: "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts, then deploy or start again): nothing was sent; these requests would have been sent",
         evidence: { requests: [{ path: '/api/v4/order/collateral/stop-limit' }] },
       });
       expect(orderCount()).toBe(0);

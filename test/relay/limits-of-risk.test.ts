@@ -7,6 +7,7 @@ import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { minuteMs, noonMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+import { override } from '../support/override.ts';
 
 /** A Monday, 14:13:20 UTC. */
 let relay: LimitedRelay;
@@ -171,6 +172,25 @@ describe('maxOpenNotional', () => {
       actual: '1500.4',
     });
     expect(await send(settings, { action: 'buy', quantity: '0.015', ...resting })).toEqual(placed);
+  });
+
+  test('counts an order of another market that was placed and filled after the positions were read', async () => {
+    const settings = settingsWith({ maxOpenNotional: '1500' });
+    const { ledger } = relay.services;
+    const first = override(ledger, {
+      start: async (...args) => {
+        Object.assign(relay.services, { ledger });
+        const meanwhile = { action: 'buy', ticker: 'BTCUSDT.P', quantity: '0.02' };
+        expect(await relay.sendUnder(settings, meanwhile, 'BTC_PERP')).toEqual(placed);
+        return await ledger.start(...args);
+      },
+    });
+    Object.assign(relay.services, { ledger: first });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.02' })).toMatchObject({
+      status: 'not_sent',
+      rule: 'max_open_notional',
+    });
   });
 
   test('denies what is worth nobody knows how much, and lets the position be closed', async () => {

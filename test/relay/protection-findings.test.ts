@@ -81,3 +81,63 @@ test('a stop-loss that the relay has placed protects its entry: what others adde
   await relay.goOn(180);
   expect(relay.alarmNames()).toEqual(['position_unprotected']);
 });
+
+test('a stop-loss whose cancellation failed goes when another one has taken its place', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+  await relay.say({
+    action: 'sell',
+    orderType: 'market',
+    quantity: '0.04',
+    reduceOnly: true,
+    maxSlippage: '0.5%',
+  });
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces', 'sell 0.1 stop 48000']);
+  relay.paper.control.clearFaults();
+
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
+});
+
+test('take-profits whose cancellation failed go although their entry is no longer followed', async () => {
+  await relay.say({ ...market, stopLoss: '40000' });
+  await relay.goOn(30);
+  const takeProfits = [
+    { price: '52000', share: '50%' },
+    { price: '53000', share: '50%' },
+  ];
+  await relay.say({ ...market, stopLoss: '49000', takeProfits });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+  relay.setPrice('48900');
+  await relay.goOn(6);
+  expect(await relay.held()).toBe('0.1');
+  expect(await relay.open()).toEqual([
+    'sell 0.05 at 52000, reduces',
+    'sell 0.05 at 53000, reduces',
+    'sell 0.1 stop 40000',
+  ]);
+  relay.paper.control.clearFaults();
+
+  await relay.goOn(60);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 40000']);
+});
+
+test('a take-profit whose request was lost stops neither a close nor the stop-loss of what is left', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+  await relay.say({ action: 'protect', takeProfit: '53000' });
+  await relay.byHand('sell', '0.04');
+  await relay.goOn(30);
+  expect((await relay.services.ledger.list({ status: 'unknown', limit: 5 })).entries).toHaveLength(1);
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
+
+  const close = await relay.say({ action: 'close', maxSlippage: '0.5%' });
+
+  expect(close.status).toBe('placed');
+  expect(await relay.held()).toBe('flat');
+});

@@ -311,6 +311,20 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(await standing()).toEqual(whole);
     expect(alarmNames()).toContain('position_unprotected');
   });
+
+  test('one whose cancellation failed for a sale is cancelled for the next sale', async () => {
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+    const first = await send({ ...sell, quantity: '0.04' });
+    relay.paper.control.clearFaults();
+    expect(await standing()).toEqual(whole);
+
+    const second = await send({ ...sell, quantity: '0.03' });
+
+    expect(first.status).not.toBe('placed');
+    expect(second.status).toBe('placed');
+    await goOn(30);
+    expect(await standing()).toEqual(['sell 0.0699 stop 48000']);
+  });
 });
 
 describe('A spot buy with a stop-loss', () => {

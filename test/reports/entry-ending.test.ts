@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
+import type { Side } from '../../lib/model/order.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import type { StepFacts } from '../../lib/model/step-facts.ts';
 import { endingOf } from '../../lib/reports/entry-ending.ts';
@@ -232,6 +233,27 @@ describe('the fills of all signals tell', () => {
       { state: 'open', profit: null, left: '0.01' },
       { state: 'stopped_out', profit: '-5.2', left: '0' },
     ]);
+  });
+
+  test('that an exit that turned the position left nothing of its entry, and what closed it knows its cost', () => {
+    const fills = [
+      fillOf('in', 'buy', '0.01', '50000', { fee: '0' }),
+      fillOf('out', 'sell', '0.01', '49500', { fee: '0' }),
+      fillOf('in', 'sell', '0.01', '49000', { role: 'stop_loss', fee: '0' }),
+    ];
+    const turned = bookAll(fills);
+    expect(endings(turned, 'in')).toMatchObject([{ state: 'closed', profit: '-5', left: '0' }]);
+    expect(['buy', 'sell'].map((side) => turned.leftOf('main', 'BTC_USDT', side as Side).toFixed())).toEqual([
+      '0',
+      '0.01',
+    ]);
+
+    const ended = bookAll([...fills, fillOf('back', 'buy', '0.01', '51500', { fee: '0' })]);
+    expect(endings(ended, 'in', 'back')).toMatchObject([
+      { state: 'closed', profit: '-5', left: '0' },
+      { state: 'reduced', profit: '-25', left: '0' },
+    ]);
+    expect(ended.leftOf('main', 'BTC_USDT', 'sell').toFixed()).toBe('0');
   });
 
   test('that a reversal ends one entry and opens the other side', () => {

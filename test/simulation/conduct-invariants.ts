@@ -1,3 +1,4 @@
+import { saysItReduces } from '../../lib/account/own-orders.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
@@ -199,11 +200,7 @@ function findHaste(
   const sentAt = (entry: Entry) =>
     history.statuses.get(keyText(entry))?.find(({ status }) => status === 'sending')?.atMs ?? 0;
   const timesMs = entries
-    // What protects a position counts against no limit of orders.
-    .filter(
-      ({ signal, ...entry }) =>
-        entry.account === account && entry.clientOrderId !== null && signal?.action !== 'protect',
-    )
+    .filter((entry) => entry.account === account && entry.clientOrderId !== null && !countsNowhere(entry))
     .sort((a, b) => sentAt(a) - sentAt(b))
     .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs));
   const countBefore = (atMs: number, index: number) =>
@@ -213,6 +210,17 @@ function findHaste(
   return timesMs
     .filter((atMs, index) => countBefore(atMs, index) >= most)
     .map(() => broken('I8', `${account} sent more than ${most} orders within a minute`));
+}
+
+/** What protects a position, and what only reduces one, counts against no limit of orders. */
+function countsNowhere({ account, signal, steps }: Entry): boolean {
+  if (signal === null) return false;
+  const isReducing = steps.some(
+    ({ facts }) => facts?.positionOrder?.reduceOnly === true || facts?.counted?.onlyReduces === true,
+  );
+  if (isReducing || signal.action === 'protect' || signal.action === 'close') return true;
+  const ground = settings.accounts[account]?.markets[signal.market]?.tradesOn ?? 'margin';
+  return signal.action === 'order' && saysItReduces(signal, ground);
 }
 
 function findForgeries({ history, entries }: Facts): readonly Violation[] {

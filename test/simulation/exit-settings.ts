@@ -20,5 +20,7 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
     stopKind: pickOne(random, ['limit', 'market']),
     showsAttached: rollChance(random, 0.3),
     refusesReduceOnlyStops: rollChance(random, 0.06),
+    stopsWaitBy: 'price',
+    takesUsedIds: false,
   };
 }

@@ -71,9 +71,11 @@ function findWrongFills(facts: Facts, placed: readonly PlacedEntry[]): readonly 
   const invented = stored.filter((text) => !deals.includes(text));
   const others = fills.filter((fill) => !isOfSignal(fill)).map(describe);
   const ofNone = exchange.deals.filter(({ orderId }) => !own.has(orderId));
-  const due = ofNone.filter(({ account, atMs }) => {
+  const due = ofNone.filter(({ account, market, atMs }) => {
     const state = read.get(account);
-    return state !== undefined && atMs >= state.sinceMs && atMs <= state.readToMs - longestLagMs;
+    if (state === undefined || atMs < state.sinceMs) return false;
+    // What the positions showed when they were first read is in them.
+    return atMs > (state.shownToMs.get(market) ?? 0) && atMs <= state.readToMs - longestLagMs;
   });
   const uncounted = due.map(textOfDeal).filter((text) => !others.includes(text));
   const known = new Set(ofNone.map(textOfDeal));

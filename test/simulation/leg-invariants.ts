@@ -67,12 +67,22 @@ function findEarlySend({ history, entries }: Facts, sent: DependentSend): readon
   const earlier = earlierOrders(history, entries, entry)
     .map((other) => ({ other, status: statusAt(history, other, send.atMs) }))
     .filter(({ other, status }) => {
-      if (status === null) return false;
+      if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
       return inFlight.has(status) || (other === reduce && !isFinal(status));
     });
   return earlier.map(({ other, status }) =>
     broken(other === reduce ? 'I20' : 'I25', sent, `while ${keyText(other)} was ${status}`),
   );
+}
+
+/** Clocks of two processes may differ by less than the rest of the ten seconds for which the list of positions lags. */
+const leastShownMs = 5_000;
+
+/** An order that protects a position is like one that stands, once the list of positions shows what it filled at once. */
+function isAsStanding(history: History, { signal, ...entry }: Entry, status: Status, atMs: number): boolean {
+  if (signal?.action !== 'protect' || status !== 'unknown') return false;
+  const sent = history.statuses.get(keyText(entry))?.find((seen) => seen.status === 'sending');
+  return sent !== undefined && atMs - sent.atMs > leastShownMs;
 }
 
 /** The orders of the same market that were stored before an entry. */

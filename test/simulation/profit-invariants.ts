@@ -25,7 +25,7 @@ export function findWrongProfits(facts: Facts): readonly Violation[] {
 
 /**
  * The accounts all of whose deals the relay has been told of, and of which its report does not say that it leaves something
- * out: a stop-loss that fills for more than is held opens what the relay counts as nothing, and tells.
+ * out.
  */
 export function reportedAccounts(facts: Facts): readonly string[] {
   if (facts.dialect !== 'live') return [];

@@ -108,11 +108,16 @@ function isOddlyEnded({ of, order: { orderId } }: TrueExit): boolean {
   return of.execution?.orders.find((order) => order.orderId === orderId)?.endReason === oddWord;
 }
 
-function isOfSame({ of, role }: TrueExit, other: TrueExit): boolean {
-  return of === other.of && role === other.role;
+/** Each of several take-profits is one of its own. */
+function isOfSame(one: TrueExit, other: TrueExit): boolean {
+  return one.of === other.of && one.role === other.role && partOf(one) === partOf(other);
 }
 
-const mostInMinute = 12;
+function partOf({ placedBy }: TrueExit): number | undefined {
+  return placedBy?.signal?.action === 'protect' ? placedBy.signal.part : undefined;
+}
+
+const mostInMinute = 30;
 const minuteMs = 60_000;
 
 /** Finds markets in which the relay placed more than so many orders within a minute to protect positions. */

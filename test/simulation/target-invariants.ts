@@ -84,6 +84,8 @@ function isByStopLoss({ entries, exchange }: Facts, { order }: PositionChange): 
   if (own?.signal?.action !== 'protect' || own.signal.role !== 'stop_loss') return false;
   const { of } = own.signal;
   const source = entries.find((entry) => entry.account === account && entry.signalId === of);
+  // Where it has moved to, or what an alert made it, is no price of the order.
+  if (source?.signal?.action === 'protect_position' || isTrailing(source)) return true;
   const opening = [...exchange.orders.values()].find(
     (other) => other.account === account && other.clientOrderId === source?.clientOrderId,
   );
@@ -91,6 +93,10 @@ function isByStopLoss({ entries, exchange }: Facts, { order }: PositionChange): 
   if (stop === null) return false;
   const price = filledNotional.div(filled);
   return side === 'sell' ? price.lte(stop) : price.gte(stop);
+}
+
+function isTrailing(source: Entry | undefined): boolean {
+  return source?.signal != null && 'trailing' in source.signal;
 }
 
 /** Longer than any list of positions lags behind. */

@@ -1,12 +1,14 @@
 import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import type { PositionState } from '../../lib/model/signal.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
 import { handPrefix } from './own-orders.ts';
 
 /** One fill's change of a position, signed in base units. */
 export interface PositionChange {
   readonly atMs: number;
   readonly dealId: number;
+  readonly role: PaperDeal['role'];
   readonly order: PaperOrder;
   readonly before: Decimal;
   readonly after: Decimal;
@@ -47,10 +49,10 @@ export class TruePosition {
   }
 }
 
-export function isByOthers({ order, atMs }: PositionChange): boolean {
+export function isByOthers({ order, atMs, role }: PositionChange): boolean {
   const { clientOrderId, createdAtMs, activationPrice } = order;
-  // The response to a stop order says that it waits, even if the price triggers it in the same moment.
-  if (activationPrice !== null || atMs > createdAtMs) return true;
+  // The response says that an order waits or rests, even if the price reaches it in the same moment.
+  if (activationPrice !== null || role === 'maker' || atMs > createdAtMs) return true;
   // Exits, and what the exchange's own page placed, have no client order id.
   return clientOrderId === '' || clientOrderId.startsWith(handPrefix);
 }
@@ -58,13 +60,13 @@ export function isByOthers({ order, atMs }: PositionChange): boolean {
 /** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */
 export function truePositions(exchange: ExchangeState): (account: string, market: string) => TruePosition {
   const changes = new Map<string, PositionChange[]>();
-  for (const { dealId, orderId, account, market, side, amount, atMs } of exchange.deals) {
+  for (const { dealId, orderId, account, market, side, amount, atMs, role } of exchange.deals) {
     const order = exchange.orders.get(orderId);
     if (order === undefined || isSpotOrder(order) || order.positionSide !== 'BOTH') continue;
     const known = changes.get(`${account} ${market}`) ?? [];
     const before = known.at(-1)?.after ?? zero;
     const after = side === 'buy' ? before.plus(amount) : before.minus(amount);
-    known.push({ atMs, dealId, order, before, after });
+    known.push({ atMs, dealId, role, order, before, after });
     changes.set(`${account} ${market}`, known);
   }
   return (account, market) => new TruePosition(changes.get(`${account} ${market}`) ?? []);

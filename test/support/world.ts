@@ -8,13 +8,15 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { parseConfig, type RelayConfig, type SnapshotSettings } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
-import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { completeFileSecrets, createFileSecrets, storeFileWay } from '../../lib/host/file-secrets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import type { RequestChannelName, Ways } from '../../lib/notices/channels.ts';
+import type { NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { createListeningLog, type LoggedLine } from './listening-log.ts';
@@ -37,6 +39,8 @@ export interface World {
   settledBelow(prefix: string, count: number, account?: string): Promise<readonly Entry[]>;
   /** Reads now what became of the placed orders. The relay does not do so by itself here. */
   follow(): Promise<void>;
+  /** Tells now what the ledger noted. The relay does not do so by itself here. */
+  tell(): Promise<void>;
   setPrice(market: string, price: string, volume?: string): void;
   close(): Promise<void>;
 }
@@ -90,6 +94,11 @@ export async function openWorld(options: {
   readonly exchangeTimeoutMs?: number;
   readonly settings?: Settings;
   readonly snapshots?: SnapshotSettings;
+  /** Absent: nobody is told of anything. */
+  readonly notices?: NoticeSettings;
+  readonly ways?: Ways;
+  /** Absent: the relay does not follow by itself. */
+  readonly followEveryMs?: number;
   /** Where relay and paper exchange keep everything; absent: the relay in a folder that goes with the world. */
   readonly folder?: DataFolder;
 }): Promise<World> {
@@ -97,6 +106,8 @@ export async function openWorld(options: {
   const { settings = parseConfig(testConfig).settings } = options;
   const folder = options.folder ?? createDataFolder(mkdtempSync(join(tmpdir(), 'relay-world-')));
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+  for (const [name, way] of Object.entries(options.ways ?? {}))
+    storeFileWay(folder.secretsPath, name as RequestChannelName, way);
   const secrets = createFileSecrets(folder.secretsPath);
   const journal = options.folder === undefined ? {} : { journalPath: folder.paperPath };
   const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false, ...journal });
@@ -107,10 +118,12 @@ export async function openWorld(options: {
     settings,
     exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
-    followEveryMs: 3_600_000,
+    followEveryMs: options.followEveryMs ?? 3_600_000,
     clock,
     log,
+    tellEveryMs: 3_600_000,
     ...(snapshots === undefined ? {} : { snapshots }),
+    ...(options.notices === undefined ? {} : { notices: options.notices }),
   });
   const file = openSqlite(folder.databasePath);
   const ledger = createSqliteLedger(file);
@@ -132,6 +145,7 @@ export async function openWorld(options: {
       return { status: response.status, body: (await response.json()) as PostedBody };
     },
     reconcile: relay.reconcile,
+    tell: relay.tell,
     async settled(signalId, account = 'main') {
       for (;;) {
         const line = nextLine();

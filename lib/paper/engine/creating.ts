@@ -45,7 +45,8 @@ export function createOrder(state: ExchangeState, command: CreateCommand): Comma
 
 /** Checks an order before its trigger and its amount are known. */
 export function checkAsked(state: ExchangeState, account: string, asked: NewOrder): RefusalName | null {
-  if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined) return 'client_order_id_used';
+  const isUsed = findOpenByClientOrderId(state, { ...asked, account }) !== undefined;
+  if (isUsed && !state.exitSettings.takesUsedIds) return 'client_order_id_used';
   if (asked.reduceOnly && mayWait(asked) && state.exitSettings.refusesReduceOnlyStops)
     return 'reduce_only_unavailable';
   return isSpotOrder(asked) ? null : checkPositionSide(state, account, asked);
@@ -108,8 +109,10 @@ export function triggerOf(state: ExchangeState, asked: NewOrder): OrderTrigger |
   if (activationPrice === undefined) return { activationPrice: null, activationCondition: null };
   const lastPrice = lastPriceOf(state, market);
   if (activationPrice.eq(lastPrice)) return null;
-  // The direction follows from the last price, not from the side.
-  return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
+  // The direction follows from the last price, unless the settings say that it follows from the side.
+  const waitsForRise =
+    state.exitSettings.stopsWaitBy === 'side' ? asked.side === 'buy' : activationPrice.gt(lastPrice);
+  return { activationPrice, activationCondition: waitsForRise ? 'gte' : 'lte' };
 }
 
 export function checkDraft(state: ExchangeState, draft: PaperOrder): RefusalName | null {

@@ -1,4 +1,5 @@
 import { recordActivity } from './activity.ts';
+import { recordMinute } from './candles.ts';
 import type { ExchangeState, PaperOrder } from './exchange-state.ts';
 import type { PaperDeal, PublicTrade } from './trade-records.ts';
 
@@ -36,4 +37,5 @@ export function recordPublicTrade(
   state.nextPublicTradeId += 1;
   state.publicTrades.set(market, [newest, ...publicTradesOf(state, market)].slice(0, publicTradesKept));
   recordActivity(state, market, trade);
+  recordMinute(state, market, trade);
 }

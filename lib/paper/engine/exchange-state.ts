@@ -12,7 +12,7 @@ import { type ExitSettings, usualExitSettings } from './exit-settings.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
 import type { EndedPosition, Position, PositionEvent } from './position-records.ts';
-import type { HourOfTrades, PaperDeal, PublicTrade } from './trade-records.ts';
+import type { HourOfTrades, MinuteOfTrades, PaperDeal, PublicTrade } from './trade-records.ts';
 
 /** The stop-loss and take-profit prices of an order, which are placed when it fills. */
 export interface PlannedExits {
@@ -137,6 +137,8 @@ export interface ExchangeState {
   readonly publicTrades: Map<string, PublicTrade[]>;
   /** Market → its trades of the last 24 hours, added up by hour, oldest first. */
   readonly activity: Map<string, HourOfTrades[]>;
+  /** Market → its trades of the newest minutes with trades, oldest first. */
+  readonly minutes: Map<string, MinuteOfTrades[]>;
   /** Every change of a position, oldest first. */
   readonly positionEvents: PositionEvent[];
   /** In the order in which they were closed. */
@@ -174,6 +176,7 @@ export function createExchangeState(firstOrderId = leastOrderId): ExchangeState 
     deals: [],
     publicTrades: new Map(),
     activity: new Map(),
+    minutes: new Map(),
     positionEvents: [],
     closedPositions: [],
     mainAccount: createMainAccountState(),

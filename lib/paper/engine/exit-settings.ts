@@ -1,14 +1,18 @@
 import * as z from 'zod';
 
-/** When an order gets its stop-loss and take-profit: once it has ended or filled, or with each of its fills. */
-export const exitMoments = ['end', 'first_fill'] as const;
+/** When an order gets its stop-loss and take-profit: once it has ended or filled, with each of its fills, or never. */
+export const exitMoments = ['end', 'first_fill', 'never'] as const;
+
+/** What decides whether a stop waits for a rise or for a fall: the last price when it is placed, or its side. */
+export const stopDirections = ['price', 'side'] as const;
 
 /** What a stop-loss becomes when it triggers: a limit order, or a market order. */
 export const exitStopKinds = ['limit', 'market'] as const;
 
 /**
- * How the exchange makes and shows the stop-loss and take-profit that an order carries. The service documents only that they are
- * set once the order is fulfilled, so each of these can be what it does.
+ * How the exchange makes and shows the stop-loss and take-profit that an order carries, and what else of its orders no
+ * document tells for certain. The service documents only that exits are set once the order is fulfilled, so each of these
+ * can be what it does.
  */
 export interface ExitSettings {
   /** `first_fill`: each fill gets a stop-loss and a take-profit of its own amount. */
@@ -25,6 +29,9 @@ export interface ExitSettings {
    * `ioc` and pairs. So a client must find another way to protect a position.
    */
   readonly refusesReduceOnlyStops: boolean;
+  readonly stopsWaitBy: (typeof stopDirections)[number];
+  /** Whether a second order may have the client order id of one that is open. */
+  readonly takesUsedIds: boolean;
 }
 
 /** How it makes them unless a command says otherwise. */
@@ -35,6 +42,8 @@ export const usualExitSettings: ExitSettings = {
   stopKind: 'limit',
   showsAttached: false,
   refusesReduceOnlyStops: false,
+  stopsWaitBy: 'price',
+  takesUsedIds: false,
 };
 
 /** The settings that change; the others stay. */
@@ -48,6 +57,8 @@ export const ExitSettingsChangeSchema: z.ZodType<ExitSettingsChange> = z.strictO
   stopKind: z.enum(exitStopKinds).exactOptional(),
   showsAttached: z.boolean().exactOptional(),
   refusesReduceOnlyStops: z.boolean().exactOptional(),
+  stopsWaitBy: z.enum(stopDirections).exactOptional(),
+  takesUsedIds: z.boolean().exactOptional(),
 });
 
 /** Changes how the exchange makes exits from now on. Those that stand are not changed. */

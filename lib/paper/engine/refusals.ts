@@ -236,6 +236,7 @@ export const refusalTable = {
   // In kind.
   book_limit_too_big: validation(30, 'limit', 'The limit may not be greater than 100.'),
   book_level_not_integer: validation(30, 'level', 'The level must be an integer.'),
+  candle_interval_invalid: validation(30, 'interval', 'Interval is invalid.'),
   trade_type_unknown: validation(30, 'type', "Type should be 'sell' or 'buy'."),
   limit_too_big: validation(30, 'limit', 'Limit should not be greater than {}.'),
   // In kind.

@@ -43,6 +43,7 @@ export function placeDueExits(state: ExchangeState, primary: PaperOrder, atMs: n
 }
 
 function areExitsDue({ exitSettings }: ExchangeState, { status }: PaperOrder): boolean {
+  if (exitSettings.madeAt === 'never') return false;
   if (exitSettings.madeAt === 'first_fill') return true;
   return status === 'filled' || (status === 'cancelled' && exitSettings.afterPartial);
 }

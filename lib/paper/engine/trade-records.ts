@@ -55,3 +55,17 @@ export interface HourOfTrades {
   baseVolume: Decimal;
   quoteVolume: Decimal;
 }
+
+/** The prices of a market within one minute. */
+export interface MinuteOfTrades {
+  /** Minutes since 1970. */
+  readonly minute: number;
+  /** The last price before the first trade of the minute. */
+  readonly open: Decimal;
+  high: Decimal;
+  low: Decimal;
+  close: Decimal;
+  /** In base units. */
+  baseVolume: Decimal;
+  quoteVolume: Decimal;
+}

@@ -5,6 +5,7 @@ import { executedHistory } from '../../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../../exchange/endpoints/open-order.ts';
 import { openPositions } from '../../exchange/endpoints/open-positions.ts';
 import { orderDeals } from '../../exchange/endpoints/order-deals.ts';
+import { platformStatus } from '../../exchange/endpoints/platform-status.ts';
 import { orderTypes } from '../../model/order.ts';
 import { endpointOfType } from '../../orders/order-types.ts';
 import type { RefusalName } from '../engine/refusals.ts';
@@ -78,12 +79,19 @@ export const faultRows = {
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
   read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: listNames },
   unknown_word: { when: 'after', effect: odd('unknown_word'), only: listNames },
+  unknown_field: { when: 'after', effect: odd('unknown_field'), only: listNames },
   unreadable_record: { when: 'after', effect: odd('unreadable_record'), only: listNames },
   odd_group: { when: 'after', effect: odd('odd_group'), only: [conditionalOrders.name] },
   doubled_deals: {
     when: 'after',
     effect: odd('doubled_deals'),
     only: [executedHistory.name, orderDeals.name],
+  },
+  unsigned_short: { when: 'after', effect: odd('unsigned_short'), only: [openPositions.name] },
+  maintenance: {
+    when: 'after',
+    effect: response(200, { status: 'system maintenance' }),
+    only: [platformStatus.name],
   },
   show_tpsl: { when: 'during', effect: () => ({ kind: 'show_tpsl' }), only: [openPositions.name] },
   error_before: { when: 'before', effect: response(503, 'Service Unavailable') },

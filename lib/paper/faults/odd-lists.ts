@@ -1,5 +1,12 @@
 /** How a list differs from what the relay knows of lists. */
-export const oddLists = ['unknown_word', 'unreadable_record', 'odd_group', 'doubled_deals'] as const;
+export const oddLists = [
+  'unknown_word',
+  'unknown_field',
+  'unreadable_record',
+  'odd_group',
+  'doubled_deals',
+  'unsigned_short',
+] as const;
 export type OddList = (typeof oddLists)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -7,6 +14,8 @@ type Change = (records: readonly unknown[]) => readonly unknown[];
 
 /** A word that stands in no document. */
 export const oddWord = 'UNDOCUMENTED';
+/** A field that stands in no document. */
+export const oddField = 'undocumented';
 /** A role of a fill that stands in no document. */
 const oddRole = 9;
 /** How far the second id of a deal lies above its first one. */
@@ -14,21 +23,26 @@ const secondIdDistance = 1_000_000_000_000;
 
 const changes: Readonly<Record<OddList, Change>> = {
   unknown_word: (records) => records.map(changeWords),
+  unknown_field: (records) =>
+    records.map((record) => (isRecord(record) ? { ...record, [oddField]: 1 } : record)),
   unreadable_record: ([first, ...others]) => (isRecord(first) ? [withoutIds(first), ...others] : []),
   odd_group: (records) => [{ id: 1, type: 'undocumented', legs: [] }, ...records],
   doubled_deals: (records) =>
     records.flatMap((deal) =>
       isRecord(deal) ? [deal, { ...deal, id: Number(deal['id']) + secondIdDistance }] : [deal],
     ),
+  unsigned_short: (records) => records.map(withoutSign),
 };
 
 /**
  * Changes the body of a list; any other body stays as it is.
  *
  * - `unknown_word`: every status, role and liquidation state is a word that stands in no document.
+ * - `unknown_field`: every record has a field that stands in no document.
  * - `unreadable_record`: the first record, of each market if there are several, has no id.
  * - `odd_group`: there is a record of another kind, which is neither a pair nor an order with planned exits.
  * - `doubled_deals`: every fill is listed a second time, under another id.
+ * - `unsigned_short`: a short position has an amount above zero.
  */
 export function changeList(kind: OddList, body: unknown): unknown {
   const change = changes[kind];
@@ -52,6 +66,11 @@ function changeWords(record: unknown): unknown {
       return [name, name === 'role' ? oddRole : changeWords(value)];
     }),
   );
+}
+
+function withoutSign(record: unknown): unknown {
+  if (!isRecord(record)) return record;
+  return { ...record, amount: String(record['amount']).replace('-', '') };
 }
 
 const idNames: ReadonlySet<string> = new Set(['id', 'orderId', 'order_id', 'positionId']);

@@ -1,3 +1,4 @@
+import { platformStatus } from '../../exchange/endpoints/platform-status.ts';
 import type { PaperFeeRecord, PaperFeeTerms } from '../engine/accounts.ts';
 import { formatAsPercentage, marketNamed, paperMarkets, tradedTickers } from '../engine/markets.ts';
 import { createReadRoute, type Route, succeed } from '../requests/request-context.ts';
@@ -31,9 +32,7 @@ export const publicLists: readonly Route[] = [
     );
     return succeed({ success: true, message: null, result: margin.map(({ name }) => name).sort() });
   }),
-  createReadRoute(publicEndpoint('platform-status', '/v4/public/platform/status'), () =>
-    succeed({ status: 'system operational' }),
-  ),
+  createReadRoute(platformStatus, () => succeed({ status: 'system operational' })),
 ];
 
 /** All spot markets have the same fees. */

@@ -17,6 +17,7 @@ import { listMarket, paperMarkets } from '../engine/markets.ts';
 import { bestPriceFor } from '../engine/order-book.ts';
 import { accountLists } from '../lists/account-lists.ts';
 import { bookLists } from '../lists/book-lists.ts';
+import { candleLists } from '../lists/candle-lists.ts';
 import { dealLists } from '../lists/deal-lists.ts';
 import { marketData } from '../lists/market-data.ts';
 import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from '../lists/order-lists.ts';
@@ -65,6 +66,7 @@ export const routes: readonly Route[] = [
   tradingFees,
   ...marketData,
   ...bookLists,
+  ...candleLists,
   ...accountCommands,
   ...publicLists,
 ];

@@ -40,7 +40,7 @@ export type KnownPlan = Exclude<Plan, { readonly verdict: 'waiting' }>;
 
 /** Requests that are ready to send: only the network or the exchange can still fail. */
 export interface PreparedAction {
-  /** Orders count against `maxOrdersPerMinute`; cancellations never do. */
+  /** Orders count against `maxOrdersPerMinute`, unless they only reduce; cancellations never do. */
   readonly isOrder: boolean;
   /** The requests as a dry run stores them, without key, nonce or signature. */
   readonly requests: readonly Json[];

@@ -8,6 +8,7 @@ import type { Denial, Status } from '../../model/outcome.ts';
 import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
+import { tellPaused } from '../protect/failed-alarm.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, settleEntry } from '../settle/settle-entry.ts';
 import type { Outcome, PreparedAction } from './action.ts';
@@ -44,6 +45,8 @@ export async function carryOut(
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
+  if (isPaused !== null && denial === isPaused && signal.action === 'protect')
+    await tellPaused(services, entry, signal, isPaused);
   if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
@@ -55,7 +58,9 @@ export async function carryOut(
       ...(await findLeftOpen(services, entry)),
     });
 
-  const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
+  // No rule about how fast orders come may keep a position open.
+  const mayOpen = action.isOrder && action.limits?.reduces !== true;
+  const maxPerMinute = mayOpen ? account.maxOrdersPerMinute : null;
   const { evidence, facts = {} } = action;
   const told = action.note === undefined ? '' : `; ${action.note}`;
   const note = `on its way to the exchange${told}`;

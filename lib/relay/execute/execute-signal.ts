@@ -4,7 +4,8 @@ import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../led
 import type { DueKey } from '../../ledger/ledger.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
-import type { Status } from '../../model/outcome.ts';
+import { isMarkedReducing } from '../../model/order.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
 import { isCancellation } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
@@ -219,10 +220,10 @@ async function planSignal(
 ): Promise<Plan> {
   const { signal, clientOrderId } = entry;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
+  if (stale !== null) return stalePlan(entry, await explainWait(services, entry, stale));
   const denial =
-    (stale && (await explainWait(services, entry, stale))) ??
-    (await begun.killSwitch.check()) ??
-    checkMarket(signal, account);
+    // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
+    (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {
     case 'order':
@@ -244,6 +245,17 @@ async function planSignal(
     case 'cancel_all':
       return await planCancelAll(services, account, signal, withdrawn);
   }
+}
+
+/** Of an alert that was to close or reduce, the owner must know that the position stands. */
+function stalePlan({ signal, signalId }: SignalEntry, denial: Denial): Plan {
+  const reduces = signal.action === 'close' || (signal.action === 'order' && isMarkedReducing(signal));
+  if (!reduces) return { verdict: 'denied', denial };
+  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${denial.message}; the position stands as it was`;
+  return {
+    verdict: 'ended',
+    outcome: { ...denialOutcome(denial), alarm: { name: 'signal_not_executed', message } },
+  };
 }
 
 /** The account was removed from the configuration while its signal waited. */

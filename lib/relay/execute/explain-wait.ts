@@ -17,7 +17,11 @@ export async function explainWait(
   stale: Denial,
 ): Promise<Denial> {
   if (!dependsOnPosition(signal)) return stale;
-  const awaited = await findUnsettled(services, { account, market: signal.market, signalId });
+  const awaited = await findUnsettled(
+    services,
+    { account, market: signal.market, signalId },
+    { nowMs: services.clock.nowMs() },
+  );
   if (awaited === undefined) return stale;
   return {
     ...stale,
@@ -55,7 +59,12 @@ export async function findWait(
   const [earlier] = await listEarlier({ ledger }, entry);
   if (earlier !== undefined) return wait(`signal "${earlier.signalId}" of its market comes first`);
   if (!dependsOnPosition(signal)) return wait('its turn');
-  const awaited = await findUnsettled({ ledger }, { account, market: signal.market, signalId });
+  const awaited = await findUnsettled(
+    { ledger },
+    { account, market: signal.market, signalId },
+    // What is looked at now has waited for longer than any list lags.
+    { nowMs: Number.POSITIVE_INFINITY },
+  );
   return wait(
     awaited === undefined
       ? 'a list of positions that shows what the last order of its market did'

@@ -37,12 +37,15 @@ export function isTriggerPassed({ rule, actual }: Denial): boolean {
  *
  * The price can move until the exchange has the order, so its response is judged as well: see {@link judgeTrigger}.
  *
+ * @param waitsBySide reads whether a rehearsal found that the side of a stop decides which way it waits; asked only where
+ * the alert expects the other way
  * @see DECISIONS 104
  */
 export async function checkTrigger(
   client: ExchangeClient,
   signal: OrderSignal,
   options: SendOptions,
+  waitsBySide: () => Promise<boolean>,
 ): Promise<Denial | null> {
   const trigger = kindNamed(signal.orderType).trigger(signal);
   if (trigger === null || trigger.expected === null) return null;
@@ -58,6 +61,13 @@ export async function checkTrigger(
       `a stop price ${expected} the last price`,
       unknownPrice,
       `expectTrigger cannot be checked: in the dialect "${client.dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
+    );
+  const usual = usualTriggerSides[signal.side];
+  if (expected !== usual && (await waitsBySide()))
+    return deny(
+      `a trigger price ${expected} the last price`,
+      `a ${signal.side}, which waits for a price that ${moves[usual]}`,
+      `the alert expects a ${signal.side} that waits for a price that ${moves[expected]}, and a rehearsal of this account found that the exchange lets a ${signal.side} wait for one that ${moves[usual]}, wherever the last price is; nothing was sent`,
     );
   const lastPrice = await readLastPrice(client, signal.market, options);
   const limit = `a trigger price ${expected} the last price`;

@@ -1,5 +1,5 @@
 import { type DayFills, readDayFills } from '../../account/day-profit.ts';
-import { ownOrderOf, saysItReduces } from '../../account/own-orders.ts';
+import { saysItReduces, wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { riskFactsOf } from '../../account/risk-facts.ts';
@@ -135,7 +135,10 @@ function passing(reduces: boolean): LimitVerdict {
   return { denial: null, reduces, counted: null, checkTime: () => null, checkOthers: async () => null };
 }
 
-/** Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. */
+/**
+ * Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. What the
+ * other one has filled since is in no reading, so all of it counts.
+ */
 async function checkOthers(
   { services, account, prices }: KnownForOrder,
   { exposure, seen }: ExposureReading,
@@ -148,7 +151,7 @@ async function checkOthers(
     ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== order.clientOrderId,
   );
   const orders: CountedOrder[] = [];
-  for (const other of others.flatMap((entry) => ownOrderOf(account, entry) ?? [])) {
+  for (const other of others.flatMap((entry) => wholeOrderOf(account, entry) ?? [])) {
     const counted = await countOwn(other, prices);
     if (typeof counted === 'string') return denyUnknown(account, [counted]);
     orders.push(counted);

@@ -1,4 +1,5 @@
 import { listRecent } from '../../account/read-position.ts';
+import { readAnswers } from '../../account/rehearsed.ts';
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
@@ -69,7 +70,10 @@ export async function planOrder(
     checkRegion(sized.order, account) ??
     (effect === 'reduces' ? null : checkOrder(sized, account)) ??
     risk.denial ??
-    (await checkTrigger(client, signal, limits));
+    (await checkTrigger(client, signal, limits, async () => {
+      const answers = await readAnswers(services.facts, account.name, tradesOn);
+      return answers.triggersBySide;
+    }));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
   const action: PreparedAction = {

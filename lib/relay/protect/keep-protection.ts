@@ -5,13 +5,13 @@ import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import type { LedgerEntrance } from '../../ledger/ledger.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
-import { type Guard, type GuardView, guardPosition, type PositionGuards } from '../../protection/guards.ts';
+import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
@@ -27,6 +27,7 @@ import {
   wishFactOf,
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import { guardRehearsed } from './guard-rehearsed.ts';
 import { spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -80,6 +81,7 @@ export interface KeepServices {
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly facts: AccountFacts;
   readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'readPause'>;
 }
 
 /**
@@ -100,6 +102,7 @@ export async function keepProtection(
   const names = new Set<string>();
   const needs: ProtectionNeed[] = [];
   const onSpot = await spotPositionsOf(services, account, reading);
+  let pause: string | null = null;
   for (const { position, taken } of [...positionsOf(reading).map(neverTaken), ...onSpot]) {
     if (!isKnown(position, reading)) continue;
     const { entries, open } = inMarket(reading, position.market);
@@ -116,14 +119,26 @@ export async function keepProtection(
       const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
-      if (!asked.isDue(name, describeVerdict(guard, verdict), nowMs)) continue;
+      // What a pause has stopped is asked for again as soon as it has ended.
+      pause ??= await describePause(services, account);
+      if (!asked.isDue(name, `${pause} ${describeVerdict(guard, verdict)}`, nowMs)) continue;
       const wish = wishes.find(({ signalId }) => signalId === guard.of);
-      if (guard.record !== null) needs.push(needOf(guard.record, guard));
-      else if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      // Of an entry that is done, only its order is left.
+      const record = guard.record ?? orderOfGuard(entries, guard);
+      if (wish !== undefined) needs.push(needOfWish(account, wish, guard));
+      else if (record !== null) needs.push(needOf(record, guard));
     }
   }
   asked.keepOnly(names);
   await askProtection(services, needs);
+}
+
+/** An order that the relay has placed for a guard; null without one. */
+function orderOfGuard(entries: readonly Entry[], guard: Guard): OrderRecord | null {
+  const name = describeGuard(guard);
+  return (
+    listRecords(entries).find(({ protects }) => protects !== null && describeGuard(protects) === name) ?? null
+  );
 }
 
 /** What the relay itself has cancelled is read only where something seems to have been ended by hand. */
@@ -133,9 +148,10 @@ async function guardKnown(
   position: GuardedPosition,
   view: GuardView,
 ): Promise<PositionGuards> {
-  const first = guardPosition(position, view);
+  const first = await guardRehearsed(facts, account, position, view);
   if (position.isSpot === true || !first.guards.some(({ isReleased }) => isReleased)) return first;
-  return guardPosition(position, { ...view, taken: await readTaken(facts, account, position.market) });
+  const taken = await readTaken(facts, account, position.market);
+  return await guardRehearsed(facts, account, position, { ...view, taken });
 }
 
 /** What a wish placed and the owner has ended by hand; of an entry, its own record tells it. */
@@ -150,6 +166,11 @@ function withReleased(
     .filter(({ isReleased, standing }) => isReleased && standing.length === 0)
     .map(describeGuard);
   return { ...sight, released: new Set([...sight.released, ...released].filter(known)) };
+}
+
+async function describePause({ ledger }: KeepServices, account: string): Promise<string> {
+  const pause = await ledger.readPause(account);
+  return pause === null ? 'running' : `${pause.kind} since ${pause.sinceMs}`;
 }
 
 function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerdict): string {

@@ -1,13 +1,13 @@
 import { describeAmount } from '../../account/seen-position.ts';
 import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { SignalEntry } from '../../ledger/entry.ts';
+import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import type { ProtectiveOrder } from '../../model/step-facts.ts';
-import { type Guard, guardPosition } from '../../protection/guards.ts';
+import type { Guard } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
@@ -19,6 +19,8 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate } from './act-rate.ts';
+import { failedAlarm, nameOf } from './failed-alarm.ts';
+import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
 import { noteTaken } from './taken-stops.ts';
@@ -57,7 +59,14 @@ export async function planProtect(
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const { positionSide } = signal;
   const isSpot = account.markets[market.name]?.tradesOn === 'spot';
-  const query = { account: account.name, market: market.name, signalId, positionSide, isSpot };
+  const query = {
+    account: account.name,
+    market: market.name,
+    signalId,
+    positionSide,
+    isSpot,
+    guard: signal,
+  };
   const reading = await readGround(services, client, market, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
@@ -67,11 +76,12 @@ export async function planProtect(
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
   const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
-  const { guards, byHand } = guardPosition(position, view);
+  const { guards, byHand } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
-  if (guard === undefined) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
+  const isGone = guard === undefined || (await mayStillCount(services, entry, guard, entries));
+  if (isGone) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, byHand, market);
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
@@ -83,15 +93,23 @@ export async function planProtect(
 
 const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
 
+/** Whether an order that no reading shows may be followed all the same: there are more followed ones than are read at once. */
+async function mayStillCount(
+  { ledger }: Pick<ExecuteServices, 'ledger'>,
+  { account, signal: { of } }: ProtectEntry,
+  { record, amount }: Guard,
+  entries: readonly Entry[],
+): Promise<boolean> {
+  if (record !== null || !amount.eq(zero) || entries.some(({ signalId }) => signalId === of)) return false;
+  const entry = await ledger.read({ account, signalId: of });
+  return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
+}
+
 /** Whether the balance that no other order holds is enough for an order on spot. */
 function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict): boolean {
   if (free === null || verdict.kind !== 'place') return true;
   const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
   return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
-}
-
-function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
-  return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
 }
 
 function satisfied(note: string): Plan {
@@ -236,12 +254,5 @@ function failedPlan({ entry }: Act, plan: Plan): Plan {
   return {
     verdict: 'ended',
     outcome: { ...outcome, alarm: failedAlarm(entry.signal, plan.denial.message) },
-  };
-}
-
-function failedAlarm(signal: ProtectSignal, reason: string) {
-  return {
-    name: 'protection_failed' as const,
-    message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
   };
 }

@@ -66,7 +66,7 @@ async function readSpotGround(
   query: PositionQuery,
   limits: SendOptions,
 ): Promise<GroundReading> {
-  const unsettled = await findUnsettled(services, query);
+  const unsettled = await findUnsettled(services, query, null);
   if (unsettled !== undefined) {
     const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the balance`;
     return { kind: 'waits', reason, mayPassSoon: false };

@@ -9,7 +9,7 @@ import { between, pick } from '../chance.ts';
 import { awaitProtection, gatherFacts, quieten, type RunStage } from '../end-run.ts';
 import type { Facts } from '../facts.ts';
 import { planAlerts } from '../plan-alerts.ts';
-import { accounts } from '../relay-config.ts';
+import { accounts, exitsOfRun } from '../relay-config.ts';
 import { startKeeper } from '../relay-keeper.ts';
 import { type SentAlert, sendAlert } from '../sender.ts';
 import { keepPricesMoving } from '../weather.ts';
@@ -93,6 +93,7 @@ async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   // The relay makes the folder itself, so that the power can be cut while it does.
   const folder = locateDataFolder(join(disk.path, 'data'));
   const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
+  paper.control.setExits(exitsOfRun);
   paper.control.addFault({ fault: 'delay', probability: 0.3, delayMs: 30 });
   paper.control.addFault({ fault: 'drop_after', probability: 0.03 });
   const power = createPowerSupply(disk, random, mutant);

@@ -16,14 +16,16 @@ const { settings } = parseConfig(shipped);
 const main = settings.accounts['main'] as Account;
 const facts: GreetingFacts = {
   relayUrl: 'http://127.0.0.1:8080',
-  paperUrl: 'http://127.0.0.1:8090',
+  exchangeUrl: 'http://127.0.0.1:8090',
+  pageUrl: 'http://127.0.0.1:8070/#token=page-token',
+  isLive: false,
   dialect: 'live',
   isFrozen: false,
   data: '.relay',
   webhookUrl: 'http://127.0.0.1:18080/signals/main/gsVbzIDBp0HcLwF3Qe2ZkT9xAyNmR4oJ',
   account: main,
+  accounts: [main],
   tickers: settings.tickers,
-  liveAccounts: [],
   regionNotes: [],
   paused: [],
   wasPaperEmptied: false,
@@ -56,7 +58,7 @@ describe('the greeting of a local run', () => {
       { paused: ['main', 'rehearsal'], data: '/home/trader/relay/second' },
     ],
     ['with an emptied paper exchange', { wasPaperEmptied: true, isFrozen: true }],
-    ['with accounts in mode live', { liveAccounts: ['main'] }],
+    ['with accounts in mode live', { accounts: [{ name: 'main', mode: 'live' }] }],
     ['in the written API', { dialect: 'documented' }],
   ] as const)('fits 80 columns %s, so that the URL and each command can be copied', (_, changes) => {
     const lines = stripVTControlCharacters(writeGreeting({ ...facts, ...changes })).split('\n');
@@ -92,7 +94,10 @@ describe('the greeting of a local run', () => {
   });
 
   test('says loudly that an account in mode live trades with play money here', () => {
-    const greeting = stripVTControlCharacters(writeGreeting({ ...facts, liveAccounts: ['main', 'second'] }));
+    const live = { name: 'main', mode: 'live' } as const;
+    const greeting = stripVTControlCharacters(
+      writeGreeting({ ...facts, accounts: [live, { ...live, name: 'second' }] }),
+    );
 
     expect(greeting).toContain(
       '  PAPER           main, second: the mode is "live", but `npm start` trades on\n',

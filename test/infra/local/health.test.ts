@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHealth } from '../../../infra/local/health.ts';
 import { openSqlite } from '../../../lib/base/sqlite.ts';
 import { readVersion } from '../../../lib/host/version.ts';
-import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { readProjectFile } from '../../support/project-files.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -23,7 +25,12 @@ describe('GET /health', () => {
 
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await response.json()).toEqual({ status: 'ok', version: readVersion(), store: 'readable' });
+    expect(await response.json()).toEqual({
+      status: 'ok',
+      trades: 'paper',
+      version: readVersion(),
+      store: 'writable',
+    });
   });
 
   test('works with a query string, and for HEAD without a body', async () => {
@@ -43,19 +50,79 @@ describe('GET /health', () => {
   });
 });
 
-test('a store that cannot be read is reported with 503', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-health-'));
-  const file = openSqlite(join(folder, 'relay.db'));
-  const logHealth = createHealth(createSqliteLedger(file), '1.2.3');
+describe('a store that cannot be written', () => {
+  test('is reported with 503 for as long as alerts get one', async () => {
+    const world = await openWorld({ dialect: 'live' });
+    const ask = async (path: string) => {
+      const response = await fetch(new URL(path, world.webhookUrl));
+      return [response.status, await response.json()] as const;
+    };
+    const other = new DatabaseSync(join(dirname(world.secretsPath), 'relay.db'));
+    const alert = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '1%' };
 
-  const before = await logHealth();
-  file.close();
-  const after = await logHealth();
-  rmSync(folder, { recursive: true });
+    other.exec('BEGIN IMMEDIATE');
+    const refused = await world.post(JSON.stringify({ id: 'unstored', ...alert }));
+    const [failing, unready] = [await ask('/health'), await ask('/ready')];
+    other.exec('ROLLBACK');
+    other.close();
+    const taken = await world.post(JSON.stringify({ id: 'stored', ...alert }));
+    await world.settled('stored');
+    await world.close();
 
-  expect(before.statusCode).toBe(200);
-  expect(after.statusCode).toBe(503);
-  expect(JSON.parse(after.body)).toEqual({ status: 'failing', version: '1.2.3', store: 'unreadable' });
+    expect([refused.status, taken.status]).toEqual([503, 202]);
+    expect(failing).toEqual([
+      503,
+      { status: 'failing', trades: 'paper', version: readVersion(), store: 'unwritable' },
+    ]);
+    expect(unready).toEqual([
+      503,
+      { status: 'not_ready', trades: 'paper', store: 'unwritable', heldAccounts: 0 },
+    ]);
+  });
+
+  test('is found healthy again a second later', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'relay-health-'));
+    const path = join(folder, 'relay.db');
+    const file = openSqlite(path);
+    const clock = createManualClock(1_000_000);
+    const options = { file, version: '1.2.3', clock, trades: 'live', listHeld: () => [] } as const;
+    const health = createHealth(options);
+    const other = new DatabaseSync(path);
+
+    other.exec('BEGIN IMMEDIATE');
+    const whileLocked = await health.respond();
+    other.exec('ROLLBACK');
+    const atOnce = await health.respond();
+    clock.advance(1_000);
+    // The store tries again when the transaction that failed is over.
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+    const later = await health.respond();
+    other.close();
+    file.close();
+    rmSync(folder, { recursive: true });
+
+    expect([whileLocked.statusCode, atOnce.statusCode, later.statusCode]).toEqual([503, 503, 200]);
+  });
+
+  test('makes the relay not ready; so does an account whose signals wait', async () => {
+    const file = openSqlite(':memory:');
+    const held: string[] = [];
+    const options = { file, version: '1', clock: createManualClock(1_000_000), trades: 'live' } as const;
+    const health = createHealth({ ...options, listHeld: () => held });
+
+    const ready = await health.respondReady();
+    held.push('main');
+    const unready = await health.respondReady();
+    file.close();
+
+    expect([ready.statusCode, unready.statusCode]).toEqual([200, 503]);
+    expect(JSON.parse(unready.body)).toEqual({
+      status: 'not_ready',
+      trades: 'live',
+      store: 'writable',
+      heldAccounts: 1,
+    });
+  });
 });
 
 test('the release is that of package.json', () => {

@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../../lib/base/sqlite.ts';
 import { createDataFolder, locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
 
 /** Long enough for any start; a start that spins is ended after it. */
@@ -156,6 +157,23 @@ describe('npm start', () => {
     expect(lines.at(-1)).toBe('ready');
   });
 
+  test('serves the page beside the relay, at an address without its token: this is no terminal', async () => {
+    const lines = await start();
+    const line = lines.find((each) => each.startsWith('  page ')) ?? '';
+    const [, url = ''] =
+      /(http:\/\/127\.0\.0\.1:\d+) {2}\(only a terminal gets its token\)$/.exec(line) ?? [];
+
+    const [page, script, call] = await Promise.all([
+      fetch(url),
+      fetch(`${url}/page.js`),
+      fetch(`${url}/api/about`),
+    ]);
+
+    expect([page.status, script.status, call.status]).toEqual([200, 200, 401]);
+    expect(lines.join('\n')).not.toContain('#token=');
+    expect(lines.at(-1)).toBe('ready');
+  });
+
   test('prints its options and starts nothing for --help', async () => {
     const help = spawn(process.execPath, ['bin/run.cjs', 'infra/local/main.ts', '--help', '--data', data], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -166,6 +184,8 @@ describe('npm start', () => {
     for (const option of [
       '--port <number>',
       '--paper-port <number>',
+      '--page-port <number>',
+      '--no-page',
       '--data <folder>',
       '--dialect <name>',
       '--frozen',
@@ -219,4 +239,19 @@ describe('npm start', () => {
       expect(said).toContain('--data');
     },
   );
+
+  test('refuses a folder that is there and cannot be written', async () => {
+    const { exitCode, said } = await startInVain('/proc');
+
+    expect([exitCode, said]).toEqual([1, expect.stringContaining('"/proc" cannot be written')]);
+  });
+
+  test('shows the token of a webhook to a terminal alone', async () => {
+    const greeting = (await start()).join('\n');
+    const [token = ''] = await createFileSecrets(join(data, 'secrets.json')).webhookTokens('main');
+
+    expect(token).not.toBe('');
+    expect(greeting).not.toContain(token);
+    expect(greeting).toContain(`is printed by \`npx relay webhook --data ${data}\``);
+  });
 });

@@ -1,0 +1,45 @@
+import { isRequestChannel } from '../../lib/notices/channels.ts';
+import type { ChannelName } from '../../lib/notices/notice-settings.ts';
+import { commandFor, type Session } from '../session/session.ts';
+import { formatSecond } from '../show/print.ts';
+import { type Check, fail, pass, warn } from './check.ts';
+
+/** Checks whether somebody is told, and how each channel fares. */
+export async function checkNotices(session: Session): Promise<readonly Check[]> {
+  const { channels } = session.notices.settings;
+  if (channels.length === 0) return [checkUntold(session)];
+  return await Promise.all(channels.map((channel) => checkChannel(session, channel)));
+}
+
+function checkUntold({ settings, notices, locateExchange }: Session): Check {
+  if (notices.toldBesides !== null) return pass('notices', `off; ${notices.toldBesides}`);
+  const live = Object.values(settings.accounts).filter(({ mode }) => mode === 'live');
+  if (live.length === 0 || locateExchange().kind === 'paper') return pass('notices', 'off');
+  return warn(
+    'notices',
+    `NOBODY is told of fills, refusals and alarms, and ${live.map(({ name }) => name).join(', ')} trades live`,
+    'Name a channel in notices.channels of relay.config.ts, then run `npx relay notify set`.',
+  );
+}
+
+async function checkChannel(session: Session, channel: ChannelName): Promise<Check> {
+  const { notices, target } = session;
+  const name = `notices: ${channel}`;
+  if (!isRequestChannel(channel) && target.kind === 'local')
+    return warn(name, 'a relay on one machine sends no e-mail', 'Take it out of notices.channels.');
+  if (isRequestChannel(channel) && (await notices.readWays())[channel] === undefined)
+    return fail(
+      name,
+      'nobody has said how it is reached',
+      `Run \`${commandFor(target, `notify set ${channel}`)}\`.`,
+    );
+  const state = await notices.readState(channel);
+  if (state !== null && state.failures > 0)
+    return fail(
+      name,
+      `the last ${state.failures} requests failed: ${state.failure ?? 'unknown'}`,
+      `Correct it with \`${commandFor(target, `notify set ${channel}`)}\`; nothing is lost meanwhile.`,
+    );
+  const sentAtMs = state?.sentAtMs ?? null;
+  return pass(name, sentAtMs === null ? 'nothing told yet' : `last told ${formatSecond(sentAtMs)} UTC`);
+}

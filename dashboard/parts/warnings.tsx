@@ -1,0 +1,49 @@
+import { read } from '../calls.ts';
+import type { Attention } from '../documents.ts';
+import { about, doneCount } from '../state.ts';
+import { useReading } from '../use-reading.ts';
+import { showAge, showTime } from '../words.ts';
+import { Link } from './basics.tsx';
+
+/** What must not be overlooked, above every view. */
+export function Warnings() {
+  const { document: shown } = useReading(
+    (signal) => read<Attention>('/api/attention', {}, signal),
+    String(doneCount.value),
+    about.value?.refreshMs ?? 2_000,
+    { keeps: true },
+  );
+  const { unknown: open, pauses } = shown ?? { unknown: [], pauses: [] };
+  const [first] = open;
+  if (open.length === 0 && pauses.length === 0) return null;
+  return (
+    <div class="warnings">
+      {first !== undefined && (
+        <p class="note alarm" role="alert">
+          <strong>
+            {open.length === 1
+              ? 'The outcome of one signal is unknown'
+              : `The outcome of ${open.length} signals is unknown`}
+          </strong>
+          : it was sent, and the answer was lost ({showAge(first.updatedAtMs)}). The relay looks it up.{' '}
+          {open.slice(0, 5).map(({ account, signalId, market }) => (
+            <Link
+              key={account + signalId}
+              class="button"
+              href={`/signals/${account}/${encodeURIComponent(signalId)}`}
+            >
+              Settle {signalId.slice(0, 12)} in {market}
+            </Link>
+          ))}
+        </p>
+      )}
+      {pauses.map(({ account, sinceMs, reason, kind }) => (
+        <p key={account} class="note waiting">
+          <strong>{account} is paused</strong> since {showTime(sinceMs)}:{' '}
+          {kind === 'everything' ? 'no order goes out' : 'nothing opens or enlarges a position'} ({reason}).{' '}
+          <Link href="/health">Resume</Link>
+        </p>
+      ))}
+    </div>
+  );
+}

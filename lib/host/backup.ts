@@ -1,0 +1,159 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
+import { RelayError } from '../base/errors.ts';
+import { createForOwner, openSqlite } from '../base/sqlite.ts';
+import { createSqliteLedger } from '../ledger/sqlite-ledger.ts';
+import type { DataFolder } from './data-folder.ts';
+import { checkFileSecrets } from './file-secrets.ts';
+import { flushFolder } from './flush-folder.ts';
+import { openLock } from './hold-lock.ts';
+import { hasTable, openReadOnly } from './open-read-only.ts';
+import { replaceFile } from './replace-file.ts';
+
+export interface Backup {
+  /** Everything that was acknowledged before this time is in it. */
+  readonly untilMs: number;
+  readonly signals: number;
+  readonly withSecrets: boolean;
+}
+
+/** Copies all pages in one step, under one reading: other writers go on, and the copy is of one moment. */
+const allPages = 2 ** 31 - 1;
+
+/**
+ * Writes the ledger and the snapshots of a folder to one file, while its relay runs. The file appears only when it is whole,
+ * checked, and on the disk; only its owner can read it.
+ *
+ * @param path of a file that is not there yet
+ * @throws RelayError `store_unavailable`; nothing is left at the path then
+ */
+export async function backUpFolder(
+  folder: DataFolder,
+  path: string,
+  { withSecrets, clock }: { readonly withSecrets: boolean; readonly clock: Clock },
+): Promise<Backup> {
+  if (existsSync(path)) throw fail(`"${path}" exists already: name a new file`);
+  const unfinished = `${path}.new`;
+  try {
+    rmSync(unfinished, { force: true });
+    createForOwner(unfinished);
+    const untilMs = clock.nowMs();
+    await copyDatabase(folder.databasePath, unfinished);
+    const signals = finishCopy(unfinished, withSecrets ? readFileSync(folder.secretsPath, 'utf8') : null);
+    flush(unfinished);
+    renameSync(unfinished, path);
+    flushFolder(dirname(resolve(path)));
+    return { untilMs, signals, withSecrets };
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error instanceof RelayError ? error : fail(`the backup failed: ${describeError(error)}`, error);
+  }
+}
+
+async function copyDatabase(from: string, to: string): Promise<void> {
+  using source = new DatabaseSync(from, { readOnly: true });
+  await backup(source, to, { rate: allPages });
+}
+
+/** @returns how many signals are in it */
+function finishCopy(path: string, secrets: string | null): number {
+  using copy = new DatabaseSync(path);
+  // Without the write-ahead log it is one file, whoever opens it.
+  copy.exec('PRAGMA journal_mode = DELETE');
+  const { quick_check: verdict } = copy.prepare('PRAGMA quick_check').get() ?? {};
+  if (verdict !== 'ok') throw fail(`the copy is damaged: ${String(verdict)}`);
+  if (!hasTable(copy, 'entries')) throw fail('the folder has no ledger');
+  if (secrets !== null) {
+    copy.exec('CREATE TABLE backup_secrets (text TEXT NOT NULL) STRICT');
+    copy.prepare('INSERT INTO backup_secrets VALUES (?)').run(secrets);
+  }
+  return Number(copy.prepare('SELECT count(*) AS signals FROM entries').get()?.['signals']);
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Puts a backup into a folder that has no ledger, and pauses every account of it: what happened since the backup is not in
+ * it, so nothing may be sent before its owner has compared it with the exchange.
+ *
+ * @throws RelayError `store_unavailable`, `folder_in_use`; the folder is unchanged then
+ */
+export async function restoreFolder(
+  folder: DataFolder,
+  path: string,
+  { accounts, clock }: { readonly accounts: readonly string[]; readonly clock: Clock },
+): Promise<{ readonly signals: number; readonly withSecrets: boolean }> {
+  for (const file of [folder.databasePath, folder.paperPath])
+    if (existsSync(file))
+      throw fail(`"${file}" is there: move the folder away first, or name another with --data`);
+  using _lock = takeLock(folder);
+  const unfinished = `${folder.databasePath}.new`;
+  try {
+    rmSync(unfinished, { force: true });
+    const secrets = readSecrets(path);
+    if (secrets !== null && existsSync(folder.secretsPath))
+      throw fail(`"${folder.secretsPath}" is there, and the backup has secrets too: move one of them away`);
+    createForOwner(unfinished);
+    using source = openReadOnly(path);
+    await backup(source, unfinished, { rate: allPages });
+    const signals = await pauseAll(unfinished, accounts, clock.nowMs());
+    flush(unfinished);
+    if (secrets !== null) replaceFile(folder.secretsPath, secrets);
+    checkFileSecrets(folder.secretsPath);
+    renameSync(unfinished, folder.databasePath);
+    flushFolder(folder.path);
+    return { signals, withSecrets: secrets !== null };
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error instanceof RelayError ? error : fail(`the restore failed: ${describeError(error)}`, error);
+  }
+}
+
+function takeLock({ lockPath, path }: DataFolder): Disposable {
+  try {
+    const lock = openLock(lockPath, 0);
+    return { [Symbol.dispose]: () => lock.close() };
+  } catch (error) {
+    throw new RelayError('folder_in_use', `a relay uses ${path}`, { cause: error });
+  }
+}
+
+/** Null when the backup has none. */
+function readSecrets(path: string): string | null {
+  if (!existsSync(path)) throw fail(`there is no file "${path}"`);
+  using source = openReadOnly(path);
+  if (!hasTable(source, 'entries')) throw fail(`"${path}" is no backup of a relay`);
+  if (!hasTable(source, 'backup_secrets')) return null;
+  return String(source.prepare('SELECT text FROM backup_secrets').get()?.['text']);
+}
+
+/** @returns how many signals are in it */
+async function pauseAll(path: string, accounts: readonly string[], sinceMs: number): Promise<number> {
+  const file = openSqlite(path);
+  try {
+    file.database.exec('DROP TABLE IF EXISTS backup_secrets; VACUUM;');
+    const ledger = createSqliteLedger(file);
+    for (const account of accounts)
+      await ledger.writePause(account, { sinceMs, reason: restoredReason, kind: 'everything' });
+    return Number(file.database.prepare('SELECT count(*) AS signals FROM entries').get()?.['signals']);
+  } finally {
+    file.close();
+  }
+}
+
+const restoredReason =
+  'restored from a backup: compare `relay orders` and `relay positions` with the ledger, then resume';
+
+function fail(message: string, cause?: unknown): RelayError {
+  return new RelayError('store_unavailable', message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../base/clock.ts';
+import { RelayError } from '../base/errors.ts';
+import type { LedgerChange } from '../ledger/ledger-change.ts';
+import type { Sent } from './channel.ts';
+import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
+import { type GatherRules, gather } from './gather.ts';
+import type { NoticeMessage } from './notice-message.ts';
+import type { ChannelName, NoticeSettings } from './notice-settings.ts';
+import { tellChange } from './tell-change.ts';
+
+/** A channel that is set up: what it can tell in one request, and how. */
+export interface OpenChannel {
+  fits(message: NoticeMessage): boolean;
+  send(message: NoticeMessage): Promise<Sent>;
+}
+
+export interface ChannelServices {
+  readonly clock: Clock;
+  readonly settings: NoticeSettings;
+}
+
+export interface ToldPart {
+  /** The state to be stored. */
+  readonly state: ChannelState;
+  /** How many of the changes were told or passed over, from the first on; none when the request failed. */
+  readonly count: number;
+}
+
+/**
+ * Tells the first of these changes, as many as one message can tell, by one request at most.
+ *
+ * @param changes in their order; null for one that can no longer be read
+ */
+export async function tellOnce(
+  channel: OpenChannel,
+  state: ChannelState,
+  changes: readonly (LedgerChange | null)[],
+  { clock, settings }: ChannelServices,
+): Promise<ToldPart> {
+  const nowMs = clock.nowMs();
+  const rules: GatherRules = {
+    settings,
+    nowMs,
+    isTold: (key) => isToldIn(state, key, nowMs),
+    fits: (message) => channel.fits(message),
+  };
+  const news = changes.map((change) => (change === null ? [] : tellChange(change)));
+  const { message, count } = gather(news, rules);
+  if (message === null) return { state, count };
+  const sent = await channel.send(message);
+  const afterMs = clock.nowMs();
+  if (sent.kind === 'sent') {
+    const keys = message.news.map(({ key }) => key);
+    return { state: afterSending(state, keys, afterMs), count };
+  }
+  const waitMs = sent.kind === 'wait' ? sent.forMs : null;
+  return { state: afterFailure(state, sent.reason, waitMs, afterMs), count: 0 };
+}
+
+/** A channel of which nobody has said how it is reached fails at each request, with the reason. */
+export async function openChannelSafely(
+  { openChannel }: { openChannel(name: ChannelName): Promise<OpenChannel> },
+  name: ChannelName,
+): Promise<OpenChannel> {
+  try {
+    return await openChannel(name);
+  } catch (error) {
+    if (!(error instanceof RelayError) || error.code !== 'secrets_missing') throw error;
+    const reason = error.message;
+    return { fits: () => true, send: async () => ({ kind: 'failed', reason }) };
+  }
+}

@@ -1,0 +1,28 @@
+import { zero } from '../base/decimal.ts';
+import { isOrderEnd } from '../model/order.ts';
+import { stopAt } from './rehearsal-book.ts';
+import { sendOrder } from './send-order.ts';
+import { farPrice, noPrices, readPrices, smallestAmount, type TrialStep } from './stage.ts';
+
+export const farIoc: TrialStep = {
+  name: '3',
+  title: 'send an "immediate or cancel" limit order far below the price',
+  async run(stage) {
+    const prices = await readPrices(stage);
+    if (prices === null) return stopAt(noPrices);
+    const price = farPrice(prices, stage.market);
+    const amount = smallestAmount(price, stage.market);
+    const type = stage.ground === 'spot' ? 'spot_limit' : 'limit';
+    const sent = await sendOrder(stage, '3', { type, side: 'buy', amount, price, ioc: true });
+    if (sent.kind === 'unclear') return stopAt(`an "immediate or cancel" order: ${sent.text}`);
+    if (sent.kind === 'refused')
+      return sent.fields.includes('ioc')
+        ? { passed: true, found: { ioc: 'refused', answer: sent.text } }
+        : stopAt(`an "immediate or cancel" order: ${sent.text}`);
+    const { status, filled, endReason } = sent.order;
+    if (filled.gt(zero)) return stopAt('a buy far below the price has filled');
+    if (!isOrderEnd(status))
+      return stopAt('an "immediate or cancel" order that filled nothing is open: the flag has no effect');
+    return { passed: true, found: { ioc: 'taken', endsAs: endReason ?? status } };
+  },
+};

@@ -1,0 +1,152 @@
+import type { TrialAnswers } from '../account/rehearsed.ts';
+import {
+  ceilToStep,
+  type Decimal,
+  floorToStep,
+  formatDecimal,
+  one,
+  parseDecimal,
+  zero,
+} from '../base/decimal.ts';
+import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { listPositionsIn } from '../exchange/list-positions.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import type { Order, Side } from '../model/order.ts';
+import { cleanUp } from './clean-up.ts';
+import { isExitOf } from './clear-exits.ts';
+import { stopAt } from './rehearsal-book.ts';
+import { type AskedOrder, sendOrder } from './send-order.ts';
+import {
+  askUntilSeen,
+  noPrices,
+  type Prices,
+  readPrices,
+  type Stage,
+  smallestAmount,
+  type TrialStep,
+} from './stage.ts';
+
+/** How far the exits lie from the price: no trade of the next seconds should reach them. */
+const exitRate = parseDecimal('0.05');
+
+/** The smallest guarded entry on margin or futures, long and then short. */
+export const guardedEntry: TrialStep = {
+  name: '6',
+  title: 'open the smallest position with a stop-loss and a take-profit and close it, long and then short',
+  async run(stage) {
+    const before = await findStrange(stage);
+    if (before !== null) return stopAt(before);
+    const long = await tryEntry(stage, 'buy');
+    if ('reason' in long) return stopAt(long.reason);
+    const left = await cleanUp(stage);
+    if (left !== null) return stopAt(`${left} is left`);
+    const short = await tryEntry(stage, 'sell');
+    if ('reason' in short) return stopAt(short.reason);
+    if (short.position.amount.gt(zero) && short.position.positionSide === 'BOTH')
+      return stopAt(
+        'the list of positions shows a short position with an amount above zero, like a long one',
+      );
+    return {
+      passed: true,
+      found: {
+        ...long.found,
+        shortSign: short.position.positionSide === 'BOTH' ? 'negative' : 'by its side',
+      },
+    };
+  },
+};
+
+/** What stands in the market before, so that nobody could say whose a position or an exit is. */
+async function findStrange({ client, clock, market, limits }: Stage): Promise<string | null> {
+  const positions = await listPositionsIn(client, market.name, clock.nowMs(), limits);
+  if (positions.length > 0)
+    return `there is a position in ${market.name}: close it, or rehearse in another market`;
+  const open = await listOpenOrders(client, market.name, limits);
+  if (open.orders.length > 0 || !open.isWhole)
+    return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
+  return null;
+}
+
+interface Entered {
+  readonly found: TrialAnswers;
+  readonly position: OpenPosition;
+}
+
+async function tryEntry(stage: Stage, side: Side): Promise<Entered | { readonly reason: string }> {
+  const prices = await readPrices(stage);
+  if (prices === null) return { reason: noPrices };
+  const asked = entryAt(stage, prices, side);
+  const sent = await sendOrder(stage, '6', asked);
+  const name = side === 'buy' ? 'long' : 'short';
+  if (sent.kind !== 'placed') return { reason: `the ${name} entry: ${sent.text}` };
+  if (sent.order.filled.eq(zero)) return { reason: `the ${name} entry has filled nothing; try again` };
+  const position = await askUntilSeen(stage, () => readPosition(stage));
+  if (position === null) return { reason: `the list of positions does not show the ${name} position` };
+  const exits = await waitForExits(stage, 2);
+  const shown = await readPosition(stage);
+  return { found: describeExits(exits, shown, position.afterMs), position: position.value };
+}
+
+async function readPosition({ client, clock, market, limits }: Stage): Promise<OpenPosition | null> {
+  return (await listPositionsIn(client, market.name, clock.nowMs(), limits))[0] ?? null;
+}
+
+/** The exits that are listed, and when the last of them came. Fewer than wanted: the time was up. */
+async function waitForExits(stage: Stage, count: number) {
+  const all = await askUntilSeen(stage, async () => {
+    const exits = await listExits(stage);
+    return exits.length >= count ? exits : null;
+  });
+  return all ?? { value: await listExits(stage), afterMs: 0 };
+}
+
+async function listExits({ client, market, limits, book }: Stage): Promise<readonly Order[]> {
+  const { orders } = await listOpenOrders(client, market.name, limits);
+  return orders.filter((order) => isExitOf(order, book.notes.sent));
+}
+
+/** As the relay sends a market order with a bound, unless the exchange refuses "immediate or cancel". */
+function entryAt({ market, book, slippageRate }: Stage, { ask, bid }: Prices, side: Side): AskedOrder {
+  const { priceStep } = market;
+  const isBuy = side === 'buy';
+  const at = (rate: Decimal) => floorToStep((isBuy ? ask : bid).times(rate), priceStep);
+  const [below, above] = [at(one.minus(exitRate)), at(one.plus(exitRate))];
+  const shared = {
+    side,
+    amount: smallestAmount(below, market),
+    stopLoss: isBuy ? below : above,
+    takeProfit: isBuy ? above : below,
+  };
+  if (book.notes.rehearsed['3']?.found['ioc'] === 'refused') return { type: 'market', ...shared };
+  const price = isBuy
+    ? at(one.plus(slippageRate))
+    : ceilToStep(bid.times(one.minus(slippageRate)), priceStep);
+  return { type: 'limit', ...shared, price, ioc: true };
+}
+
+function describeExits(
+  { value: exits, afterMs }: { readonly value: readonly Order[]; readonly afterMs: number },
+  position: OpenPosition | null,
+  positionAfterMs: number,
+): TrialAnswers {
+  const stop = exits.find(({ activationPrice }) => activationPrice !== undefined);
+  const target = exits.find(({ activationPrice }) => activationPrice === undefined);
+  const attached = position?.tpsl ?? null;
+  return {
+    positionAfterMs,
+    exits: exits.length === 0 ? 'none' : stop === undefined || target === undefined ? 'incomplete' : 'made',
+    ...(exits.length === 0 ? {} : { exitsAfterMs: afterMs, exitOrders: exits.length }),
+    ...(stop === undefined ? {} : describeExit('stop', stop)),
+    ...(target === undefined ? {} : describeExit('target', target)),
+    attachedToPosition:
+      attached !== null && [attached.stopLossId, attached.takeProfitId].some((id) => id !== null),
+  };
+}
+
+function describeExit(name: 'stop' | 'target', { type, amount, reduceOnly }: Order): TrialAnswers {
+  return {
+    [`${name}Type`]: type,
+    [`${name}Amount`]: formatDecimal(amount),
+    [`${name}ReduceOnly`]: reduceOnly ?? 'not told',
+  };
+}

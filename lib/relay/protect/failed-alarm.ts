@@ -1,0 +1,33 @@
+import type { Alarm } from '../../base/alarms.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
+import type { Denial } from '../../model/outcome.ts';
+import type { ProtectSignal } from '../../model/signal.ts';
+import { describeGuard } from '../../protection/wanted.ts';
+
+/** A stop-loss or take-profit that should be placed, and is not. */
+export function failedAlarm(signal: ProtectSignal, reason: string): Alarm {
+  return {
+    name: 'protection_failed',
+    message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
+  };
+}
+
+export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
+  return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
+}
+
+/** Tells that a pause stops what should protect a position: of each stop-loss and take-profit once in each pause. */
+export async function tellPaused(
+  services: TellServices,
+  { account, signalId }: Entry,
+  signal: ProtectSignal,
+  { actual, message }: Denial,
+): Promise<void> {
+  await createTeller(services).tell(account, {
+    key: `${actual}: ${describeGuard(signal)}`,
+    alarm: failedAlarm(signal, message),
+    facts: { signalId },
+    everyMs: null,
+  });
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../lib/base/clock.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
+import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
+import { claimLiveFolder, readFolderKind } from '../../lib/host/folder-kind.ts';
+import { openLock } from '../../lib/host/hold-lock.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+
+const clock = systemClock;
+const exchange = 'https://whitebit.com';
+
+describe('a backup', () => {
+  let place: string;
+  let folder: DataFolder;
+  let other: DataFolder;
+  let path: string;
+  beforeEach(async () => {
+    place = mkdtempSync(join(tmpdir(), 'relay-backup-'));
+    folder = createDataFolder(join(place, 'first'));
+    other = createDataFolder(join(place, 'second'));
+    path = join(place, 'backup.db');
+    claimLiveFolder(folder, exchange);
+    completeFileSecrets(folder.secretsPath, ['main'], () => ({ apiKey: 'key-of-main', apiSecret: 'secret' }));
+    const file = openSqlite(folder.databasePath);
+    await createSqliteLedger(file).refuse({
+      account: 'main',
+      signalId: 'refused-1',
+      fingerprint: 'f',
+      step: { status: 'invalid', atMs: 1, note: 'no' },
+    });
+    file.close();
+  });
+  afterEach(() => rmSync(place, { recursive: true }));
+
+  async function readPause(of: DataFolder) {
+    const file = openSqlite(of.databasePath);
+    const pause = await createSqliteLedger(file).readPause('main');
+    file.close();
+    return pause;
+  }
+
+  const make = (withSecrets = false) => backUpFolder(folder, path, { withSecrets, clock });
+  const restore = () => restoreFolder(other, path, { accounts: ['main'], clock });
+
+  test('is one file that only its owner can read, without keys and tokens', async () => {
+    expect(await make()).toMatchObject({ signals: 1, withSecrets: false });
+
+    expect(readdirSync(place).toSorted()).toEqual(['backup.db', 'first', 'second']);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, 'latin1')).not.toContain('key-of-main');
+  });
+
+  test('is restored as what it was, and sends nothing before its owner has looked', async () => {
+    await make();
+
+    expect(await restore()).toEqual({ signals: 1, withSecrets: false });
+
+    expect(readFolderKind(other)).toEqual({ kind: 'live', exchange });
+    expect(await readPause(other)).toMatchObject({
+      kind: 'everything',
+      reason: expect.stringContaining('restored from a backup'),
+    });
+    expect(await readPause(folder)).toBeNull();
+    expect(readdirSync(other.path).toSorted()).toEqual(['lock.db', 'relay.db']);
+  });
+
+  test('has the secrets if they are asked for; the restored ledger does not', async () => {
+    await make(true);
+    await restore();
+
+    expect(readFileSync(other.secretsPath, 'utf8')).toBe(readFileSync(folder.secretsPath, 'utf8'));
+    expect(statSync(other.secretsPath).mode & 0o777).toBe(0o600);
+    expect(readFileSync(other.databasePath, 'latin1')).not.toContain('key-of-main');
+  });
+
+  test('replaces no file and no ledger, and is not restored under a running relay', async () => {
+    await make();
+
+    await expect(make()).rejects.toThrow('exists already');
+    await expect(restoreFolder(folder, path, { accounts: [], clock })).rejects.toThrow('is there: move');
+    const lock = openLock(other.lockPath, 0);
+    await expect(restore()).rejects.toMatchObject({ code: 'folder_in_use' });
+    lock.close();
+  });
+
+  test('is nothing but a backup', async () => {
+    await expect(restore()).rejects.toThrow('there is no file');
+    writeFileSync(path, 'a letter');
+    await expect(restore()).rejects.toMatchObject({ code: 'store_unavailable' });
+
+    expect(readdirSync(other.path)).toEqual(['lock.db']);
+  });
+});

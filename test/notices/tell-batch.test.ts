@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport } from '../../lib/base/wire.ts';
+import type { LedgerChange } from '../../lib/ledger/ledger-change.ts';
+import type { ChannelState } from '../../lib/notices/channel-state.ts';
+import { type ChannelName, defaultLevels } from '../../lib/notices/notice-settings.ts';
+import { openRequestChannel } from '../../lib/notices/request-channel.ts';
+import { type BatchChange, tellBatch } from '../../lib/notices/tell-batch.ts';
+import { createListeningLog, type ListeningLog } from '../support/listening-log.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { type StandIn, startStandIn } from './stand-in.ts';
+
+const startMs = Date.UTC(2026, 10, 24, 12);
+let standIn: StandIn;
+let transport: Transport;
+let clock: ManualClock;
+let log: ListeningLog;
+let stored: Map<ChannelName, ChannelState>;
+beforeEach(async () => {
+  standIn = await startStandIn();
+  transport = createTransport();
+  clock = createManualClock(startMs);
+  log = createListeningLog();
+  stored = new Map();
+});
+afterEach(async () => {
+  transport.close();
+  await standIn.close();
+});
+
+function alarm(id: string, madeAtMs = startMs): BatchChange {
+  const change: LedgerChange = {
+    kind: 'alarm',
+    id,
+    account: 'main',
+    atMs: madeAtMs,
+    name: 'unknown_word',
+    message: `a word: ${id}`,
+    facts: { account: 'main', word: id },
+  };
+  return { change, madeAtMs };
+}
+
+/** As a function that is called anew each time. */
+function tell(changes: readonly BatchChange[], channels: readonly ChannelName[] = ['telegram', 'slack']) {
+  const settings = {
+    channels,
+    levels: defaultLevels,
+    accounts: {},
+    heartbeatAt: '08:00',
+    timeZone: 'Etc/UTC',
+  };
+  const states = {
+    read: async (name: ChannelName) => stored.get(name) ?? null,
+    write: async (name: ChannelName, state: ChannelState) => void stored.set(name, state),
+  };
+  const openChannel = async (name: ChannelName) =>
+    openRequestChannel(name as 'slack', standIn.ways, { transport, clock });
+  return tellBatch({ settings, states, openChannel, clock, log: log.log }, changes, clock.nowMs() + 40_000);
+}
+
+test('changes that are delivered again are told once', async () => {
+  await tell([alarm('a'), alarm('b')]);
+  await tell([alarm('a'), alarm('b'), alarm('c')]);
+
+  expect(standIn.shown.slack.map(({ text }) => text.match(/a word: \w/g))).toEqual([
+    ['a word: a', 'a word: b'],
+    ['a word: c'],
+  ]);
+});
+
+test('a service that asks to wait is waited for, and its changes are told in the same run', async () => {
+  standIn.replies.push({ status: 429, headers: { 'retry-after': '7' } });
+  await tell([alarm('a')], ['slack']);
+
+  expect(clock.sleptMs).toEqual([7_000]);
+  expect(standIn.shown.slack).toHaveLength(1);
+});
+
+test('a wait that is longer than the run has them delivered again, and is heeded by the next run', async () => {
+  standIn.replies.push({ status: 429, headers: { 'retry-after': '120' } });
+  await expect(tell([alarm('a')], ['slack'])).rejects.toThrow('notices were not told by slack');
+  await expect(tell([alarm('a')], ['slack'])).rejects.toThrow('notices were not told by slack');
+  expect(standIn.requestCount()).toBe(1);
+
+  clock.advance(100_000);
+  await tell([alarm('a')], ['slack']);
+  expect(standIn.shown.slack).toHaveLength(1);
+});
+
+test('a channel that fails has nothing told twice by another one', async () => {
+  const { slack, ...others } = standIn.ways;
+  const broken = { ...others, slack: { url: `${standIn.url}/services/gone` } };
+  expect(slack).toBeDefined();
+  Object.assign(standIn, { ways: broken });
+  await expect(tell([alarm('a')])).rejects.toThrow('notices were not told by slack');
+  await expect(tell([alarm('a')])).rejects.toThrow('notices were not told by slack');
+
+  expect(standIn.shown.telegram).toHaveLength(1);
+  expect(log.lines.map(({ facts }) => facts['reason'])).toEqual(['it answered HTTP 404']);
+});
+
+test('a channel that has failed for five minutes holds up no other one, and that is logged', async () => {
+  Object.assign(standIn, { ways: { ...standIn.ways, slack: { url: `${standIn.url}/services/gone` } } });
+  await tell([alarm('a', startMs - 400_000)]);
+
+  expect(standIn.shown.telegram).toHaveLength(1);
+  expect(log.lines.map(({ level, message }) => [level, message]).at(-1)).toEqual([
+    'error',
+    'a channel is passed over: others have told these notices',
+  ]);
+});
+
+test('while no channel tells, nothing is passed over', async () => {
+  Object.assign(standIn, { ways: {} });
+  await expect(tell([alarm('a', startMs - 4_000_000)])).rejects.toThrow(
+    'notices were not told by telegram, slack',
+  );
+});

@@ -1,0 +1,122 @@
+import { expect, test } from '@jest/globals';
+import type { LogFacts } from '../../lib/base/log.ts';
+import type { AlarmChange } from '../../lib/ledger/ledger-change.ts';
+import { gather } from '../../lib/notices/gather.ts';
+import { createNews, type News } from '../../lib/notices/news.ts';
+import { defaultLevels, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
+import { tellChange } from '../../lib/notices/tell-change.ts';
+
+const nowMs = Date.UTC(2026, 10, 24, 12);
+const settings: NoticeSettings = {
+  channels: ['slack'],
+  levels: defaultLevels,
+  accounts: { quiet: { alarm: 'off', filled: 'silent' } },
+  heartbeatAt: '08:00',
+  timeZone: 'Etc/UTC',
+};
+
+function alarm(name: string, facts: LogFacts, message = 'something'): AlarmChange {
+  return {
+    kind: 'alarm',
+    id: '1',
+    account: 'main',
+    atMs: nowMs,
+    name,
+    message,
+    facts: { account: 'main', ...facts },
+  };
+}
+
+const keyOf = (change: AlarmChange) => tellChange(change)[0]?.key;
+
+test.each([
+  ['another message', alarm('unknown_word', {}, 'one'), alarm('unknown_word', {}, 'two')],
+  [
+    'another signal',
+    alarm('trigger_unexpected', { signalId: 'a' }),
+    alarm('trigger_unexpected', { signalId: 'b' }),
+  ],
+  [
+    'a fact that nobody thought of',
+    alarm('alert_repeated', { firstSignalId: 'a' }),
+    alarm('alert_repeated', { firstSignalId: 'b' }),
+  ],
+  [
+    'another order whose outcome is unknown',
+    alarm('outcome_unknown', { signalId: 'a' }),
+    alarm('outcome_unknown', { signalId: 'b' }),
+  ],
+])('an alarm with %s is other news', (_, one, other) => {
+  expect(keyOf(one)).not.toBe(keyOf(other));
+});
+
+test('an alarm that is raised again with other figures is the same news', () => {
+  expect(keyOf(alarm('signals_waiting', { signals: 2, note: 'x' }))).toBe(
+    keyOf(alarm('signals_waiting', { signals: 3, note: 'y' })),
+  );
+});
+
+test.each([
+  ['outcome_unknown', 'unknown'],
+  ['position_unprotected', 'protection'],
+  ['daily_loss', 'limit'],
+  ['position_in_danger', 'alarm'],
+  ['a_name_of_another_release', 'alarm'],
+])('the alarm %s is told as %s', (name, category) => {
+  expect(tellChange(alarm(name, {}))).toMatchObject([{ category, isSingle: true }]);
+});
+
+test('a notice holds no line breaks, and nothing that turns the direction of writing', () => {
+  const [news] = tellChange(alarm('unknown_word', { word: 'a\n\u202eb' }, 'x\r\ny\u0000'));
+  expect(news).toMatchObject({ headline: 'ALARM: x y', detail: 'word: a b' });
+});
+
+test('an account sets its own levels', () => {
+  expect([
+    levelOf(settings, 'quiet', 'alarm'),
+    levelOf(settings, 'main', 'alarm'),
+    levelOf(settings, null, 'alarm'),
+  ]).toEqual(['off', 'on', 'on']);
+});
+
+function news(changes: Partial<News>): News {
+  return createNews({
+    key: JSON.stringify(changes),
+    category: 'filled',
+    account: 'main',
+    atMs: nowMs,
+    headline: 'bought',
+    detail: '',
+    isSingle: false,
+    ...changes,
+  });
+}
+
+const rules = { settings, nowMs, isTold: () => false, fits: () => true };
+
+test('what stands by itself is never left out: where it does not fit, the rest waits', () => {
+  const alarms = [1, 2, 3].map((index) => [
+    news({ category: 'alarm', headline: `alarm ${index}`, isSingle: true }),
+  ]);
+  const gathered = gather(alarms, { ...rules, fits: ({ news: told }) => told.length <= 2 });
+
+  expect(gathered.count).toBe(2);
+  expect(gathered.message?.lines).toEqual(['main · alarm 1', 'main · alarm 2']);
+});
+
+test('a first notice is told even if it does not fit, so that it cannot block the others', () => {
+  expect(gather([[news({ isSingle: true })]], { ...rules, fits: () => false })).toMatchObject({ count: 1 });
+});
+
+test('fills of more than a day ago are not told, alarms are', () => {
+  const atMs = nowMs - 90_000_000;
+  const gathered = gather([[news({ atMs })], [news({ atMs, category: 'alarm', isSingle: true })]], rules);
+  expect(gathered).toMatchObject({ count: 2, message: { title: 'main · bought (at 2026-11-23 11:00 UTC)' } });
+});
+
+test('a message is silent only if all of it is', () => {
+  const silent = news({ category: 'placed' });
+  expect(gather([[silent]], rules).message?.isSilent).toBe(true);
+  expect(gather([[silent], [news({})]], rules).message?.isSilent).toBe(false);
+  expect(gather([[silent], [news({ account: 'quiet' })]], rules).message?.isSilent).toBe(true);
+});
