@@ -65,7 +65,7 @@ function judgeTarget(facts: Facts, viewOf: ViewOf, entry: TargetEntry): CarriedO
     equitiesRead(facts.history, entry.account, last),
   );
   if (readAtMs === null || wanted === null) return null;
-  const isOfNoTarget = (change: PositionChange) => isByOthers(change) || isByStopLoss(facts, change);
+  const isOfNoTarget = (change: PositionChange) => isByOthers(change) || isByExit(facts, change);
   if (truth.changes.some((change) => isOfNoTarget(change) && change.atMs > readAtMs - settledMs)) return null;
   const position = truth.at(Number.POSITIVE_INFINITY);
   const tolerance = leastTrade(entry.signal.market);
@@ -76,12 +76,13 @@ function judgeTarget(facts: Facts, viewOf: ViewOf, entry: TargetEntry): CarriedO
 
 /**
  * What the relay places for a stop-loss whose price has been passed fills at once, beyond that price, and ends the position
- * as the stop-loss that the exchange made would have.
+ * as the stop-loss that the exchange made would have. So does a take-profit, at its limit price or a better one.
  */
-function isByStopLoss({ entries, exchange }: Facts, { order }: PositionChange): boolean {
+function isByExit({ entries, exchange }: Facts, { order }: PositionChange): boolean {
   const { account, clientOrderId, side, filled, filledNotional } = order;
   const own = entries.find((entry) => entry.account === account && entry.clientOrderId === clientOrderId);
-  if (own?.signal?.action !== 'protect' || own.signal.role !== 'stop_loss') return false;
+  if (own?.signal?.action !== 'protect') return false;
+  if (own.signal.role === 'take_profit') return order.price !== null;
   const { of } = own.signal;
   const source = entries.find((entry) => entry.account === account && entry.signalId === of);
   // Where it has moved to, or what an alert made it, is no price of the order.
