@@ -25,6 +25,8 @@ export interface Guard extends WantedGuard {
   readonly doubt: 'unlisted' | 'awaited' | 'paired' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
+  /** What else there is of the position, in base units: an order that is too large would take from that. */
+  readonly beside: Decimal;
 }
 
 /** Whether there is nothing of what the exchange should have made of an order: then it matters how long that may take. */
@@ -81,7 +83,7 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, view };
+  const known = { records, view, whole: position.amount.abs() };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
@@ -138,9 +140,11 @@ export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>
 interface Known {
   readonly records: readonly OrderRecord[];
   readonly view: GuardView;
+  /** The position, in base units. */
+  readonly whole: Decimal;
 }
 
-function besideStanding(wanted: WantedGuard, { records, view }: Known): Guard {
+function besideStanding(wanted: WantedGuard, { records, view, whole }: Known): Guard {
   const own = cancelledBySelf(view);
   const known = knownExits(wanted, records);
   const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
@@ -158,6 +162,7 @@ function besideStanding(wanted: WantedGuard, { records, view }: Known): Guard {
     standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
     isReleased: newest?.isCancelled === true && !own.mayBeOwn(newest.orderId),
+    beside: whole.minus(wanted.amount),
   };
 }
 

@@ -49,11 +49,14 @@ export function judgeGuard(
   if (isReleased && areFittingParts(guard, null)) return fits('a part of it was ended by hand');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
-  // What is left is too little for an order. One that only reduces may stay.
+  // What is left is too little for an order. One that only reduces may stay, unless it would take from what is beside it.
   if (wanted.lt(minAmount) || !wanted.gt(zero)) {
-    const turning = standing.filter(({ onlyReduces }) => !onlyReduces).map(({ orderId }) => orderId);
-    return turning.length > 0
-      ? { kind: 'cancel', cancels: turning }
+    const isAlone = guard.beside.lt(amountStep);
+    const wrong = standing
+      .filter(({ onlyReduces, remaining }) => !onlyReduces || !(isAlone || remaining?.lte(guard.amount)))
+      .map(({ orderId }) => orderId);
+    return wrong.length > 0
+      ? { kind: 'cancel', cancels: wrong }
       : fits('what is left is too little for an order of its own');
   }
   const triggered = standing.filter(({ isTriggered }) => isTriggered);

@@ -56,6 +56,7 @@ const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap
               standing,
               doubt,
               isReleased,
+              beside: zero,
             },
             byHand: parseDecimal(hand),
           })),
@@ -139,5 +140,32 @@ describe('Every state of a guard', () => {
       const fits = standing.length === 1 && only?.isTriggered === false && soldBy(only, amount).eq(amount);
       if (fits && amount.gt(zero)) expect(verdict.kind).toBe('fits');
     }
+  });
+});
+
+describe('What is left that is too little for an order', () => {
+  const dust = { amountStep: parseDecimal('1'), minAmount: parseDecimal('5') };
+  const guard: Guard = {
+    of: 'entry-1',
+    role: 'stop_loss',
+    side: 'sell',
+    price,
+    leeway: null,
+    amount: parseDecimal('2'),
+    record: null,
+    standing: [exitOf({ remaining: '9', onlyReduces: true, isTriggered: false }, 1)],
+    doubt: null,
+    isReleased: false,
+    beside: zero,
+  };
+
+  test('keeps a larger stop-loss that only reduces while it is all of the position', () => {
+    expect(judgeGuard(guard, zero, dust).kind).toBe('fits');
+  });
+
+  test('has it cancelled when that would sell what other orders opened', () => {
+    const verdict = judgeGuard({ ...guard, beside: parseDecimal('7') }, zero, dust);
+
+    expect(verdict).toEqual({ kind: 'cancel', cancels: [1] });
   });
 });
