@@ -350,7 +350,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'ignore-limits',
     breaks: 'orders are not counted against the limit',
-    seeds: 1000,
+    seeds: 3000,
     dialect: 'live',
     mutation: {
       ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),
