@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
-import { type Fill, fillNameOf, isOfSignal, isStillOpen } from '../model/execution.ts';
+import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { listOwn } from './read-exposure.ts';
@@ -152,8 +152,8 @@ export async function beginDeals(
 }
 
 /**
- * Stores the deals that belong to no signal. Those of an order that is followed are stored when it is. One that turns out later to be a signal's becomes that signal's fill when the
- * signal is followed, because both have the same key.
+ * Stores the deals that belong to no signal. Those of an order that is followed are stored when it is. One that turns out
+ * later to be a signal's becomes that signal's fill when the signal is followed, because both have the same key.
  *
  * @param deals without those of followed orders
  * @returns those that were not stored yet, also those of signals
@@ -195,14 +195,8 @@ export async function storeOthers(
 }
 
 /** A fill of the order of a signal, as following will store it. */
-function ofRecord(fill: Fill, { signalId, positionSide, asked }: OrderRecord): Fill {
-  return {
-    ...fill,
-    signalId,
-    role: 'order',
-    ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
-    ...(asked?.reduceOnly === true ? { onlyReduces: true } : {}),
-  };
+function ofRecord(fill: Fill, { signalId, asked }: OrderRecord): Fill {
+  return { ...fill, signalId, role: 'order', ...positionMarksOf(asked ?? {}) };
 }
 
 /** Whether the fills of an entry's own order are told by following it: it is followed, or has ended with all of them. */

@@ -45,6 +45,25 @@ export function isOfSignal({ role }: Pick<Fill, 'role'>): boolean {
   return role !== 'other';
 }
 
+/** Whether a fill is that of a stop-loss or take-profit that the exchange made. */
+export function isOfExit({ role }: Pick<Fill, 'role'>): boolean {
+  return role === 'stop_loss' || role === 'take_profit';
+}
+
+/** What the order of a signal says of the position that its fills change. */
+export function positionMarksOf({
+  positionSide,
+  reduceOnly,
+}: {
+  readonly positionSide?: PositionSide | undefined;
+  readonly reduceOnly?: boolean | undefined;
+}): Pick<Fill, 'positionSide' | 'onlyReduces'> {
+  return {
+    ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+    ...(reduceOnly === true ? { onlyReduces: true } : {}),
+  };
+}
+
 /** What tells a fill from every other one of its account. A deal between two orders of one account is a fill of each. */
 export function fillNameOf({ market, dealId, orderId }: Pick<Fill, 'market' | 'dealId' | 'orderId'>): string {
   return `${market} ${dealId} ${orderId}`;

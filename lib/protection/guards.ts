@@ -83,7 +83,7 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
-  const known = { records, view, whole: position.amount.abs() };
+  const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
   const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   return {
@@ -139,13 +139,13 @@ export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>
 
 interface Known {
   readonly records: readonly OrderRecord[];
+  readonly own: OwnCancels;
   readonly view: GuardView;
   /** The position, in base units. */
   readonly whole: Decimal;
 }
 
-function besideStanding(wanted: WantedGuard, { records, view, whole }: Known): Guard {
-  const own = cancelledBySelf(view);
+function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Known): Guard {
   const known = knownExits(wanted, records);
   const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {

@@ -1,7 +1,7 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
 import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
-import type { Fill, FillRole } from '../model/execution.ts';
+import { type Fill, type FillRole, isOfExit } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import { protectionNamedBy } from '../model/protect-id.ts';
@@ -106,7 +106,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
       if (fill.role === 'order') own.unmatched = own.unmatched.plus(booked.unmatched);
-      if (opened.gt(zero)) open(queue, isExitFill(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
+      if (opened.gt(zero)) open(queue, isOfExit(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
       const held = positions.get(key)?.amount.abs() ?? zero;
       const excess = queue.reduce((sum, { left }) => sum.plus(left), zero).minus(held);
@@ -127,10 +127,6 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
 
 function keyOf({ account, signalId }: EntryKey): string {
   return JSON.stringify([account, signalId]);
-}
-
-function isExitFill({ role }: Fill): boolean {
-  return role === 'stop_loss' || role === 'take_profit';
 }
 
 function createLot({ market, side, role, atMs }: Fill): Changeable {

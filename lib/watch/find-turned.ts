@@ -1,5 +1,5 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { Fill } from '../model/execution.ts';
+import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Fill, isOfExit } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 
 /** A stop-loss or take-profit of an entry that filled for more than was held, and so opened the opposite position. */
@@ -32,17 +32,11 @@ export function findTurningExit(position: OpenPosition, fills: readonly Fill[]):
   for (const fill of own.toReversed()) {
     const traded = parseDecimal(fill.amount);
     const before = fill.side === 'buy' ? after.minus(traded) : after.plus(traded);
-    const isExit = fill.role === 'stop_loss' || fill.role === 'take_profit';
     const isOfThisSide = fill.side === 'buy' ? after.gt(zero) : after.lt(zero);
-    if (isExit && isOfThisSide && opens(before, after))
-      return { fill, opened: before.times(after).lt(zero) ? after.abs() : after.minus(before).abs() };
+    if (isOfExit(fill) && isOfThisSide) return { fill, opened: minimum(after.abs(), traded) };
     // What was held before it was turned is another position.
     if (before.times(after).lte(zero)) return null;
     after = before;
   }
   return null;
-}
-
-function opens(before: Decimal, after: Decimal): boolean {
-  return before.times(after).lte(zero) || after.abs().gt(before.abs());
 }

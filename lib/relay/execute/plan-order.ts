@@ -62,8 +62,9 @@ export async function planOrder(
   const size = (on: DatedReadings) =>
     sizeOrder(signal, { market, account, tradesOn, readings: on, clientOrderId });
   const held = withHeld(plain, heldBy(stops));
-  const readings = isOwn ? held : await withBought(services, account.name, held, size(held));
-  const sized = size(readings);
+  const first = size(held);
+  const readings = isOwn ? held : await withBought(services, account.name, held, first);
+  const sized = readings === held ? first : size(readings);
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized);
   const denial =

@@ -303,10 +303,9 @@ async function recordAll(
   nowMs: number,
 ): Promise<void> {
   const unstored = new Set<string>();
-  const isSale = (one: FollowedEntry) => one.isSpot && one.signal.side === 'sell';
-  for (const one of followed.filter(isSale))
+  for (const one of followed.filter(({ isSpotSale }) => isSpotSale))
     if (!(await record(services, one, memory, nowMs))) unstored.add(one.market);
-  for (const one of followed.filter((other) => !isSale(other))) {
+  for (const one of followed.filter(({ isSpotSale }) => !isSpotSale)) {
     if (one.isSpot && unstored.has(one.market)) one.isDone = false;
     await record(services, one, memory, nowMs);
   }

@@ -8,6 +8,7 @@ import {
   isStillOpen,
   type OrderExecution,
   type OrderRole,
+  positionMarksOf,
   type SoldOf,
 } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
@@ -64,6 +65,10 @@ export class FollowedEntry {
   /** Whether it is an order on spot, whose stop-loss the relay places itself. */
   get isSpot(): boolean {
     return stepFacts(this.entry, 'sending').spot !== undefined;
+  }
+
+  get isSpotSale(): boolean {
+    return this.isSpot && this.signal.side === 'sell';
   }
 
   get market(): string {
@@ -229,7 +234,6 @@ export class FollowedEntry {
 
   #fillOf(deal: FollowedDeal, role: OrderRole, orderId: number): Fill {
     const { account, signalId } = this.entry;
-    const { positionSide, reduceOnly } = this.signal;
     return {
       account,
       market: this.market,
@@ -239,8 +243,7 @@ export class FollowedEntry {
       orderId,
       role,
       side: role === 'order' ? this.signal.side : oppositeOf(this.signal.side),
-      ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
-      ...(reduceOnly === true ? { onlyReduces: true } : {}),
+      ...positionMarksOf(this.signal),
       liquidity: deal.role,
       amount: formatDecimal(deal.amount),
       price: formatDecimal(deal.price),

@@ -13,14 +13,15 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
   const spot = followed.filter(({ isSpot }) => isSpot);
   const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
   const markets = new Set(spot.flatMap((one) => (guards(one) && !one.isDone ? one.market : [])));
+  if (markets.size === 0) return;
+  const records = listRecords(spot.map((one) => one.currentAt(nowMs))).map((record) => ({
+    ...record,
+    isFollowed: true,
+  }));
   for (const market of markets) {
-    const records = listRecords(spot.map((one) => one.currentAt(nowMs)));
-    const sold = soldOfBuys(
-      records.map((record) => ({ ...record, isFollowed: true })),
-      market,
-    );
+    const sold = soldOfBuys(records, market);
     for (const one of spot) {
-      if (one.market !== market || one.signal.side !== 'sell') continue;
+      if (one.market !== market || !one.isSpotSale) continue;
       const parts = [...(sold.get(one.entry.signalId) ?? [])];
       const ended = parts.filter(([buy]) => ending.has(buy) || one.soldOf[buy] !== undefined);
       one.soldOf = Object.fromEntries(ended.map(([buy, amount]) => [buy, formatDecimal(amount)]));
