@@ -70,6 +70,51 @@ const defaultAttempts = 3;
 const longestPausesMs = { soon: 100, later: 500 } as const;
 
 /**
+ * Creates the function that signs a request to a service and sends it, once.
+ *
+ * @param service its name in addresses and signatures
+ */
+export function createSignedPost(service: string, access: AwsAccess) {
+  const { clock = systemClock, connectTimeoutMs, timeoutMs } = access;
+  const baseUrl = access.endpoint ?? endpointOf(service, access.region);
+  const signer = new SignatureV4({
+    service,
+    region: access.region,
+    credentials: access.credentials,
+    sha256: Sha256,
+    applyChecksum: false,
+  });
+  return async (
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    wantedHeaders: readonly string[] = [],
+  ): Promise<WireOutcome> => {
+    const { protocol, hostname, host } = new URL(baseUrl);
+    const unsigned = {
+      method: 'POST',
+      protocol,
+      hostname,
+      path: '/',
+      query: {},
+      headers: { host, ...headers },
+      body,
+    };
+    const signed = await signer.sign(unsigned, { signingDate: new Date(clock.nowMs()) });
+    const { host: _, ...sent } = signed.headers;
+    return await access.transport.send({
+      baseUrl,
+      method: 'POST',
+      path: '/',
+      headers: sent,
+      body,
+      connectTimeoutMs,
+      timeoutMs,
+      wantedHeaders,
+    });
+  };
+}
+
+/**
  * Creates the client of a service with AWS's JSON protocol.
  *
  * A request that failed for a reason that may pass is sent again; so each must be one that may arrive twice. An answer
@@ -79,42 +124,14 @@ const longestPausesMs = { soon: 100, later: 500 } as const;
  */
 export function createAwsClient(service: AwsService, access: AwsAccess): AwsClient {
   const { clock = systemClock, random = Math.random, maximumAttempts = defaultAttempts } = access;
-  const baseUrl = access.endpoint ?? endpointOf(service.name, access.region);
-  const signer = new SignatureV4({
-    service: service.name,
-    region: access.region,
-    credentials: access.credentials,
-    sha256: Sha256,
-    applyChecksum: false,
-  });
+  const post = createSignedPost(service.name, access);
 
   async function attempt(operation: string, input: object, body: string): Promise<AwsError | Result> {
-    const { protocol, hostname, host } = new URL(baseUrl);
-    const unsigned = {
-      method: 'POST',
-      protocol,
-      hostname,
-      path: '/',
-      query: {},
-      headers: {
-        host,
-        'content-type': `application/x-amz-json-${service.protocol}`,
-        'x-amz-target': `${service.target}.${operation}`,
-      },
-      body,
+    const headers = {
+      'content-type': `application/x-amz-json-${service.protocol}`,
+      'x-amz-target': `${service.target}.${operation}`,
     };
-    const { headers } = await signer.sign(unsigned, { signingDate: new Date(clock.nowMs()) });
-    const { host: _, ...sent } = headers;
-    const outcome = await access.transport.send({
-      baseUrl,
-      method: 'POST',
-      path: '/',
-      headers: sent,
-      body,
-      connectTimeoutMs: access.connectTimeoutMs,
-      timeoutMs: access.timeoutMs,
-      wantedHeaders: [errorHeader],
-    });
+    const outcome = await post(headers, body, [errorHeader]);
     return errorOf(outcome) ?? resultOf(outcome, service.promises[operation], input);
   }
 
@@ -165,7 +182,7 @@ const otherDomains: readonly (readonly [regions: string, domain: string])[] = [
 ];
 
 /** The address of a service: scheme and host. */
-export function endpointOf(service: string, region: string): string {
+function endpointOf(service: string, region: string): string {
   const [, domain] = otherDomains.find(([regions]) => region.startsWith(regions)) ?? [];
   return `https://${service}.${region}.${domain ?? 'amazonaws.com'}`;
 }
