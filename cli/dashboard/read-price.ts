@@ -6,21 +6,13 @@ import { candles } from '../../lib/exchange/endpoints/candles.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { listFills } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { type CandleInterval, candleIntervals } from '../../lib/model/market-data.ts';
+import { type CandleInterval, candleIntervals, candleMinutes } from '../../lib/model/market-data.ts';
 import { CommandFailure } from '../failure.ts';
 import { listEntries } from '../read/read-entries.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import type { Session } from '../session/session.ts';
 import { summariseSignal } from '../show/describe-signal.ts';
 
-const minutesOf: Readonly<Record<CandleInterval, number>> = {
-  '1m': 1,
-  '5m': 5,
-  '15m': 15,
-  '1h': 60,
-  '4h': 240,
-  '1d': 1440,
-};
 const candlesShown = 300;
 /** More would hide the prices. */
 const mostMarks = 400;
@@ -29,7 +21,7 @@ const mostMarks = 400;
 export async function readPrice(session: Session, market: string, wanted: string): Promise<PriceDocument> {
   const interval = candleIntervals.find((each) => each === wanted) ?? '15m';
   const nowMs = session.clock.nowMs();
-  const fromMs = nowMs - candlesShown * minutesOf[interval] * 60_000;
+  const fromMs = nowMs - candlesShown * candleMinutes[interval] * 60_000;
   const accounts = Object.values(session.settings.accounts).filter(({ markets }) =>
     Object.hasOwn(markets, market),
   );

@@ -30,6 +30,14 @@ export interface FuturesTerms {
 /** How long a candle lasts. */
 export const candleIntervals = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
 export type CandleInterval = (typeof candleIntervals)[number];
+export const candleMinutes: Readonly<Record<CandleInterval, number>> = {
+  '1m': 1,
+  '5m': 5,
+  '15m': 15,
+  '1h': 60,
+  '4h': 240,
+  '1d': 1440,
+};
 
 /** The prices of a market within one interval, in the quote currency. */
 export interface Candle {

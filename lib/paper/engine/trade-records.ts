@@ -1,4 +1,4 @@
-import type { Decimal } from '../../base/decimal.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import type { Side } from '../../model/order.ts';
 
 /** One fill of an order, before it is settled. */
@@ -42,30 +42,49 @@ export interface PublicTrade {
   readonly atMs: number;
 }
 
-/** The trades of a market within one hour, added up. */
-export interface HourOfTrades {
-  /** Hours since 1970. */
-  readonly hour: number;
-  /** The last price before the first trade of the hour. */
+/** The trades of a market within some time, added up. Prices are in the quote currency. */
+export interface SumOfTrades {
+  /** The last price before the first trade. */
   readonly open: Decimal;
-  high: Decimal;
-  low: Decimal;
-  close: Decimal;
+  readonly high: Decimal;
+  readonly low: Decimal;
+  readonly close: Decimal;
   /** In base units. */
-  baseVolume: Decimal;
-  quoteVolume: Decimal;
+  readonly baseVolume: Decimal;
+  readonly quoteVolume: Decimal;
 }
 
-/** The prices of a market within one minute. */
-export interface MinuteOfTrades {
+export interface HourOfTrades extends SumOfTrades {
+  /** Hours since 1970. */
+  readonly hour: number;
+}
+
+export interface MinuteOfTrades extends SumOfTrades {
   /** Minutes since 1970. */
   readonly minute: number;
-  /** The last price before the first trade of the minute. */
-  readonly open: Decimal;
-  high: Decimal;
-  low: Decimal;
-  close: Decimal;
-  /** In base units. */
-  baseVolume: Decimal;
-  quoteVolume: Decimal;
+}
+
+/** Of a time without trades. */
+export function sumOfNone(open: Decimal): SumOfTrades {
+  return { open, high: open, low: open, close: open, baseVolume: zero, quoteVolume: zero };
+}
+
+export function addTrade(
+  sum: SumOfTrades,
+  { price, amount }: Pick<PublicTrade, 'price' | 'amount'>,
+): SumOfTrades {
+  const trade = { ...sumOfNone(price), baseVolume: amount, quoteVolume: amount.times(price) };
+  return joinSums(sum, trade);
+}
+
+/** Of two times that follow one another. */
+export function joinSums(first: SumOfTrades, next: SumOfTrades): SumOfTrades {
+  return {
+    open: first.open,
+    high: next.high.gt(first.high) ? next.high : first.high,
+    low: next.low.lt(first.low) ? next.low : first.low,
+    close: next.close,
+    baseVolume: first.baseVolume.plus(next.baseVolume),
+    quoteVolume: first.quoteVolume.plus(next.quoteVolume),
+  };
 }

@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../base/decimal.ts';
 import { candles } from '../../exchange/endpoints/candles.ts';
-import { type CandleInterval, candleIntervals } from '../../model/market-data.ts';
+import { candleIntervals, candleMinutes } from '../../model/market-data.ts';
 import { candlesOf } from '../engine/candles.ts';
 import {
   createReadRoute,
@@ -13,14 +13,6 @@ import {
 } from '../requests/request-context.ts';
 import { checkNamedMarket, type FieldReader } from '../requests/validation.ts';
 
-const minutesOf: Readonly<Record<CandleInterval, number>> = {
-  '1m': 1,
-  '5m': 5,
-  '15m': 15,
-  '1h': 60,
-  '4h': 240,
-  '1d': 1440,
-};
 const mostCandles = 1440;
 
 /** @see https://docs.whitebit.com/api-reference/market-data/kline */
@@ -31,7 +23,7 @@ function serveCandles({ read, trading, atMs }: RequestContext): Reply {
     const interval = candleIntervals.find((each) => each === (read('interval') ?? '1h'));
     if (interval === undefined) return refuse('candle_interval_invalid');
     const rows = candlesOf(trading.state, name, {
-      minutes: minutesOf[interval],
+      minutes: candleMinutes[interval],
       fromMs: secondsOf(read, 'start', 0) * 1000,
       untilMs: secondsOf(read, 'end', atMs / 1000) * 1000,
       limit: Math.min(secondsOf(read, 'limit', mostCandles), mostCandles),
