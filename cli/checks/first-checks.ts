@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/base/clock.ts';
 import { decimalOrUndefined, formatDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Credentials, ExchangeClient } from '../../lib/exchange/client.ts';
+import { readClockOffset } from '../../lib/exchange/clock-offset.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
-import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
@@ -17,8 +17,6 @@ import { judgeClock, judgeKey } from './exchange-checks.ts';
 import { checkMarkets } from './market-checks.ts';
 
 const limits = { timeoutMs: 5_000 };
-/** The exchange reports its time in whole seconds. */
-const halfSecondMs = 500;
 
 /** Checks a configuration that is not written yet against the exchange. Nothing is changed there. @param keys null: no key is checked */
 export async function checkFirst(
@@ -48,9 +46,7 @@ export async function checkFirst(
 /** @returns the check of the clock; that of the exchange when it does not answer */
 async function checkTime(client: ExchangeClient, clock: Clock): Promise<Check> {
   try {
-    const askedAtMs = clock.nowMs();
-    const { nowMs } = await client.call(serverTime, {}, limits);
-    return judgeClock((askedAtMs + clock.nowMs()) / 2 - (nowMs + halfSecondMs));
+    return judgeClock(await readClockOffset(client, clock, limits));
   } catch (error) {
     const advice = 'Check the address and the network, or add --unchecked to write the file all the same.';
     return fail('exchange', describe(error), advice);

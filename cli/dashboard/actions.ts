@@ -7,8 +7,7 @@ import { CommandFailure, reportFailure } from '../failure.ts';
 import { readReceipt } from '../session/alert-receipt.ts';
 import { chooseAccount, type Session } from '../session/session.ts';
 import { type ApiContext, parseWith } from './api-context.ts';
-import { checkMessage, contextOf, fillPlaceholders, firstTickerOf } from './check-message.ts';
-import { readShownPrice } from './preview-order.ts';
+import { checkMessage, contextOf, fillWithSamples } from './check-message.ts';
 import { needsSlippage } from './read-signals.ts';
 import { placeAgain } from './send-again.ts';
 
@@ -171,7 +170,7 @@ const CloseAllDocument = z.object({ closes: z.array(z.unknown()) });
  */
 async function tryMessage(
   { session }: ApiContext,
-  { account: name, message, ticker, values = {} }: z.output<typeof Check>,
+  { account: name, message, ...chosen }: z.output<typeof Check>,
 ): Promise<unknown> {
   const account = chooseAccount(session.settings, name);
   const isPaper = session.locateExchange().kind === 'paper';
@@ -181,11 +180,7 @@ async function tryMessage(
       `account ${name} trades real money, and a message is tried on paper or in dry-run mode only`,
       'Choose another account.',
     );
-  const { tickers } = session.settings;
-  const chosen = ticker ?? firstTickerOf(tickers, account);
-  const price = await readShownPrice(session, tickers[chosen] ?? '');
-  const nowMs = session.clock.nowMs();
-  const body = fillPlaceholders(message, { ticker: chosen, price, nowMs, values });
+  const body = await fillWithSamples(session, account, message, chosen);
   const response = await session.sendAlert(account, Buffer.from(body));
   return { account: name, signals: readReceipt(response, session.relayName) };
 }

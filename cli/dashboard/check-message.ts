@@ -48,22 +48,33 @@ export function fillPlaceholders(message: string, { ticker, price, nowMs, values
   });
 }
 
+/** What the user chose for the placeholders; the rest has sample values. */
+export interface SampleChoice {
+  readonly ticker?: string | undefined;
+  readonly values?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Puts the values that were chosen into a message, and the price of the market and samples for the others. */
+export async function fillWithSamples(
+  session: Session,
+  account: Account,
+  message: string,
+  { ticker: chosen, values = {} }: SampleChoice,
+): Promise<string> {
+  const { tickers } = session.settings;
+  const ticker = chosen ?? firstTickerOf(tickers, account);
+  const price = await readShownPrice(session, tickers[ticker] ?? '');
+  return fillPlaceholders(message, { ticker, price, nowMs: session.clock.nowMs(), values });
+}
+
 /** Reads a message as the relay would, with sample values for its placeholders, and says what it becomes. Nothing is sent. */
 export async function checkMessage(
   session: Session,
   account: Account,
   message: string,
-  chosen: {
-    readonly ticker?: string | undefined;
-    readonly values?: Readonly<Record<string, string>> | undefined;
-  } = {},
+  chosen: SampleChoice = {},
 ): Promise<MessageCheck> {
-  const { tickers } = session.settings;
-  const ticker = chosen.ticker ?? firstTickerOf(tickers, account);
-  const price = await readShownPrice(session, tickers[ticker] ?? '');
-  const nowMs = session.clock.nowMs();
-  const { values = {} } = chosen;
-  const filled = fillPlaceholders(message, { ticker, price, nowMs, values });
+  const filled = await fillWithSamples(session, account, message, chosen);
   const context = contextOf(session, account);
   try {
     const { items } = parseAlert(Buffer.from(filled), context);
@@ -87,7 +98,7 @@ export function contextOf({ settings, clock }: Session, account: Account): Alert
 }
 
 /** A ticker that the account may trade. */
-export function firstTickerOf(tickers: Readonly<Record<string, string>>, { markets }: Account): string {
+function firstTickerOf(tickers: Readonly<Record<string, string>>, { markets }: Account): string {
   const entries = Object.entries(tickers);
   return (entries.find(([, market]) => Object.hasOwn(markets, market)) ?? entries[0])?.[0] ?? '';
 }

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { checkToken } from '../../lib/signals/authenticate.ts';
 
 /** What of a request decides whether it is answered. */
 export interface GuardedRequest {
@@ -57,14 +58,14 @@ export function createPageGuard(port: number, ownHosts: readonly string[] = []):
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return wrongMethod;
     if (isForeign(headers, method)) return foreignOrigin;
     if (!path.startsWith('/api/') || path === enterPath) return null;
-    return isSame(readCookie(headers.cookie, cookieName), session) ? null : noToken;
+    return checkToken(readCookie(headers.cookie, cookieName), [session]) ? null : noToken;
   }
 
   return {
     token,
     judge,
     enter: (given) =>
-      typeof given === 'string' && isSame(given, token)
+      typeof given === 'string' && checkToken(given, [token])
         ? `${cookieName}=${session}; Path=/; HttpOnly; SameSite=Strict`
         : null,
   };
@@ -84,12 +85,6 @@ function isForeign({ host, origin, ...headers }: IncomingHttpHeaders, method: st
 function readCookie(cookies: string | undefined, name: string): string {
   const pairs = (cookies ?? '').split(';').map((pair) => pair.trim().split('='));
   return pairs.find(([key]) => key === name)?.[1] ?? '';
-}
-
-/** Takes the same time for every text. */
-function isSame(given: string, wanted: string): boolean {
-  const digestOf = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digestOf(given), digestOf(wanted));
 }
 
 const foreignHost: PageRefusal = {

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Terminal } from '../show/terminal.ts';
 
@@ -14,24 +14,31 @@ export function openPrompter({ stdin, stderr }: Terminal, isHidden: boolean): Pr
   // The output of a hidden prompt is discarded.
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompter = createInterface({ input: stdin, output: isHidden ? silence : stderr, terminal: true });
-  const interrupted = new AbortController();
-  prompter.once('SIGINT', () => interrupted.abort());
-  prompter.once('close', () => interrupted.abort());
+  const answer = answering(prompter);
   return {
     async ask(question) {
       if (isHidden) stderr.write(`${question}: `);
       try {
-        const answer = await prompter.question(isHidden ? '' : `${question}: `, {
-          signal: interrupted.signal,
-        });
-        return answer.trim();
-      } catch {
-        return undefined;
+        return await answer(isHidden ? '' : `${question}: `);
       } finally {
         if (isHidden) stderr.write('\n');
       }
     },
     close: () => prompter.close(),
+  };
+}
+
+/** @returns the function that asks; its answer has no spaces around it, and is undefined when the person gave up */
+export function answering(prompter: Interface): (question: string) => Promise<string | undefined> {
+  const interrupted = new AbortController();
+  prompter.once('SIGINT', () => interrupted.abort());
+  prompter.once('close', () => interrupted.abort());
+  return async (question) => {
+    try {
+      return (await prompter.question(question, { signal: interrupted.signal })).trim();
+    } catch {
+      return undefined;
+    }
   };
 }
 

@@ -2,7 +2,7 @@ import { zero } from '../base/decimal.ts';
 import { isOrderEnd } from '../model/order.ts';
 import { stopAt } from './rehearsal-book.ts';
 import { sendOrder } from './send-order.ts';
-import { farPrice, noPrices, readPrices, smallestAmount, type TrialStep } from './stage.ts';
+import { farBuy, noPrices, readPrices, type TrialStep } from './stage.ts';
 
 export const farIoc: TrialStep = {
   name: '3',
@@ -10,10 +10,7 @@ export const farIoc: TrialStep = {
   async run(stage) {
     const prices = await readPrices(stage);
     if (prices === null) return stopAt(noPrices);
-    const price = farPrice(prices, stage.market);
-    const amount = smallestAmount(price, stage.market);
-    const type = stage.ground === 'spot' ? 'spot_limit' : 'limit';
-    const sent = await sendOrder(stage, '3', { type, side: 'buy', amount, price, ioc: true });
+    const sent = await sendOrder(stage, '3', { ...farBuy(stage, prices), ioc: true });
     if (sent.kind === 'unclear') return stopAt(`an "immediate or cancel" order: ${sent.text}`);
     if (sent.kind === 'refused')
       return sent.fields.includes('ioc')

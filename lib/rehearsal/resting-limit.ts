@@ -5,16 +5,8 @@ import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
 import { cancelNamed } from './end-sent.ts';
 import { stopAt } from './rehearsal-book.ts';
-import { type AskedOrder, type SendResult, sendOrder, sendSameOrder } from './send-order.ts';
-import {
-  askUntilSeen,
-  farPrice,
-  noPrices,
-  readPrices,
-  type Stage,
-  smallestAmount,
-  type TrialStep,
-} from './stage.ts';
+import { type SendResult, sendOrder, sendSameOrder } from './send-order.ts';
+import { askUntilSeen, farBuy, noPrices, readPrices, type Stage, type TrialStep } from './stage.ts';
 
 export const restingLimit: TrialStep = {
   name: '2',
@@ -22,11 +14,7 @@ export const restingLimit: TrialStep = {
   async run(stage) {
     const prices = await readPrices(stage);
     if (prices === null) return stopAt(noPrices);
-    const price = farPrice(prices, stage.market);
-    const amount = smallestAmount(price, stage.market);
-    const type = stage.ground === 'spot' ? 'spot_limit' : 'limit';
-    const asked: AskedOrder = { type, side: 'buy', amount, price, postOnly: true };
-    const sent = await sendOrder(stage, '2', asked);
+    const sent = await sendOrder(stage, '2', { ...farBuy(stage, prices), postOnly: true });
     if (sent.kind !== 'placed') return stopAt(`a post-only limit order far below the price: ${sent.text}`);
     const { order } = sent;
     const listed = await askUntilSeen(stage, () => findOpen(stage, order));

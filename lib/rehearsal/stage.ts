@@ -56,6 +56,13 @@ export function farPrice({ bid }: Prices, { priceStep }: Market): Decimal {
   return floorToStep(bid.times(farRate), priceStep);
 }
 
+/** The smallest limit buy that fills nothing. */
+export function farBuy({ market, ground }: Stage, prices: Prices) {
+  const price = farPrice(prices, market);
+  const type = ground === 'spot' ? ('spot_limit' as const) : ('limit' as const);
+  return { type, side: 'buy' as const, amount: smallestAmount(price, market), price };
+}
+
 /** The exchange counts the fee of some orders into their least notional. */
 const notionalRoom = parseDecimal('1.05');
 
