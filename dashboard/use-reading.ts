@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { CallFailure, failureOf } from './calls.ts';
+import { CallFailure, failureOf, read } from './calls.ts';
 import type { ShownFailure } from './documents.ts';
-import { blocked } from './state.ts';
+import { about, account, blocked } from './state.ts';
 
 export interface Reading<T> {
   readonly document: T | null;
@@ -61,4 +61,17 @@ export function useReading<T>(
   }, [key, everyMs, turn]);
 
   return { ...state, again: () => setTurn((count) => count + 1) };
+}
+
+/** What a command says of the chosen account costs requests to the exchange, so it is asked no more often than this. */
+const leastPauseMs = 3_000;
+
+/** Reads what a command says of the chosen account, in turns. */
+export function useAccountReading<T>(path: string): Reading<T> {
+  const name = account.value;
+  return useReading(
+    (signal) => read<T>(path, { account: name }, signal),
+    name,
+    Math.max(leastPauseMs, about.value?.refreshMs ?? 0),
+  );
 }

@@ -1,10 +1,10 @@
-import { read, send } from '../calls.ts';
+import { send } from '../calls.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Badge, Empty, FailureBox, Link, Loading } from '../parts/basics.tsx';
 import { ask } from '../parts/confirm.tsx';
 import { Table, type TableColumn } from '../parts/table.tsx';
-import { about, account } from '../state.ts';
-import { useReading } from '../use-reading.ts';
+import { about } from '../state.ts';
+import { useAccountReading } from '../use-reading.ts';
 import { showNumber, showTime } from '../words.ts';
 
 interface OrderShown {
@@ -45,17 +45,7 @@ interface OrdersDocument {
 }
 
 export function OrdersView() {
-  const name = account.value;
-  const {
-    document: shown,
-    failure,
-    isLoading,
-    again,
-  } = useReading(
-    (signal) => read<OrdersDocument>('/api/orders', { account: name }, signal),
-    name,
-    Math.max(3_000, about.value?.refreshMs ?? 0),
-  );
+  const { document: shown, failure, isLoading, again } = useAccountReading<OrdersDocument>('/api/orders');
   return (
     <>
       <h1>Open orders</h1>

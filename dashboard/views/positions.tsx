@@ -1,25 +1,19 @@
-import { read } from '../calls.ts';
 import type { GuardShown, PositionShown, PositionsDocument } from '../command-documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Badge, Empty, FailureBox, FieldList, Link, Loading, Money } from '../parts/basics.tsx';
 import { CloseButton, ProtectButton } from '../parts/position-actions.tsx';
 import { RedButton } from '../parts/red-button.tsx';
-import { about, account } from '../state.ts';
-import { useReading } from '../use-reading.ts';
+import { about } from '../state.ts';
+import { useAccountReading } from '../use-reading.ts';
 import { showAge, showNumber, type Tone } from '../words.ts';
 
 export function PositionsView() {
-  const name = account.value;
   const {
     document: shown,
     failure,
     isLoading,
     again,
-  } = useReading(
-    (signal) => read<PositionsDocument>('/api/positions', { account: name }, signal),
-    name,
-    Math.max(3_000, about.value?.refreshMs ?? 0),
-  );
+  } = useAccountReading<PositionsDocument>('/api/positions');
   return (
     <>
       <h1>Positions</h1>

@@ -43,7 +43,11 @@ const warnings: ReadonlySet<AlarmName> = new Set([
 ]);
 
 /** Whether the owner was told of the market since it is as it is. */
-function isTold({ history, entries }: Facts, { account, market }: TruePlace, sinceMs: number): boolean {
+export function isMarketTold(
+  { history, entries }: Facts,
+  { account, market }: Pick<TruePlace, 'account' | 'market'>,
+  sinceMs: number,
+): boolean {
   return history.alarms.some(
     ({ name, atMs, facts }) =>
       warnings.has(name) &&
@@ -69,7 +73,7 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
   });
   const found = [...lost, ...tooMany];
   const sinceMs = Math.max(changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
-  if (found.length === 0 || isTold(facts, place, sinceMs)) return [];
+  if (found.length === 0 || isMarketTold(facts, place, sinceMs)) return [];
   const orders = found.map(
     ({ orderId, side, remaining }) => `${orderId} (${side} ${formatDecimal(remaining)})`,
   );
@@ -103,7 +107,7 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
     ...handStops.filter(({ side }) => side === closing),
   ]);
   const missing = wanted.minus(standing);
-  if (missing.lt(leastTrade(market)) || isTold(facts, place, place.changedAtMs)) return [];
+  if (missing.lt(leastTrade(market)) || isMarketTold(facts, place, place.changedAtMs)) return [];
   const sources = wanting.map(({ entry, share }) => `${keyText(entry)} ${formatDecimal(share)}`).join(', ');
   return [
     broken('I35', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),

@@ -1,8 +1,8 @@
-import type { AlarmName } from '../../lib/base/alarms.ts';
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
+import { isMarketTold } from './guard-invariants.ts';
 import type { Facts, Violation } from './invariants.ts';
 
 /** What cannot be sold at a stop-loss, because it is worth too little, in base units. */
@@ -67,32 +67,17 @@ function replay(deals: readonly PaperDeal[], entryOf: EntryOf): ReadonlyMap<stri
   return lots;
 }
 
-const warnings: ReadonlySet<AlarmName> = new Set([
-  'orders_left_open',
-  'protection_failed',
-  'position_unprotected',
-  'outcome_unknown',
-  'order_contradicted',
-]);
-
 /** Whether the owner was told of the market since it is as it is, or has ended a stop-loss himself. */
 function isTold(
-  { history, entries }: Facts,
-  { account, market }: PaperOrder,
+  facts: Facts,
+  place: PaperOrder,
   sinceMs: number,
   isOwn: (order: PaperOrder) => boolean,
   orders: readonly PaperOrder[],
 ): boolean {
   const own = new Set(orders.filter(isOwn).map(({ orderId }) => orderId));
-  if (history.handCancels.some(({ orderId }) => own.has(orderId))) return true;
-  return history.alarms.some(
-    ({ name, atMs, facts }) =>
-      warnings.has(name) &&
-      atMs >= sinceMs &&
-      facts['account'] === account &&
-      (facts['market'] === market ||
-        entries.some((entry) => entry.signalId === facts['signalId'] && entry.signal?.market === market)),
-  );
+  if (facts.history.handCancels.some(({ orderId }) => own.has(orderId))) return true;
+  return isMarketTold(facts, place, sinceMs);
 }
 
 function sum(amounts: readonly Decimal[]): Decimal {
