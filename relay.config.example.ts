@@ -83,6 +83,7 @@ export default {
       requirePosition: false,
       // Orders that only reduce a position, and those that protect one, do not count.
       maxOrdersPerMinute: 60,
+      // Signals that may open or enlarge a position; as many more may only close, reduce, cancel or protect.
       maxSignalsPerMinute: 120,
       // What happens besides the denial when an alert's requirePosition is not the real position. 'deny': nothing.
       // 'flatten': the position is closed. 'resync': it is closed if the alert presumes flat, and its order is placed.

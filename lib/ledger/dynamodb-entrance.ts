@@ -16,7 +16,7 @@ import type {
   RefusedEntry,
   StoredSignal,
 } from './ledger.ts';
-import { isOtherAlert } from './ledger-rules.ts';
+import { isOtherAlert, onlyReduce } from './ledger-rules.ts';
 
 /**
  * After a conflict with a copy of the same alert, its stored
@@ -48,14 +48,16 @@ export function createDynamodbEntrance({
 export class DynamodbEntrance implements LedgerEntrance {
   readonly #table: DynamodbTable;
   readonly #keepDays: number;
-  readonly #signals: MinuteCount;
+  readonly #openings: MinuteCount;
+  readonly #reductions: MinuteCount;
   readonly #byArrival: DynamodbArrivals;
   #arrivals = 0;
 
   constructor(table: DynamodbTable, keepDays: number) {
     this.#table = table;
     this.#keepDays = keepDays;
-    this.#signals = new MinuteCount(table, 'signals-of-a-minute');
+    this.#openings = new MinuteCount(table, 'signals-of-a-minute');
+    this.#reductions = new MinuteCount(table, 'reductions-of-a-minute');
     this.#byArrival = new DynamodbArrivals(table);
   }
 
@@ -72,7 +74,7 @@ export class DynamodbEntrance implements LedgerEntrance {
       );
       if (taken) return { result: 'id_taken', by: taken };
       const fresh = newEntries.filter((_, index) => found[index] === null);
-      const place = await this.#signals.take(fresh, newEntries[0]?.atMs ?? 0, limit);
+      const place = await this.#countOf(newEntries).take(fresh, newEntries[0]?.atMs ?? 0, limit);
       if (!place.free) return { result: 'over_limit', count: place.count };
       const created = fresh.map(createAcceptedEntry);
       if (await this.#create(created)) return { result: 'stored', signals: storedOf(created, found) };
@@ -96,7 +98,7 @@ export class DynamodbEntrance implements LedgerEntrance {
       const known = earlier.filter((entry) => entry !== null);
       if (known.length > 0)
         return { result: 'stored', signals: known.map((entry) => ({ entry, isNew: false })) };
-      const place = await this.#signals.take(newEntries, first.atMs, limit);
+      const place = await this.#countOf(newEntries).take(newEntries, first.atMs, limit);
       if (!place.free) return { result: 'over_limit', count: place.count };
       const created = newEntries.map(createAcceptedEntry);
       const arrival = this.#byArrival.putOf(seen, first, signalIds, writer);
@@ -113,13 +115,17 @@ export class DynamodbEntrance implements LedgerEntrance {
    */
   async #acceptNew(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted | null> {
     const atMs = newEntries[0]?.atMs ?? 0;
-    const version = await this.#signals.takeNew(newEntries, atMs, limit);
+    const version = await this.#countOf(newEntries).takeNew(newEntries, atMs, limit);
     if (version === null) return null;
     const created = newEntries.map(createAcceptedEntry);
     if (await this.#create(created))
       return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
-    await this.#signals.giveBack(newEntries, version, limit);
+    await this.#countOf(newEntries).giveBack(newEntries, version, limit);
     return null;
+  }
+
+  #countOf(newEntries: readonly NewEntry[]): MinuteCount {
+    return onlyReduce(newEntries) ? this.#reductions : this.#openings;
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {

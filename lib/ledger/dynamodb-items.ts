@@ -12,7 +12,7 @@ import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
  * `signal#<id>`, `arrival#<SHA-256 of bytes>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>#<order id>`, `fact#<name>`,
- * `signals-of-a-minute`, `orders-of-a-minute`, `alarm#<time>#<random>`, `day#<day>`, `channel#<channel>` and `pause`.
+ * `signals-of-a-minute`, `reductions-of-a-minute`, `orders-of-a-minute`, `alarm#<time>#<random>`, `day#<day>`, `channel#<channel>` and `pause`.
  *
  * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"
  * must see an order placed a moment ago, and a signal must see one stored a moment before it. The cost is a

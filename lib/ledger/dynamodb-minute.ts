@@ -13,6 +13,8 @@ import { countsAt } from './ledger-rules.ts';
  */
 export type Place = { readonly free: true } | { readonly free: false; readonly count: number };
 
+type CountName = 'signals-of-a-minute' | 'reductions-of-a-minute' | 'orders-of-a-minute';
+
 /** A refused write means that another one succeeded; this many refusals in a row are a failure. */
 const maximumTries = 100;
 
@@ -31,7 +33,7 @@ export class MinuteCount {
   readonly #table: DynamodbTable;
   readonly #itemName: string;
 
-  constructor(table: DynamodbTable, itemName: 'signals-of-a-minute' | 'orders-of-a-minute') {
+  constructor(table: DynamodbTable, itemName: CountName) {
     this.#table = table;
     this.#itemName = itemName;
   }

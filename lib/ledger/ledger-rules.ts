@@ -14,6 +14,11 @@ export function countsAt(atMs: number, nowMs: number): boolean {
   return atMs > nowMs - limitWindowMs && atMs <= nowMs + clockToleranceMs;
 }
 
+/** Whether signals count as ones that only reduce. @param entries of one alert */
+export function onlyReduce(entries: readonly NewEntry[]): boolean {
+  return entries.every(({ reduces }) => reduces === true);
+}
+
 /** Throws for a move that the state machine does not have, before the store is called. */
 export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
   if (statusTransitions[from].includes(step.status)) return;

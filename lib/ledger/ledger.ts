@@ -18,6 +18,8 @@ export interface NewEntry extends EntryKey {
   readonly atMs: number;
   /** True when only the time of its arrival tells the alert from the next one with the same bytes; then of all its signals. */
   readonly isByArrival?: boolean;
+  /** True when nothing of its alert can open or enlarge a position: it is counted apart; then of all its signals. */
+  readonly reduces?: boolean;
 }
 
 /** An authentic alert that was refused. */
@@ -125,7 +127,8 @@ export interface Ledger {
   /**
    * Stores the signals of one alert as `accepted`, all of them or none; existing
    * ones stay as they are. Nothing is stored when an id belongs to another alert, or
-   * when the new signals would exceed the account's limit for the last 60 seconds.
+   * when the new signals would exceed the account's limit for the last 60 seconds. Signals of alerts that only reduce are
+   * counted apart from all others, with the same limit; signals that are stored without a limit are not counted.
    *
    * An alert that is known by its arrival is never new within `resendWindowMs` of the one with the same bytes, whatever
    * its ids are: the signals of that one are returned.

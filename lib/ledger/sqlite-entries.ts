@@ -8,8 +8,8 @@ import type { EntryQuery } from './ledger.ts';
 import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
-  created_at_ms, updated_at_ms, steps, accepted_at_ms`;
-const values = '?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, iif(?4 IS NULL, NULL, ?8)';
+  created_at_ms, updated_at_ms, steps, accepted_at_ms, reduces`;
+const values = '?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11';
 
 const ordersWithin = (sinceMs: string, untilMs: string) =>
   `SELECT count(*) AS n FROM entries
@@ -50,7 +50,8 @@ const sql = {
     WHERE account = ?1 AND signal_id >= ?2 AND signal_id < ?2 || char(1114111)
     ORDER BY signal_id LIMIT ?3`,
   countSignals: `SELECT count(*) AS n FROM entries
-    WHERE account = ?1 AND created_at_ms > ?2 AND created_at_ms <= ?3 AND accepted_at_ms IS NOT NULL`,
+    WHERE account = ?1 AND created_at_ms > ?2 AND created_at_ms <= ?3 AND accepted_at_ms IS NOT NULL
+      AND reduces IS ?4`,
   countOrders: ordersWithin('?2', '?3'),
   dueLookups: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
   lookupsAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
@@ -132,8 +133,16 @@ export interface EntryRow {
 
 type Bound = string | number | null;
 
-/** The nine values of a new row, in the order of the statement `insert`. */
-export function entryRowOf(entry: Entry): readonly Bound[] {
+/** What a signal counts against; null: no limit. */
+export type CountedAs = 'opening' | 'reduction' | null;
+
+/** The value of the column `reduces`. An older release stored null, and counted every signal as one that may open. */
+export function reducesOf(counted: CountedAs): 1 | null {
+  return counted === 'reduction' ? 1 : null;
+}
+
+/** The values of a new row, in the order of the statement `insert`. */
+export function entryRowOf(entry: Entry, counted: CountedAs): readonly Bound[] {
   return [
     entry.account,
     entry.signalId,
@@ -144,6 +153,8 @@ export function entryRowOf(entry: Entry): readonly Bound[] {
     entry.fingerprint,
     entry.createdAtMs,
     JSON.stringify(entry.steps),
+    counted === null ? null : entry.createdAtMs,
+    reducesOf(counted),
   ];
 }
 

@@ -18,10 +18,18 @@ import {
   type RefusedEntry,
   type Started,
 } from './ledger.ts';
-import { createConflict, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
+import { createConflict, isOtherAlert, listBefore, onlyReduce, refuseIllegalMove } from './ledger-rules.ts';
 import { type LedgerWatch, refuseOvertaking, refuseWhileHeld } from './ledger-watch.ts';
 import { SqliteArrivals } from './sqlite-arrivals.ts';
-import { type EntryRow, entryOf, entryRowOf, prepareLedger, type Statements } from './sqlite-entries.ts';
+import {
+  type CountedAs,
+  type EntryRow,
+  entryOf,
+  entryRowOf,
+  prepareLedger,
+  reducesOf,
+  type Statements,
+} from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateAfter } from './sqlite-open-state.ts';
@@ -38,6 +46,16 @@ import { formatLookup } from './stored-entry.ts';
 export function createSqliteLedger(file: SqliteFile, watch: LedgerWatch | null = null): Ledger {
   migrateLedgerTables(file);
   return new SqliteLedger(file, watch);
+}
+
+function countedAs(newEntries: readonly NewEntry[], limit: MinuteLimit | null): CountedAs {
+  if (limit === null) return null;
+  return onlyReduce(newEntries) ? 'reduction' : 'opening';
+}
+
+/** The times that count at `nowMs`: those further in the future than `clockToleranceMs` do not. */
+function windowAt(nowMs: number): readonly [number, number] {
+  return [nowMs - limitWindowMs, nowMs + clockToleranceMs];
 }
 
 class SqliteLedger implements Ledger {
@@ -77,10 +95,11 @@ class SqliteLedger implements Ledger {
     const earlier = this.#arrivals.readEarlier(newEntries, (key) => this.#find(key));
     if (earlier.length > 0) return earlier.map((entry) => ({ entry, seq: null }));
     this.#arrivals.note(newEntries);
-    const count = this.#countBefore(newEntries[0], limit);
+    const counted = countedAs(newEntries, limit);
+    const count = this.#countBefore(newEntries[0], counted);
     const rows = newEntries.map((newEntry) => {
       const entry = createAcceptedEntry(newEntry);
-      const { changes, lastInsertRowid } = this.#statements.insert.run(...entryRowOf(entry));
+      const { changes, lastInsertRowid } = this.#statements.insert.run(...entryRowOf(entry, counted));
       if (changes === 1) {
         refuseWhileHeld(newEntry, this.#watch?.find(newEntry)?.stored ?? null);
         return { entry, seq: Number(lastInsertRowid) };
@@ -109,19 +128,19 @@ class SqliteLedger implements Ledger {
     }
   }
 
-  #countBefore(newEntry: NewEntry | undefined, limit: MinuteLimit | null): number {
-    if (newEntry === undefined || limit === null) return 0;
-    return this.#count('countSignals', newEntry, newEntry.atMs);
-  }
-
-  /** Events further in the future than `clockToleranceMs` do not count. */
-  #count(name: 'countSignals' | 'countOrders', { account }: EntryKey, nowMs: number): number {
-    const row = this.#statements[name].get(account, nowMs - limitWindowMs, nowMs + clockToleranceMs);
+  #countBefore(newEntry: NewEntry | undefined, counted: CountedAs): number {
+    if (newEntry === undefined || counted === null) return 0;
+    const { account, atMs } = newEntry;
+    const row = this.#statements.countSignals.get(account, ...windowAt(atMs), reducesOf(counted));
     return Number(row?.['n']);
   }
 
+  #countOrders({ account }: EntryKey, nowMs: number): number {
+    return Number(this.#statements.countOrders.get(account, ...windowAt(nowMs))?.['n']);
+  }
+
   async refuse(refused: RefusedEntry): Promise<void> {
-    const row = entryRowOf(createRefusedEntry(refused));
+    const row = entryRowOf(createRefusedEntry(refused), null);
     await this.#file.write(() => this.#statements.insert.run(...row));
   }
 
@@ -129,18 +148,17 @@ class SqliteLedger implements Ledger {
     refuseOvertaking(key, this.#watch?.find(key) ?? null);
     const { atMs } = step;
     const text = formatStep(step);
-    const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;
     const { result, durable } = this.#file.execute((): Started => {
       const seq = this.#numberOf(key);
       if (seq === null) throw createConflict(key, { from: 'accepted', step });
       const most = limit?.maxPerMinute ?? null;
-      const values = [key.account, seq, atMs, text, ...window, most, key.signalId];
+      const values = [key.account, seq, atMs, text, ...windowAt(atMs), most, key.signalId];
       const { changes } = this.#statements.start.run(...values);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step });
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
-      return { result: 'over_limit', count: this.#count('countOrders', key, atMs) };
+      return { result: 'over_limit', count: this.#countOrders(key, atMs) };
     });
     if (result.result === 'started') this.#watch?.left(key);
     await this.#flushed(durable);

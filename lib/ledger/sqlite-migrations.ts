@@ -4,7 +4,7 @@ import type { SqliteFile } from '../base/sqlite.ts';
 /**
  * The ledger's tables, one script per version. Every index costs each order a part of a write, so an index holds only the
  * rows that its queries ask for. `seq` is the order of arrival. `accepted_at_ms` is null for
- * refused alerts, `ordered_at_ms` for cancellations and for signals that were never sent: they count against
+ * refused alerts and for signals that were stored without a limit, `ordered_at_ms` for cancellations and for signals that were never sent: they count against
  * no limit, and a limit is counted within an index. `look_due_at_ms` is null unless the entry is `unknown`.
  */
 export const migrations: readonly string[] = [
@@ -80,6 +80,8 @@ export const migrations: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
   // What a pause stops; null in a pause that an older release made.
   'ALTER TABLE pauses ADD COLUMN kind TEXT;',
+  // 1 for a signal that counts as one that only reduces; null for every other.
+  'ALTER TABLE entries ADD COLUMN reduces INTEGER;',
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

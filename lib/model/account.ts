@@ -60,6 +60,7 @@ export interface Account {
   readonly requirePosition: boolean;
   /** Of orders that may open or enlarge a position; null: as many as come. */
   readonly maxOrdersPerMinute: number | null;
+  /** Of signals that may open or enlarge a position, and as many again of those that cannot; null: as many as come. */
   readonly maxSignalsPerMinute: number | null;
   /** What holds for the account as a whole; absent: the account sets no such limit. */
   readonly limits?: RiskLimits;

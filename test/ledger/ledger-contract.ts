@@ -299,6 +299,30 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
+    test('counts alerts that only reduce apart, with the same limit', async () => {
+      const reducing = (id: string) => orderEntry(id, { reduces: true });
+      for (const id of ['a', 'b', 'c'])
+        expect((await acceptOne(ledger, orderEntry(id), limit)).result).toBe('created');
+      for (const id of ['d', 'e', 'f'])
+        expect((await acceptOne(ledger, reducing(id), limit)).result).toBe('created');
+
+      expect(await acceptOne(ledger, orderEntry('g'), limit)).toEqual({ result: 'over_limit', count: 3 });
+      expect(await acceptOne(ledger, reducing('h'), limit)).toEqual({ result: 'over_limit', count: 3 });
+      expect((await acceptOne(ledger, reducing('f'), limit)).result).toBe('exists');
+      const later = { atMs: noonMs + 60_000 };
+      expect((await acceptOne(ledger, { ...reducing('h'), ...later }, limit)).result).toBe('created');
+      expect((await acceptOne(ledger, { ...orderEntry('g'), ...later }, limit)).result).toBe('created');
+    });
+
+    test('counts no signal that was stored without a limit, as those of the relay itself', async () => {
+      for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), null);
+      for (const id of ['c', 'd']) await acceptOne(ledger, orderEntry(id, { reduces: true }), null);
+      expect((await acceptOne(ledger, orderEntry('e'), { maxPerMinute: 1 })).result).toBe('created');
+      expect((await acceptOne(ledger, orderEntry('f', { reduces: true }), { maxPerMinute: 1 })).result).toBe(
+        'created',
+      );
+    });
+
     test('counts neither refused alerts nor other accounts', async () => {
       await bringTo(ledger, 'invalid', 'refused');
       await acceptOne(ledger, orderEntry('a', { account: 'second' }), null);

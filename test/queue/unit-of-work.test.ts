@@ -58,7 +58,7 @@ describe('an alert of three signals', () => {
   ] as const)(
     'stores and delivers nothing when it is refused because of %s',
     async (_, entries, limit, is) => {
-      await store.ledger.accept([orderEntry('z')], null);
+      await store.ledger.accept([orderEntry('z')], { maxPerMinute: 9 });
       await drain(store);
 
       expect(await store.ledger.accept(entries, limit)).toMatchObject(is);
@@ -89,7 +89,7 @@ describe('an alert of three signals', () => {
 
   test('that is refused does not undo the alerts that share its flush', async () => {
     const results = await Promise.all([
-      store.ledger.accept([orderEntry('first')], null),
+      store.ledger.accept([orderEntry('first')], { maxPerMinute: 3 }),
       store.ledger.accept(alert, { maxPerMinute: 3 }),
       store.ledger.accept([orderEntry('last')], null),
     ]);

@@ -159,6 +159,8 @@ test('an account that does not exist causes the same secret reads as a wrong tok
 });
 
 describe('an alert over the limit of signals per minute', () => {
+  const maxSlippage = '0.5%';
+
   test('gets a 503 with Retry-After, is found by its id, and is accepted when it comes again', async () => {
     const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
     for (const id of ['a', 'b']) await webhook.receive(buyAlert({ id }));
@@ -214,6 +216,66 @@ describe('an alert over the limit of signals per minute', () => {
     ]);
   });
 
+  test('locks nobody into a position: what only reduces, cancels or protects has a bound of its own', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 4 });
+    const flood = [];
+    for (let count = 0; count < 9; count += 1)
+      flood.push(await webhook.receive(buyAlert({ id: `f${count}` })));
+    const way = (id: string, changes: Record<string, unknown>) =>
+      JSON.stringify({ id, ticker: 'BTCUSDT', ...changes });
+
+    const closing = [];
+    for (const body of [
+      way('close', { action: 'close', maxSlippage }),
+      way('exit', { action: 'exit_long', maxSlippage }),
+      way('all', { action: 'cancel_all' }),
+      `[${way('flat', { action: 'target', target: 'flat', maxSlippage })}]`,
+    ])
+      closing.push(await webhook.receive(body));
+    const further = [];
+    for (const id of ['g', 'h', 'i', 'j', 'k'])
+      further.push(await webhook.receive(way(id, { action: 'protect', stopLoss: '49000' })));
+
+    expect(flood).toEqual([
+      ...Array<string>(4).fill('202'),
+      ...Array<string>(4).fill('503 rate_limited'),
+      '429 flooded',
+    ]);
+    expect(closing).toEqual(Array(4).fill('202'));
+    expect(further).toEqual([...Array<string>(4).fill('503 rate_limited'), '429 flooded']);
+    expect(await webhook.refusals('g')).toEqual([
+      expect.stringContaining(
+        '4 signals that only reduce, cancel or protect in the last minute; the account accepts 4',
+      ),
+    ]);
+    expect(webhook.raised).toEqual([
+      { name: 'signals_over_limit', account: 'main', maxSignalsPerMinute: 4, refused: 'openings' },
+      { name: 'signals_over_limit', account: 'main', maxSignalsPerMinute: 4, refused: 'reductions' },
+    ]);
+  });
+
+  test.each([
+    ['a reversal', { action: 'reverse', maxSlippage }],
+    ['a target that is not flat', { action: 'target', target: '0.01', maxSlippage }],
+    [
+      'a sell that may open a short position',
+      { action: 'sell', orderType: 'market', quantity: '0.01', maxSlippage },
+    ],
+  ])('takes no more of %s than of what opens', async (_, changes) => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
+    for (const id of ['a', 'b']) await webhook.receive(buyAlert({ id }));
+    const alert = JSON.stringify({ id: 'c', ticker: 'BTCUSDT', ...changes });
+    expect(await webhook.receive(alert)).toBe('503 rate_limited');
+  });
+
+  test('an alert that both closes and opens counts as one that opens', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
+    for (const id of ['a', 'b']) await webhook.receive(buyAlert({ id }));
+    const close = JSON.stringify({ id: 'close', ticker: 'BTCUSDT', action: 'close', maxSlippage });
+    expect(await webhook.receive(`[${close},${buyAlert({ id: 'c' })}]`)).toBe('503 rate_limited');
+    expect(await webhook.receive(close)).toBe('202');
+  });
+
   test('raises one alarm for several refusals', async () => {
     const webhook = await openWebhook({ maxSignalsPerMinute: 1 });
     for (const id of ['a', 'b', 'c', 'd']) await webhook.receive(buyAlert({ id }));
@@ -229,6 +291,7 @@ describe('an alert over the limit of signals per minute', () => {
       name: 'signals_over_limit',
       account: 'main',
       maxSignalsPerMinute: 1,
+      refused: 'openings',
     });
   });
 });

@@ -13,9 +13,12 @@ export interface Overload {
   readonly isNews: boolean;
 }
 
+/** What of an account is counted: alerts that may open or enlarge a position, and those that cannot. */
+export type Counted = 'openings' | 'reductions';
+
 /** Counts the alerts that one process refuses because their account is over its limit of signals. */
 export interface OverloadWatch {
-  note(account: Account, nowMs: number): Overload;
+  note(account: Account, counted: Counted, nowMs: number): Overload;
 }
 
 const windowMs = 60_000;
@@ -29,11 +32,12 @@ interface Seen {
 
 /** It is a flood once the refused alerts of a minute are as many as the signals that the account takes. */
 export function createOverloadWatch(): OverloadWatch {
-  const seenByAccount = new Map<string, Seen>();
+  const seenByCount = new Map<string, Seen>();
   return {
-    note({ name, maxSignalsPerMinute }, nowMs) {
-      const seen = seenByAccount.get(name) ?? { refusedAtMs: [], alarmedAtMs: null };
-      seenByAccount.set(name, seen);
+    note({ name, maxSignalsPerMinute }, counted, nowMs) {
+      const key = `${name} ${counted}`;
+      const seen = seenByCount.get(key) ?? { refusedAtMs: [], alarmedAtMs: null };
+      seenByCount.set(key, seen);
       const most = maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
       const recent = seen.refusedAtMs.filter((atMs) => !hasPassed(atMs, windowMs, nowMs));
       const isFlood = recent.length >= most;

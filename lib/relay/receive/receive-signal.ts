@@ -14,10 +14,12 @@ import {
   reduceLegIdOf,
   signalIdOf,
 } from '../../signals/identity.ts';
+import { mayOpen } from '../../signals/may-open.ts';
 import { type Alert, type AlertContext, parseAlert } from '../../signals/parse-alert.ts';
 import { checkStaleness } from '../../signals/staleness.ts';
 import { answerAlert } from '../../translate/answer-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts';
+import { OverLimit } from './over-limit.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
 
@@ -134,25 +136,28 @@ interface Identified {
   /** Of its bytes. */
   readonly fingerprint: string;
   readonly arrivedAtMs: number;
+  /** Whether nothing of it can open or enlarge a position. */
+  readonly reduces: boolean;
   /** The entries of each item of the alert: usually one. */
   readonly items: readonly (readonly NewEntry[])[];
 }
 
 function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number): Identified {
   const { isByArrival } = alert;
+  const reduces = alert.items.every(({ signal }) => !mayOpen(signal, account));
   const fingerprint = fingerprintOf(body);
   const identity = isByArrival ? arrivalFingerprintOf(fingerprint, arrivedAtMs) : fingerprint;
   const entryOf = (signalId: string, signal: Signal): NewEntry => {
     const clientOrderId = placesOrder(signal) ? clientOrderIdOf(account.name, signalId) : null;
     const own = { account: account.name, signalId, signal, clientOrderId };
-    return { ...own, fingerprint, atMs: arrivedAtMs, isByArrival };
+    return { ...own, fingerprint, atMs: arrivedAtMs, isByArrival, reduces };
   };
   const items = alert.items.map(({ explicitId, signal, reduceLeg }, index) => {
     const signalId = signalIdOf(explicitId, identity, alert.isArray ? index : null);
     const entry = entryOf(signalId, signal);
     return reduceLeg === undefined ? [entry] : [entryOf(reduceLegIdOf(signalId), reduceLeg), entry];
   });
-  return { fingerprint, arrivedAtMs, items };
+  return { fingerprint, arrivedAtMs, reduces, items };
 }
 
 /**
@@ -188,10 +193,7 @@ async function accept(
     case 'stored':
       return accepted.signals;
     case 'over_limit':
-      throw new RelayError(
-        'rate_limited',
-        `${accepted.count} signals in the last minute; the account accepts ${maxSignalsPerMinute}`,
-      );
+      throw new OverLimit(account, identified.reduces ? 'reductions' : 'openings', accepted.count);
     case 'id_taken':
       throw createRepeat(accepted.by, identified);
   }

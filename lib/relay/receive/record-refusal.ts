@@ -6,6 +6,8 @@ import { type HeldSecret, holdsSecret } from '../../signals/find-secret.ts';
 import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../../signals/refused-names.ts';
 import type { ReceiveServices } from '../services.ts';
+import { OverLimit } from './over-limit.ts';
+import type { Counted } from './overload.ts';
 import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
 
 /** An alert of an authenticated sender, not parsed yet. */
@@ -39,7 +41,7 @@ export async function recordRefusal(
 ): Promise<unknown> {
   if (!(error instanceof RelayError)) return error;
   const names = namesIn(arrived);
-  if (error.code === 'rate_limited') {
+  if (error instanceof OverLimit) {
     const refusal = judgeOverload(services, arrived.account, names.length, error);
     await record(services, arrived, names, refusal);
     return refusal;
@@ -72,15 +74,16 @@ function judgeOverload(
   { clock, alarms, overload }: ReceiveServices,
   account: Account,
   signalCount: number,
-  error: RelayError,
+  error: OverLimit,
 ): RelayError {
-  const { isFlood, isNews } = overload.note(account, clock.nowMs());
+  const { isFlood, isNews } = overload.note(account, error.counted, clock.nowMs());
   const most = account.maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
   // Logged before the record is stored: an alarm too many is better than one that is lost in a crash.
   if (isNews)
-    alarms.raise(overLimitAlarm, {
+    alarms.raise(overLimitAlarms[error.counted], {
       account: account.name,
       maxSignalsPerMinute: account.maxSignalsPerMinute,
+      refused: error.counted,
     });
   if (signalCount > most)
     return new RelayError(
@@ -92,9 +95,16 @@ function judgeOverload(
   return error;
 }
 
-const overLimitAlarm: Alarm = {
-  name: 'signals_over_limit',
-  message: 'alerts are refused: the account is over its limit of signals per minute',
+const overLimitAlarms: Readonly<Record<Counted, Alarm>> = {
+  openings: {
+    name: 'signals_over_limit',
+    message: 'alerts are refused: the account is over its limit of signals per minute',
+  },
+  reductions: {
+    name: 'signals_over_limit',
+    message:
+      'alerts that close, cancel or protect are refused: the account is over its limit of such signals per minute',
+  },
 };
 
 /**
