@@ -30,6 +30,7 @@ import { createOverloadWatch } from '../../lib/relay/receive/overload.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import { runMinute } from '../../lib/relay/settle/run-minute.ts';
+import { raiseUnknownOnce } from '../../lib/relay/settle/unknown-once.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { watchExchange } from '../../lib/watch/watch-exchange.ts';
 import {
@@ -124,7 +125,8 @@ export async function startLocalRelay(options: {
   if (untold !== null) log.warn(untold, {});
   const outbox = await openNoticeOutbox(file, notices.channels);
   const logAlarms = createLogAlarms(log);
-  const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
+  const noted = noteAlarms(logAlarms, outbox, clock, log);
+  const alarms = raiseUnknownOnce(notices.channels.length === 0 ? logAlarms : noted, clock);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
@@ -248,7 +250,7 @@ export async function startLocalRelay(options: {
   const schedule = startScheduleLoop(jobs, clock, log);
   const accounts = Object.keys(settings.accounts);
   const telling = startNoticeLoop(
-    { ...shared, ...records, outbox, settings: notices, accounts, secrets },
+    { ...shared, ...records, outbox, noteRest: noted.noteRest, settings: notices, accounts, secrets },
     options.tellEveryMs,
   );
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);

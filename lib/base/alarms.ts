@@ -6,7 +6,7 @@ import type { Log, LogFacts } from './log.ts';
  * @see DECISIONS 108
  */
 export const alarmMeanings = {
-  outcome_unknown: 'a request was sent, and its outcome is unknown',
+  outcome_unknown: 'a request was sent, and its outcome is unknown, or could not be stored',
   outcome_contradicted: 'the stored outcome is not the one that a worker knows',
   order_contradicted: 'the exchange reported another order or another id, or lists several orders of one id',
   trigger_unexpected: 'the trigger of an order is not where its alert expects it',

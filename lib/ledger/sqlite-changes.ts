@@ -86,7 +86,7 @@ export interface SqliteChanges {
    *
    * @throws RelayError `store_unavailable`
    */
-  addAlarm(alarm: Alarm, facts: LogFacts, atMs: number): void;
+  addAlarm(alarm: Alarm, facts: LogFacts, atMs: number): Promise<void>;
   /** @returns the day of which figures were noted last, as it was given; null: of none */
   toldDay(account: string): string | null;
   /** Notes the figures of a day, and that they are noted. */
@@ -159,7 +159,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
     },
     addAlarm({ name, message }, facts, atMs) {
       const text = JSON.stringify({ name, message, facts });
-      file.execute(() => statements.add.run('alarm', accountIn(facts), atMs, text));
+      return file.execute(() => statements.add.run('alarm', accountIn(facts), atMs, text)).durable;
     },
     toldDay(account) {
       const row = file.read(() => statements.toldDay.get(account));

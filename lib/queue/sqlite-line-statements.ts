@@ -28,6 +28,9 @@ export function prepareStatements({ database }: SqliteFile) {
     isWaiting: database.prepare(
       `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
     ),
+    isSending: database.prepare(
+      `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'sending'`,
+    ),
     setAside: database.prepare(
       `UPDATE entries SET set_aside_at_ms = ?
        WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,

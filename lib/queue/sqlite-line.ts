@@ -33,7 +33,10 @@ export interface SqliteLine extends LedgerWatch {
   take(): SignalDelivery | null;
   /** Ends a delivery whose signal was executed. */
   finish(delivery: SignalDelivery): void;
-  /** Puts a signal back in its place; after too many deliveries it becomes a dead letter instead. */
+  /**
+   * Puts a signal back in its place; after too many deliveries it becomes a dead letter instead, unless it was sent and its
+   * outcome is not stored.
+   */
   release(delivery: SignalDelivery): Promise<void>;
   /** Puts a signal back in its place that only waits for another one: the delivery does not count. */
   postpone(delivery: SignalDelivery): void;
@@ -51,7 +54,8 @@ export interface SqliteLine extends LedgerWatch {
  * Creates the line of an embedded ledger that one process owns. What is delivered, and how often, is only in memory: after
  * a crash every waiting signal that is no dead letter is delivered again at once. So is every signal that the crashed process
  * was sending: nobody else will record that its outcome is unknown before the reconciler does. Of every unknown outcome the
- * alarm is raised once more, because it may have been lost with the crashed process.
+ * alarm is raised once more, because it may have been lost with the crashed process. A signal whose outcome could not be
+ * stored keeps its place, too, and is delivered until one is.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -184,6 +188,17 @@ class LineOfLedger implements SqliteLine {
     }
   }
 
+  /** Whether nothing is stored of what became of it. Unless the contrary is certain, it is delivered again. */
+  #isStillSending({ position, key }: WaitingSignal): boolean {
+    const { account, signalId } = key;
+    try {
+      const row = this.#file.read(() => this.#statements.isSending.get(position, account, signalId));
+      return row !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
   async release({ key }: SignalDelivery): Promise<void> {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
@@ -206,8 +221,13 @@ class LineOfLedger implements SqliteLine {
 
   #giveBack(item: WaitingSignal): void {
     item.stored = null;
-    if (item.hasLeft) this.#line.remove(item);
-    else this.#putBack(item);
+    if (item.hasLeft && !this.#isStillSending(item)) {
+      this.#line.remove(item);
+      return;
+    }
+    // The later ones of its group wait until it is known again, or known to be unknown.
+    item.isLeftOver ||= item.hasLeft;
+    this.#putBack(item);
   }
 
   /** Returns false when another process has moved it on. */

@@ -20,8 +20,11 @@ export interface WaitingSignal extends Waiting, SignalDelivery {
   hasLeft: boolean;
   /** Whether it was lost and stored again since its delivery began. */
   isStoredAgain: boolean;
-  /** Whether it was found at the start and does not wait: its outcome is to be recorded, or its alarm repeated. */
-  readonly isLeftOver: boolean;
+  /**
+   * Whether it does not wait, and is delivered all the same, because its outcome is to be recorded or its alarm repeated: it
+   * was found so at the start, or its outcome could not be stored.
+   */
+  isLeftOver: boolean;
 }
 
 export function createWaiting(

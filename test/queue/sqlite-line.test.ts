@@ -243,6 +243,38 @@ describe('a signal that is moved on', () => {
     expect(idsOf(takeAll(store))).toEqual(['b']);
   });
 
+  test('keeps its place, and its group busy, while its outcome could not be stored', async () => {
+    await accept('a', 'b');
+    const ids: string[] = [];
+    for (let count = 0; count <= maxDeliveries; count += 1) {
+      await accept(`c${count}`);
+      const delivery = take();
+      ids.push(delivery.key.signalId);
+      if (count === 0) await store.ledger.start(keyOf('a'), { status: 'sending', atMs: 1, note: '' }, null);
+      store.line.reload();
+      await store.line.release(delivery);
+      expect(store.line.take()).toBeNull();
+      await rest(store);
+    }
+    const last = take();
+    ids.push(last.key.signalId);
+    await store.ledger.move(keyOf('a'), { from: 'sending', step: { status: 'unknown', atMs: 2, note: '' } });
+    store.line.finish(last);
+
+    expect([ids, store.buried]).toEqual([Array(maxDeliveries + 2).fill('a'), []]);
+    expect(await drain(store)).toEqual(['b', 'c0', 'c1', 'c2', 'c3']);
+    expect(store.line.length).toBe(0);
+  });
+
+  test('keeps its place while the store cannot say what became of it', async () => {
+    await accept('a');
+    const delivery = take();
+    await store.ledger.start(keyOf('a'), { status: 'sending', atMs: 1, note: '' }, null);
+    store.file.close();
+    await store.line.release(delivery);
+    expect(store.line.length).toBe(1);
+  });
+
   test('is delivered again after the pause if its delivery ended while it is still accepted', async () => {
     await accept('a');
     store.line.finish(take());

@@ -44,7 +44,7 @@ test('the line reads the entries that wait, and never the others', () => {
     'SCAN (subquery-2)',
     sorted,
   ];
-  expect(plans).toEqual([[waiting, sorted], unfinished, [byNumber], [byNumber]]);
+  expect(plans).toEqual([[waiting, sorted], unfinished, [byNumber], [byNumber], [byNumber]]);
 });
 
 test('dead letters are found among the entries that wait', () => {

@@ -8,6 +8,7 @@ import type { DueKey } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
+import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
@@ -29,6 +30,8 @@ export interface Aftermath {
   readonly transport: Transport;
   /** Where the ledger is kept, for a test that writes into it behind its back. */
   readonly file: SqliteFile;
+  /** Its waiting signals, in the order of their delivery. */
+  readonly line: SqliteLine;
   /** The services of these functions; a test may replace one. */
   readonly services: RelayServices;
   /** Those that were raised, oldest first. */
@@ -90,7 +93,7 @@ export async function openAftermath(
     asked.push(path);
     onRequest(clock, path);
   });
-  const { paper, services, raised, close } = await openServices({
+  const { paper, services, line, raised, close } = await openServices({
     dialect,
     clock,
     transport,
@@ -130,6 +133,7 @@ export async function openAftermath(
     paper,
     transport,
     file,
+    line,
     services,
     alarms: raised,
     asked,

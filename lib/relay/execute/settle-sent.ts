@@ -15,7 +15,12 @@ import type { Outcome } from './action.ts';
  */
 const settlePausesMs = [100, 300, 1000];
 
-/** Stores the outcome of a sent signal, with retries: a short failure of the ledger must not lose it. */
+/**
+ * Stores the outcome of a sent signal, with retries: a short failure of the ledger must not lose it. After the last one an
+ * alarm tells the outcome, and the next delivery finds `sending`.
+ *
+ * @throws RelayError as the ledger
+ */
 export async function settleSent(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   raiseAlarms(services, sent, outcome);
   for (const pauseMs of settlePausesMs) {
@@ -34,7 +39,23 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
       await services.clock.sleep(pauseMs);
     }
   }
-  return await settleOver(services, sent, outcome);
+  try {
+    return await settleOver(services, sent, outcome);
+  } catch (error) {
+    if (error instanceof RelayError && error.row.retryMayHelp) alarmUnstored(services, sent, outcome);
+    throw error;
+  }
+}
+
+/** Nobody can read the outcome anywhere else until the order was looked up. */
+function alarmUnstored({ alarms }: SettleServices, sent: Entry, { status, note, orderId }: Outcome): void {
+  // Of one that is not known the alarm was raised before.
+  if (status === 'unknown') return;
+  const message =
+    'an outcome could not be stored: later signals of its market wait, and the signal is looked up once the store can be written';
+  const { account, signalId, signal, clientOrderId } = sent;
+  const facts = { account, signalId, market: signal?.market ?? null, clientOrderId };
+  alarms.raise({ name: 'outcome_unknown', message }, { ...facts, status, note, orderId: orderId ?? null });
 }
 
 /**

@@ -49,7 +49,7 @@ async function start(): Promise<void> {
       warn: emitLine,
       error(_, facts) {
         emitLine();
-        if (facts['alarm'] === true) events.emit('alarm');
+        if (facts['alarm'] === true) events.emit('alarm', facts);
       },
     },
   });
@@ -104,6 +104,29 @@ test('a local relay looks up signals that the previous run left unknown as soon 
 
   expect(await readEntry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
   expect(paper.control.state().acceptedCreates).toBe(1);
+});
+
+test('a local relay that was killed while it sent tells once that the outcome is unknown', async () => {
+  await loseResponse();
+  await relay.close();
+  const file = openSqlite(folder.databasePath);
+  file.database.exec(
+    "UPDATE entries SET status = 'sending', updated_at_ms = 1, look = NULL, look_due_at_ms = NULL",
+  );
+  file.close();
+  const told: unknown[] = [];
+  const note = ({ alarmName, signalId }: Record<string, unknown>) => void told.push([alarmName, signalId]);
+  events.on('alarm', note);
+
+  await start();
+  await relay.reconcile();
+  // It waits behind what the run before left in its market.
+  await post('buy-2');
+  expect(await settledStatus('buy-2')).toBe('placed');
+
+  events.off('alarm', note);
+  expect(told).toEqual([['outcome_unknown', 'buy-1']]);
+  expect(await readEntry()).toMatchObject({ status: 'placed' });
 });
 
 test('a local relay that starts while the market list fails trades with the list that the previous run stored', async () => {
