@@ -155,6 +155,8 @@ export default {
     allowedAddresses: [],
     // AWS sends the alarms to this address, after the address has confirmed once. null: no e-mail is sent.
     alarmEmail: null,
+    // Whether the first alert after a quiet day is as fast as the next: two functions are called every three minutes.
+    keepWarm: true,
     // How long the ledger entry of a settled signal is kept.
     keepLedgerDays: 400,
     logRetentionDays: 90,

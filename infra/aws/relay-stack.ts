@@ -24,6 +24,7 @@ export class RelayStack extends Stack {
       accounts: Object.keys(settings.accounts),
       allowedAddresses: aws.allowedAddresses,
       alarmEmail: aws.alarmEmail,
+      keepWarm: aws.keepWarm,
       logRetention: aws.logRetentionDays,
       snapshots,
       notices,

@@ -8,6 +8,7 @@ import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import type { Bundles } from './bundle.ts';
+import { KeepWarm, nameRelease } from './keep-warm.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
@@ -38,6 +39,11 @@ export interface TradingRelayProps {
    * @default null
    */
   readonly alarmEmail?: string | null;
+  /**
+   * Whether the functions on the way of an alert are kept warm, so that an alert after a quiet day is as fast as the next.
+   * @default true
+   */
+  readonly keepWarm?: boolean;
   /**
    * How long logs are kept. The ledger has its own retention.
    * @default RetentionDays.THREE_MONTHS
@@ -141,6 +147,7 @@ export class TradingRelay extends Construct {
       maxAge: Duration.minutes(1),
       undelivered,
     });
+    if (keepsWarm(props)) new KeepWarm(this, 'KeepWarm', { Receive: this.receive, Execute: this.execute });
     this.snapshots = new AccountSnapshots(this, 'Snapshots', {
       bundles: props.bundles,
       settings: props.snapshots ?? null,
@@ -208,7 +215,9 @@ export class TradingRelay extends Construct {
     return receive;
   }
 
-  #createExecute({ bundles }: TradingRelayProps): RelayFunction {
+  #createExecute(props: TradingRelayProps): RelayFunction {
+    const { bundles } = props;
+    const release = nameRelease(bundles['receive-signal'], bundles['execute-signal']);
     const execute = new RelayFunction(this, 'Execute', {
       description: 'Trading relay: executes signals',
       bundle: bundles['execute-signal'],
@@ -219,6 +228,8 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        // By it the function knows whether an alert should have met a warm one.
+        ...(keepsWarm(props) ? { RELEASE: release } : {}),
       },
     });
     // It stores and queues signals of its own, which keep the protection of positions.
@@ -278,4 +289,8 @@ export class TradingRelay extends Construct {
         'Lambda has no such destination for a queue. The dead-letter queue keeps the signals that failed.',
     });
   }
+}
+
+function keepsWarm({ keepWarm = true }: TradingRelayProps): boolean {
+  return keepWarm;
 }

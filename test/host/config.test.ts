@@ -316,6 +316,7 @@ describe('the aws block', () => {
     const defaults = {
       allowedAddresses: [],
       alarmEmail: null,
+      keepWarm: true,
       keepLedgerDays: 400,
       logRetentionDays: 90,
     };
