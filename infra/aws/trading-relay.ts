@@ -8,6 +8,7 @@ import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import type { Bundles } from './bundle.ts';
+import { FixedAddress } from './fixed-address.ts';
 import { KeepWarm, nameRelease } from './keep-warm.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
@@ -44,6 +45,11 @@ export interface TradingRelayProps {
    * @default true
    */
   readonly keepWarm?: boolean;
+  /**
+   * Whether every request to the exchange comes from one address that stays.
+   * @default false - a NAT gateway costs about 37 dollars a month
+   */
+  readonly fixedAddress?: boolean;
   /**
    * How long logs are kept. The ledger has its own retention.
    * @default RetentionDays.THREE_MONTHS
@@ -120,6 +126,8 @@ export class TradingRelay extends Construct {
   readonly alarmTopic: AlarmTopic;
   /** Null: nobody is told. */
   readonly notices: RelayNotices | null;
+  /** Null: the exchange sees addresses of Lambda, which change. */
+  readonly network: FixedAddress | null;
   readonly #logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: TradingRelayProps) {
@@ -134,6 +142,7 @@ export class TradingRelay extends Construct {
       removalPolicy,
     });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
+    this.network = props.fixedAddress === true ? new FixedAddress(this, 'FixedAddress') : null;
     this.receive = this.#createReceive(props);
     this.execute = this.#createExecute(props);
     this.reconcile = this.#createReconcile(props);
@@ -153,6 +162,7 @@ export class TradingRelay extends Construct {
       settings: props.snapshots ?? null,
       exchangeKeys: this.secrets.exchangeKeys,
       logRetention: this.#logRetention,
+      network: this.network,
       undelivered,
       alarmsIn: settings === null ? null : this.ledger,
     });
@@ -199,6 +209,8 @@ export class TradingRelay extends Construct {
       memoryMiB: hurriedMemoryMiB,
       timeout: receiveTimeout,
       logRetention: this.#logRetention,
+      // It asks the exchange nothing.
+      network: null,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -224,6 +236,7 @@ export class TradingRelay extends Construct {
       memoryMiB: hurriedMemoryMiB,
       timeout: executeTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -255,6 +268,7 @@ export class TradingRelay extends Construct {
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,

@@ -317,6 +317,7 @@ describe('the aws block', () => {
       allowedAddresses: [],
       alarmEmail: null,
       keepWarm: true,
+      fixedAddress: false,
       keepLedgerDays: 400,
       logRetentionDays: 90,
     };

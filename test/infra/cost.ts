@@ -1,6 +1,14 @@
 import type { SignalUsage } from './measure-signal.ts';
 import type { Resource, SynthesizedTemplate } from './synthesized.ts';
 
+/** What a fixed address adds to the bill of a month, without its traffic. */
+export function fixedAddressCost({ resources }: SynthesizedTemplate): number {
+  const count = (type: string) => Object.values(resources).filter(({ Type }) => Type === type).length;
+  const anHour =
+    count('AWS::EC2::NatGateway') * prices.natGatewayHour + count('AWS::EC2::EIP') * prices.publicAddressHour;
+  return anHour * (minutesOfMonth / 60);
+}
+
 /** What AWS bills under one price. */
 interface Position {
   readonly name: string;
@@ -27,6 +35,7 @@ const minutesOfMonth = 43_800;
  * @see https://aws.amazon.com/api-gateway/pricing/
  * @see https://aws.amazon.com/secrets-manager/pricing/
  * @see https://aws.amazon.com/eventbridge/pricing/
+ * @see https://aws.amazon.com/vpc/pricing/
  */
 export const prices = {
   secret: 0.4,
@@ -47,6 +56,8 @@ export const prices = {
   backedUpByte: 0.2 / gigabyte,
   scheduledRun: 1 / million,
   sentByte: 0.09 / gigabyte,
+  natGatewayHour: 0.045,
+  publicAddressHour: 0.005,
 } as const;
 
 /** What cannot be measured without AWS, and is assumed. */
