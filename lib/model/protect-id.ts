@@ -7,11 +7,7 @@ const words: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop', take_prof
  * what one has turned: `:turned-t3k9f2`.
  */
 export function protectSuffixOf(
-  {
-    role,
-    part,
-    turnedBy,
-  }: { readonly role: ExitRole; readonly part?: number; readonly turnedBy?: number },
+  { role, part, turnedBy }: { readonly role: ExitRole; readonly part?: number; readonly turnedBy?: number },
   nowMs: number,
 ): string {
   const word = turnedBy === undefined ? `${words[role]}${part ?? ''}` : 'turned';

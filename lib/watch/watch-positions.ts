@@ -25,8 +25,8 @@ import {
 } from './explain-reduction.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
-import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
+import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
 /** The services that the watch needs. */
 export interface WatchServices {

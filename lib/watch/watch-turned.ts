@@ -1,9 +1,3 @@
-import { type Executions, listFills } from '../ledger/executions.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { createTeller, type TellServices } from '../ledger/tell-once.ts';
-import type { Account } from '../model/account.ts';
-import type { Fill } from '../model/execution.ts';
-import type { OpenPosition } from '../model/holdings.ts';
 import {
   findTurned,
   isAdopted,
@@ -11,7 +5,13 @@ import {
   settledAfterMs,
   type TurnedPosition,
   turnedWithinMs,
-} from '../protection/turned.ts';
+} from '../account/find-turned.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createTeller, type TellServices } from '../ledger/tell-once.ts';
+import type { Account } from '../model/account.ts';
+import type { Fill } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
 
 /** Who closes what an exit has opened. */
 export interface TurnedCloser {

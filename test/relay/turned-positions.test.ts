@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseConfig } from '../../lib/host/config.ts';
 import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { override } from '../support/override.ts';
 import { testConfig } from '../support/world.ts';
 
 /** The exits that the exchange makes do not say that they only reduce: one that fires beside another order turns the position. */
@@ -60,30 +61,42 @@ async function corrections(): Promise<readonly string[]> {
   });
 }
 
+/** A stop-loss opens 0.04 too much, and the owner sells 0.2. */
+async function turnBesideOwner(): Promise<void> {
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.04');
+  relay.setPrice('48900');
+  await relay.byHand('sell', '0.2');
+}
+
 describe('With protection that is kept', () => {
   beforeEach(() => open());
 
   test.each([
     ['closed', '0.1', '-0.1', '0.1'],
     ['reduced', '0.04', '-0.04', '0.04'],
-  ])('what a stop-loss has turned after the owner %s is closed, and told once', async (_, sold, held, amount) => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    await relay.byHand('sell', sold);
-    relay.setPrice('48900');
-    expect(await relay.held()).toBe(held);
+  ])(
+    'what a stop-loss has turned after the owner %s is closed, and told once',
+    async (_, sold, held, amount) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await relay.byHand('sell', sold);
+      relay.setPrice('48900');
+      expect(await relay.held()).toBe(held);
 
-    await goOnForMinutes(3);
+      await goOnForMinutes(3);
 
-    expect([await relay.held(), await relay.open(), await corrections()]).toEqual([
-      'flat',
-      [],
-      [`buy ${amount}: placed`],
-    ]);
-    expect(turned()).toMatchObject([
-      { account: 'main', market: 'BTC_USDT', signalId: 's1', opened: amount, amount: held, closes: amount },
-    ]);
-  });
+      expect([await relay.held(), await relay.open(), await corrections()]).toEqual([
+        'flat',
+        [],
+        [`buy ${amount}: placed`],
+      ]);
+      expect(turned()).toMatchObject([
+        { account: 'main', market: 'BTC_USDT', signalId: 's1', opened: amount, amount: held, closes: amount },
+      ]);
+    },
+  );
 
   test('what the first of two take-profits has turned is closed with what the second one opened', async () => {
     const target = { ...buy, stopLoss: '45000' };
@@ -110,19 +123,22 @@ describe('With protection that is kept', () => {
       '-0.05',
       '0.1',
     ],
-  ])('what a stop-loss has turned that fires beside "%s" is closed, and no more', async (_, alert, held, after, amount) => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    afterOrder = () => relay.setPrice('48900');
-    await relay.say(alert);
-    if (afterOrder !== null) relay.setPrice('48900');
-    expect(await relay.held()).toBe(held);
+  ])(
+    'what a stop-loss has turned that fires beside "%s" is closed, and no more',
+    async (_, alert, held, after, amount) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      afterOrder = () => relay.setPrice('48900');
+      await relay.say(alert);
+      if (afterOrder !== null) relay.setPrice('48900');
+      expect(await relay.held()).toBe(held);
 
-    await goOnForMinutes(3);
+      await goOnForMinutes(3);
 
-    expect([await relay.held(), await corrections()]).toEqual([after, [`buy ${amount}: placed`]]);
-    expect(turned()).toHaveLength(1);
-  });
+      expect([await relay.held(), await corrections()]).toEqual([after, [`buy ${amount}: placed`]]);
+      expect(turned()).toHaveLength(1);
+    },
+  );
 
   test('a position that the owner opens after it is left alone', async () => {
     await relay.say(buy);
@@ -137,11 +153,7 @@ describe('With protection that is kept', () => {
   });
 
   test('what the owner adds to it stays', async () => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    await relay.byHand('sell', '0.04');
-    relay.setPrice('48900');
-    await relay.byHand('sell', '0.2');
+    await turnBesideOwner();
     expect(await relay.held()).toBe('-0.24');
 
     await goOnForMinutes(3);
@@ -165,11 +177,7 @@ describe('With protection that is kept', () => {
   });
 
   test('a list of positions that lags does not close it twice', async () => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    await relay.byHand('sell', '0.04');
-    relay.setPrice('48900');
-    await relay.byHand('sell', '0.2');
+    await turnBesideOwner();
     relay.paper.control.addFault({
       fault: 'read_lag',
       endpoint: 'open-positions',
@@ -183,8 +191,46 @@ describe('With protection that is kept', () => {
     expect([await relay.held(), await corrections()]).toEqual(['-0.2', ['buy 0.04: placed']]);
   });
 
+  test.each([
+    ['whose response is lost', { fault: 'drop_after' }],
+    ['that never arrives', { fault: 'drop_before' }],
+    ['that the exchange answers with an error', { fault: 'error_after' }],
+  ] as const)('an order %s is looked up, and the owner keeps what he has sold', async (_, fault) => {
+    await turnBesideOwner();
+    relay.paper.control.addFault({ ...fault, endpoint: 'limit', count: 1 });
+
+    await goOnForMinutes(6);
+
+    expect(await relay.held()).toBe('-0.2');
+    expect(turned()).toHaveLength(1);
+  });
+
+  test.each(['start', 'move'] as const)(
+    'a relay that is killed at "%s" of the order closes it once',
+    async (step) => {
+      await turnBesideOwner();
+      await relay.goOn(30);
+      const { services } = relay;
+      const { ledger } = services;
+      let isKilled = false;
+      const kill = async (): Promise<never> => {
+        isKilled = true;
+        throw new Error('killed');
+      };
+      await reconcileSignals(services);
+      Object.assign(services, { ledger: override(ledger, { [step]: kill }) });
+      await relay.goOn(15).catch(() => undefined);
+      Object.assign(services, { ledger });
+      expect(isKilled).toBe(true);
+
+      await goOnForMinutes(6);
+
+      expect(await relay.held()).toBe('-0.2');
+      expect(turned()).toHaveLength(1);
+    },
+  );
+
   test('an order that fills in part is followed by another one', async () => {
-    Object.assign(relay.services, { settings: settingsOf({ maxSlippage: '0.05%' }) });
     const large = { ...buy, quantity: '0.9' };
     await relay.say(large);
     await relay.say(large);
@@ -194,10 +240,15 @@ describe('With protection that is kept', () => {
     await relay.byHand('sell', '0.9');
     relay.setPrice('48900');
     const before = await relay.held();
+    Object.assign(relay.services, { settings: settingsOf({ maxSlippage: '0.05%' }) });
 
     await goOnForMinutes(6);
 
-    expect([before, await relay.held(), await corrections()]).toEqual(['-1.8', 'flat', []]);
+    expect([before, await relay.held(), await corrections()]).toEqual([
+      '-1.8',
+      'flat',
+      ['buy 1.8: placed', 'buy 0.8: placed'],
+    ]);
   });
 });
 

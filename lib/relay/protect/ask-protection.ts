@@ -82,7 +82,10 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
 }
 
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf({ of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>, nowMs: number): string {
+function protectIdOf(
+  { of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>,
+  nowMs: number,
+): string {
   const suffix = protectSuffixOf(name, nowMs);
   const plain = `${of}${suffix}`;
   return isSignalId(plain) ? plain : `${digestOf(of)}${suffix}`;

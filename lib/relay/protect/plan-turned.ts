@@ -1,3 +1,13 @@
+import {
+  closingNews,
+  findTurned,
+  isAdopted,
+  openNews,
+  settledAfterMs,
+  type TracedFill,
+  type TurnedPosition,
+  turnedWithinMs,
+} from '../../account/find-turned.ts';
 import { listRecent, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
 import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
@@ -12,16 +22,6 @@ import type { Account } from '../../model/account.ts';
 import { isOfExit } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
 import { marketOrder } from '../../protection/protective-order.ts';
-import {
-  closingNews,
-  findTurned,
-  isAdopted,
-  openNews,
-  settledAfterMs,
-  type TracedFill,
-  type TurnedPosition,
-  turnedWithinMs,
-} from '../../protection/turned.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
@@ -75,7 +75,10 @@ export async function planTurned(
   if (held.eq(zero) || side !== null) return satisfied(`the position is ${describeAmount(held)}`);
   // A deal that no list shows yet may be the owner's, who wants this position.
   if (modifiedAtMs === null || readAtMs - modifiedAtMs <= settledAfterMs)
-    return waiting('the list of deals may not show yet what changed the position last', modifiedAtMs !== null);
+    return waiting(
+      'the list of deals may not show yet what changed the position last',
+      modifiedAtMs !== null,
+    );
   const fills = await readFills(services, client, { account: account.name, market: market.name }, limits);
   if (fills === null) return waiting('the deals of the market cannot be read whole', false);
   const turned = findTurned({ market: market.name, amount: held, positionSide: 'BOTH', modifiedAtMs }, fills);

@@ -78,7 +78,9 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   const [swept, found, watched] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
-    watchPositions({ ...services, turnedCloser: createTurnedCloser(services) }, startedAtMs, { notAfterMs: startedAtMs + lastRequestMs }),
+    watchPositions({ ...services, turnedCloser: createTurnedCloser(services) }, startedAtMs, {
+      notAfterMs: startedAtMs + lastRequestMs,
+    }),
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
