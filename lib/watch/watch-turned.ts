@@ -6,6 +6,7 @@ import {
   type TurnedPosition,
   turnedWithinMs,
 } from '../account/find-turned.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createTeller, type TellServices } from '../ledger/tell-once.ts';
@@ -68,7 +69,14 @@ async function treat(services: TurnedServices, account: Account, found: Found): 
   if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
   const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
   // The act itself looks at everything once more, and waits for what is left of this time.
-  if (readAtMs - changedAtMs > settledAfterMs / 2) await services.turnedCloser.ask(account.name, turned);
+  const isAsked = entries.some((entry) => isUnderWay(entry, position.market));
+  if (!isAsked && readAtMs - changedAtMs > settledAfterMs / 2)
+    await services.turnedCloser.ask(account.name, turned);
   if (readAtMs - turned.fill.atMs > closedWithinMs)
     await teller.tell(account.name, openNews(news, 'nothing has closed it for minutes'));
+}
+
+function isUnderWay({ signal, status }: Entry, market: string): boolean {
+  const isClosing = signal?.action === 'protect' && signal.turnedBy !== undefined;
+  return isClosing && signal.market === market && (status === 'accepted' || status === 'sending');
 }

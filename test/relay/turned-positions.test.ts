@@ -193,7 +193,6 @@ describe('With protection that is kept', () => {
 
   test.each([
     ['whose response is lost', { fault: 'drop_after' }],
-    ['that never arrives', { fault: 'drop_before' }],
     ['that the exchange answers with an error', { fault: 'error_after' }],
   ] as const)('an order %s is looked up, and the owner keeps what he has sold', async (_, fault) => {
     await turnBesideOwner();
@@ -203,6 +202,21 @@ describe('With protection that is kept', () => {
 
     expect(await relay.held()).toBe('-0.2');
     expect(turned()).toHaveLength(1);
+  });
+
+  test('an order that never arrived is followed by another one once that is proven', async () => {
+    await turnBesideOwner();
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+
+    await goOnForMinutes(5);
+    expect([await relay.held(), await corrections()]).toEqual(['-0.24', ['buy 0.04: unknown']]);
+    expect(turned().at(-1)).toMatchObject({ whatToDo: 'npx relay close BTC_USDT --account main' });
+
+    await goOnForMinutes(8);
+    expect([await relay.held(), await corrections()]).toEqual([
+      '-0.2',
+      ['buy 0.04: not_placed', 'buy 0.04: placed'],
+    ]);
   });
 
   test.each(['start', 'move'] as const)(

@@ -26,10 +26,7 @@ const harmless = ['owner: ', 'price: ', 'hazard: list_lag', 'hazard: odd_'];
 function isTroubled({ history }: Facts, fromMs: number, untilMs: number): boolean {
   return history.timeline.some(
     ({ fault, atMs }) =>
-      fault !== null &&
-      atMs > fromMs &&
-      atMs <= untilMs &&
-      !harmless.some((name) => fault.startsWith(name)),
+      fault !== null && atMs > fromMs && atMs <= untilMs && !harmless.some((name) => fault.startsWith(name)),
   );
 }
 
@@ -107,6 +104,14 @@ function findLargeCorrections({ entries, exchange, history }: Facts): readonly V
     if (entry?.signal?.action !== 'protect' || entry.signal.turnedBy === undefined) return [];
     const sent = JSON.parse(body) as CorrectionBody;
     if (sent.reduceOnly !== true) return [broken(entry, 'closes what was turned without "reduceOnly"')];
+    const isTold = history.alarms.some(
+      ({ name, atMs: toldAtMs, facts: told }) =>
+        name === 'position_turned' &&
+        toldAtMs <= atMs &&
+        told['account'] === entry.account &&
+        told['market'] === sent.market,
+    );
+    if (!isTold) return [broken(entry, 'closes what was turned, and nobody was told')];
     const most = mostSurplus(positionOf(entry.account, sent.market), sent.side, atMs);
     if (parseDecimal(sent.amount).lte(most)) return [];
     return [broken(entry, `closes ${sent.amount}, and exits had opened ${most.toFixed()}`)];
@@ -152,8 +157,8 @@ function findLeftTurned(facts: Facts): readonly Violation[] {
     const market = signal?.market ?? '';
     const { changes } = positionOf(account, market);
     const { amount, atMs } = surplusOf(changes);
-    if (settings.accounts[account]?.protection !== 'keep' || amount.abs().lt(marketNamed(market).minAmount))
-      return [];
+    if (settings.accounts[account]?.protection !== 'keep' || amount.eq(zero)) return [];
+    if (amount.abs().lt(marketNamed(market).minAmount)) return [];
     const turnedAtMs = changes.at(-1)?.atMs ?? atMs;
     if (endMs - turnedAtMs < closedAfterMs || endMs - atMs > lookedForMs) return [];
     if (isTroubled(facts, atMs - noticedAfterMs, endMs)) return [];
