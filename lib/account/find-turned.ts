@@ -79,7 +79,7 @@ function signed({ side, amount }: TracedFill): Decimal {
 export const settledAfterMs = longestPositionLagMs + sameTimeMs;
 
 /** How far back fills are looked at. */
-export const turnedWithinMs = 30 * 60_000;
+export const turnedWithinMs = 15 * 60_000;
 
 /** Whether an alert, or the owner's command, has said since what the position is to be, or what is to protect it. */
 export function isAdopted(

@@ -140,7 +140,7 @@ function mostSurplus({ changes }: TruePosition, side: 'buy' | 'sell', atMs: numb
 /** Two runs of the watch, the lag of the lists, and a third run where the line of the market was busy. */
 const closedAfterMs = 5 * 60_000;
 /** So long ago the watch no longer looks. */
-const lookedForMs = 30 * 60_000;
+const lookedForMs = 15 * 60_000;
 
 /** A position that was turned is closed, or an order is under way, or an alarm says that it must be closed by hand. */
 function findLeftTurned(facts: Facts): readonly Violation[] {
