@@ -81,10 +81,10 @@ export interface SqliteChanges {
   /** Removes the changes up to a place; of those behind it, the oldest beyond a hundred thousand that are no alarm. */
   forget(until: number): Promise<void>;
   /**
-   * Notes an alarm at once, in the transaction that is open: whatever is written after it is on the disk only when the alarm
-   * is.
+   * Notes an alarm at once, in the transaction that is open, and in the next one if that is lost: whatever is written after it
+   * is on the disk only when the alarm is.
    *
-   * @throws RelayError `store_unavailable`
+   * @throws RelayError `store_unavailable` when it waits for the next transaction
    */
   addAlarm(alarm: Alarm, facts: LogFacts, atMs: number): void;
   /** @returns the day of which figures were noted last, as it was given; null: of none */
@@ -159,7 +159,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
     },
     addAlarm({ name, message }, facts, atMs) {
       const text = JSON.stringify({ name, message, facts });
-      file.execute(() => statements.add.run('alarm', accountIn(facts), atMs, text));
+      file.insist(() => void statements.add.run('alarm', accountIn(facts), atMs, text));
     },
     toldDay(account) {
       const row = file.read(() => statements.toldDay.get(account));
