@@ -35,12 +35,15 @@ function see(sql: string, values: readonly unknown[] = []): void {
     written.sending = true;
 }
 
-/** Where a channel notes what it has told. */
+/** Where a channel notes what it has told, and where what every channel has told is forgotten. */
 const statesStatement = /INSERT OR REPLACE INTO notice_channels\b/i;
+const forgetStatement = /DELETE FROM ledger_changes\b/i;
 
 /** What a defect of the notices writes instead; null: nothing. */
-function spoilState(values: readonly unknown[]): readonly unknown[] | null {
-  if (defect === 'notices-unkept') return null;
+function spoilNotes(sql: string, values: readonly unknown[]): readonly unknown[] | null {
+  const isNote = statesStatement.test(sql);
+  if (defect === 'notices-unkept' && (isNote || forgetStatement.test(sql))) return null;
+  if (!isNote) return values;
   const [channel, text] = values as readonly [string, string];
   const state = JSON.parse(text) as { seq: number; failure: string | null };
   if (defect !== 'notices-unasked' || state.failure === null) return values;
@@ -70,7 +73,7 @@ for (const name of ['run', 'get', 'all'] as const) {
   Object.assign(StatementSync.prototype, {
     [name](this: StatementSync, ...values: unknown[]) {
       see(this.sourceSQL, values);
-      const written = statesStatement.test(this.sourceSQL) ? spoilState(values) : values;
+      const written = spoilNotes(this.sourceSQL, values);
       if (written === null) return undefined;
       const run = () => {
         const result = original.apply(this, [...written]);

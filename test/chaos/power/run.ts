@@ -92,6 +92,8 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
     await paper.close();
     await service.close();
     disk.remove();
+    // Many runs follow each other in one process.
+    for (const listener of [disk.remove, keeper.abandon]) process.off('exit', listener);
   }
 }
 
