@@ -148,6 +148,17 @@ test.each<[string, Case]>([
     { lines: all, journal: [alarmLine(50_000)], endedAtMs: [51_000] },
   ],
   [
+    'an alarm that came again because the disk did not take the note of the answer until the process was killed',
+    {
+      lines: [...all, unknown],
+      endedAtMs: [163_100],
+      journal: [161_500, 162_800].map(
+        (atMs) =>
+          `{"message":"notices could not be told","timestamp":"${new Date(atMs).toISOString()}","reason":"the database could not be written: full"}`,
+      ),
+    },
+  ],
+  [
     'the same alarm after ten minutes',
     { lines: all, shown: [{ lines: [unknown], title: unknown, atMs: 800_000 }] },
   ],

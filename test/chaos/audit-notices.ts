@@ -1,7 +1,7 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { readAlarms } from './alarms.ts';
+import { type RaisedAlarm, readAlarms } from './alarms.ts';
 import { type Evidence, nameOf, type Violation } from './evidence.ts';
 import type { NoticeFacts } from './facts.ts';
 import { type ChaosChannel, noticeChannels, type ShownNotice } from './notice-service.ts';
@@ -11,11 +11,15 @@ import { tradingAccounts } from './relay-config.ts';
 export function checkNotices(evidence: Evidence): readonly Violation[] {
   const { notices } = evidence;
   if (notices === null) return [];
+  const journal = evidence.writings.filter(({ place }) => place === 'journal');
+  const failedAtMs = journal.flatMap(({ text }) => findFailedWrites(text));
+  const mayBeUnnoted = (atMs: number) =>
+    isUnnoted(atMs, notices) || isOwedToTheEnd(atMs, failedAtMs, notices);
   return noticeChannels.flatMap((channel) => {
-    const read = readChannel(channel, notices);
+    const read = readChannel(channel, notices, mayBeUnnoted);
     return [
       ...checkUnknown(evidence, read),
-      ...checkAlarms(evidence, notices, read),
+      ...checkAlarms(readAlarms(journal), mayBeUnnoted, read),
       ...checkRepeats(read),
       ...checkCounts(evidence, read),
       ...checkTruth(evidence, read),
@@ -42,6 +46,9 @@ interface Line {
   readonly isSure: boolean;
 }
 
+/** Whether what a process did at a time was perhaps never noted: it ended before a write succeeded. */
+type MayBeUnnoted = (atMs: number) => boolean;
+
 /** A process that ends so soon after an act has perhaps not noted it. */
 const unnotedMs = 2_000;
 
@@ -49,11 +56,11 @@ function isUnnoted(atMs: number, { endedAtMs }: NoticeFacts): boolean {
   return endedAtMs.some((endMs) => endMs >= atMs && endMs - atMs < unnotedMs);
 }
 
-function readChannel(channel: ChaosChannel, notices: NoticeFacts): Read {
+function readChannel(channel: ChaosChannel, notices: NoticeFacts, mayBeUnnoted: MayBeUnnoted): Read {
   const [all, sure] = [new Map<string, number>(), new Map<string, number>()];
   const shown = notices.shown.filter((notice) => notice.channel === channel);
   const lines = shown.flatMap((notice) => {
-    const isSure = notice.trouble === null && !isUnnoted(notice.atMs, notices);
+    const isSure = notice.trouble === null && !mayBeUnnoted(notice.atMs);
     for (const [category, count] of countsOf(notice))
       for (const counts of isSure ? [all, sure] : [all])
         counts.set(category, (counts.get(category) ?? 0) + count);
@@ -117,14 +124,11 @@ function checkUnknown({ entries }: Evidence, { channel, lines }: Read): readonly
 
 /** An alarm of the log was told, unless whatever raised it ended before it could note that. */
 function checkAlarms(
-  { writings }: Evidence,
-  notices: NoticeFacts,
+  alarms: readonly RaisedAlarm[],
+  mayBeUnnoted: MayBeUnnoted,
   { channel, lines }: Read,
 ): readonly Violation[] {
-  const journal = writings.filter(({ place }) => place === 'journal');
-  const failedAtMs = journal.flatMap(({ text }) => findFailedWrites(text));
-  const isKnown = (atMs: number) => !isUnnoted(atMs, notices) && !isOwedToTheEnd(atMs, failedAtMs, notices);
-  const raised = readAlarms(journal).filter(({ atMs }) => isKnown(atMs));
+  const raised = alarms.filter(({ atMs }) => !mayBeUnnoted(atMs));
   const told = Map.groupBy(
     lines.filter(({ headline }) => headline.startsWith(alarmPrefix)),
     ({ account, headline }) => `${account} ${headline}`,
