@@ -68,6 +68,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
+    readMessage: (entry) =>
+      process.step('ledger.readMessage', keyText(entry), () => ledger.readMessage(entry)),
     readDue: (key, mostEarlier) =>
       process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
     read: (key) =>
