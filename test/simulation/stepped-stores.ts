@@ -52,8 +52,9 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     start: (key, step, limit) =>
       stepOn('start', key, '', async () => {
         noteSender(key);
-        const started = await ledger.start(key, step, limit);
-        return started;
+        const decided = { atMs: loop.nowMs, invocation: currentInvocation() };
+        if (!history.started.has(keyText(key))) history.started.set(keyText(key), decided);
+        return await ledger.start(key, step, limit);
       }),
     move: (key, move) =>
       stepOn('move', key, ` → ${move.step.status}`, async () => {
