@@ -125,8 +125,8 @@ export async function startLocalRelay(options: {
   if (untold !== null) log.warn(untold, {});
   const outbox = await openNoticeOutbox(file, notices.channels);
   const logAlarms = createLogAlarms(log);
-  const noted = noteAlarms(logAlarms, outbox, clock, log);
-  const alarms = raiseUnknownOnce(notices.channels.length === 0 ? logAlarms : noted, clock);
+  const noted = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
+  const alarms = raiseUnknownOnce(noted, clock);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
@@ -250,7 +250,7 @@ export async function startLocalRelay(options: {
   const schedule = startScheduleLoop(jobs, clock, log);
   const accounts = Object.keys(settings.accounts);
   const telling = startNoticeLoop(
-    { ...shared, ...records, outbox, noteRest: noted.noteRest, settings: notices, accounts, secrets },
+    { ...shared, ...records, outbox, settings: notices, accounts, secrets },
     options.tellEveryMs,
   );
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);

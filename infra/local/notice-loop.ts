@@ -6,7 +6,7 @@ import type { NoticeSecrets } from '../../lib/host/secrets.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { isRequestChannel } from '../../lib/notices/channels.ts';
 import { describeDay, dueDay, type HeartbeatServices } from '../../lib/notices/heartbeat.ts';
-import { type NotedAlarms, type NoticeOutbox, tellChanges } from '../../lib/notices/notice-outbox.ts';
+import { type NoticeOutbox, tellChanges } from '../../lib/notices/notice-outbox.ts';
 import { type ChannelName, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
 import { type MinuteLoop, startMinuteLoop } from './minute-loop.ts';
@@ -16,7 +16,6 @@ const turnEveryMs = 3_000;
 
 export interface NoticeLoopServices extends HeartbeatServices {
   readonly outbox: NoticeOutbox;
-  readonly noteRest: NotedAlarms['noteRest'];
   readonly settings: NoticeSettings;
   readonly accounts: readonly string[];
   readonly secrets: NoticeSecrets;
@@ -56,7 +55,6 @@ export function startNoticeLoop(services: NoticeLoopServices, everyMs: number = 
   };
   const loop = startMinuteLoop(async () => {
     try {
-      await services.noteRest();
       await noteDays(services);
       await tellChanges({ ...services, openChannel });
     } catch (error) {

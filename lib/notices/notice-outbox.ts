@@ -1,7 +1,7 @@
-import type { Alarm, Alarms } from '../base/alarms.ts';
+import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeSafely } from '../base/describe-error.ts';
-import type { Log, LogFacts } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import { createSqliteChanges, type PlacedChange, type SqliteChanges } from '../ledger/sqlite-changes.ts';
 import type { ChannelState } from './channel-state.ts';
@@ -33,52 +33,21 @@ export async function openNoticeOutbox(
   return { changes, states };
 }
 
-/** Alarms that are noted for the notices. */
-export interface NotedAlarms extends Alarms {
-  /** Tries again to note what could not be noted. */
-  noteRest(): Promise<void>;
-}
-
-/** While a disk is full for long, the oldest are let go: they are in the log, if that could be written. */
-const mostKept = 100;
-
 /**
- * Notes each alarm where it is raised, before the write that follows it. An alarm that cannot be noted is logged all the same,
- * and kept in memory until it can be.
+ * Notes each alarm where it is raised, before the write that follows it. An alarm that cannot be noted is logged all the same:
+ * the write that follows fails, too, and when it is tried again, the alarm is noted before it.
  */
-export function noteAlarms(alarms: Alarms, { changes }: NoticeOutbox, clock: Clock, log: Log): NotedAlarms {
-  let rest: readonly Noted[] = [];
-  /** Executed before it returns; whether it is on the disk is known later. */
-  async function note(noted: Noted): Promise<void> {
-    try {
-      await changes.addAlarm(noted.alarm, noted.facts, noted.atMs);
-    } catch (error) {
-      rest = [...rest, noted].slice(-mostKept);
-      if (noted.isNew)
-        log.error('an alarm could not be noted for the notices; it is kept in memory, and noted later', {
-          reason: describeSafely(error),
-        });
-    }
-  }
+export function noteAlarms(alarms: Alarms, { changes }: NoticeOutbox, clock: Clock, log: Log): Alarms {
   return {
     raise(alarm, facts) {
       alarms.raise(alarm, facts);
-      void note({ alarm, facts, atMs: clock.nowMs(), isNew: true });
-    },
-    async noteRest() {
-      const again = rest;
-      rest = [];
-      await Promise.all(again.map((noted) => note({ ...noted, isNew: false })));
+      try {
+        changes.addAlarm(alarm, facts, clock.nowMs());
+      } catch (error) {
+        log.error('an alarm could not be noted for the notices yet', { reason: describeSafely(error) });
+      }
     },
   };
-}
-
-interface Noted {
-  readonly alarm: Alarm;
-  readonly facts: LogFacts;
-  readonly atMs: number;
-  /** Whether this is the first try. */
-  readonly isNew: boolean;
 }
 
 export interface OutboxServices {

@@ -244,25 +244,25 @@ function fingerprint(): Readonly<Record<string, string>> {
 
 describe('a data folder that this release cannot read', () => {
   test.each([
-    ['ledger', 'databasePath', 'its ledger has version 9, and this release reads at most version 7'],
-    ['queue', 'databasePath', 'its queue has version 9, and this release reads at most version 1'],
+    ['ledger', 'databasePath', 'its ledger has version 99, and this release reads at most version 9'],
+    ['queue', 'databasePath', 'its queue has version 99, and this release reads at most version 1'],
     [
       'market-copies',
       'databasePath',
-      'its market-copies has version 9, and this release reads at most version 1',
+      'its market-copies has version 99, and this release reads at most version 1',
     ],
-    ['snapshots', 'databasePath', 'its snapshots has version 9, and this release reads at most version 1'],
-    ['positions', 'databasePath', 'its positions has version 9, and this release reads no version of it'],
+    ['snapshots', 'databasePath', 'its snapshots has version 99, and this release reads at most version 1'],
+    ['positions', 'databasePath', 'its positions has version 99, and this release reads no version of it'],
     [
       'paper journal',
       'paperPath',
-      'its paper journal has version 9, and this release reads at most version 3',
+      'its paper journal has version 99, and this release reads at most version 3',
     ],
   ] as const)(
     'because a newer one wrote its %s is refused, and nothing in it is touched',
     (store, place, reason) => {
       writeOlderFolder(2);
-      runIn(folder[place], `INSERT OR REPLACE INTO schema_versions VALUES ('${store}', 9)`);
+      runIn(folder[place], `INSERT OR REPLACE INTO schema_versions VALUES ('${store}', 99)`);
       const before = fingerprint();
 
       expect(() => checkDataFolder(folder)).toThrow(
@@ -314,7 +314,7 @@ describe('a data folder that this release cannot read', () => {
   test('shows it in a write-ahead log that a killed relay left behind', () => {
     writeOlderFolder(2);
     const killed = new DatabaseSync(folder.databasePath);
-    killed.exec("UPDATE schema_versions SET version = 9 WHERE store = 'ledger'");
+    killed.exec("UPDATE schema_versions SET version = 99 WHERE store = 'ledger'");
     const log = readFileSync(`${folder.databasePath}-wal`);
     const database = readFileSync(folder.databasePath);
     killed.close();

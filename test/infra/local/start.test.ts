@@ -217,7 +217,7 @@ describe('npm start', () => {
     const { databasePath } = createDataFolder(data);
     const database = new DatabaseSync(databasePath);
     database.exec(
-      "CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL); INSERT INTO schema_versions VALUES ('ledger', 9)",
+      "CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL); INSERT INTO schema_versions VALUES ('ledger', 99)",
     );
     database.close();
 
@@ -225,7 +225,7 @@ describe('npm start', () => {
 
     expect([exitCode, said]).toEqual([
       1,
-      `a newer release wrote the data folder "${data}": its ledger has version 9, and this release reads at most version 7; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+      `a newer release wrote the data folder "${data}": its ledger has version 99, and this release reads at most version 9; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
     ]);
     expect(readdirSync(data)).toEqual(['relay.db']);
   });
