@@ -21,11 +21,21 @@ import type { LocalResponse } from './http.ts';
 export type Target =
   /** `trades`: absent on paper. */
   | { readonly kind: 'local'; readonly data: string; readonly trades?: 'live' }
-  | { readonly kind: 'stack'; readonly stack: string; readonly region: string };
+  | {
+      readonly kind: 'stack';
+      readonly stack: string;
+      readonly region: string;
+      /** Absent in any stage but a paper stage. */
+      readonly trades?: 'paper';
+    };
 
-/** `paper relay in .relay`, `LIVE relay in .relay-live`, `stack trading-relay-prod in eu-central-1` */
+/**
+ * `paper relay in .relay`, `LIVE relay in .relay-live`, `stack trading-relay-prod in eu-central-1`,
+ * `paper stack trading-relay-paper in eu-central-1`
+ */
 export function describeTarget(target: Target): string {
-  if (target.kind === 'stack') return `stack ${target.stack} in ${target.region}`;
+  if (target.kind === 'stack')
+    return `${target.trades === 'paper' ? 'paper ' : ''}stack ${target.stack} in ${target.region}`;
   return `${target.trades === 'live' ? 'LIVE' : 'paper'} relay in ${target.data}`;
 }
 

@@ -24,6 +24,8 @@ export interface AccountSnapshotsProps {
   readonly undelivered: IQueue;
   /** Where alarms are noted for the notices; null: nobody is told. */
   readonly alarmsIn: LedgerTable | null;
+  /** Variables of each function besides its own. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** One kind of snapshot. */
@@ -139,6 +141,7 @@ export class AccountSnapshots extends Construct {
         SNAPSHOT_TABLE: this.table.table.tableName,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(props.exchangeKeys),
         ...(noted === null ? {} : { LEDGER_TABLE: noted.table.tableName }),
+        ...props.environment,
       },
     });
     run.grant(actions, [this.table.arn]);

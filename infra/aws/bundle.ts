@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { HostConfig } from '../../lib/host/config.ts';
+import { isOnPaper } from '../../lib/host/paper-stage.ts';
 import { shipConfig } from '../../lib/host/shipped-config.ts';
 import { leaveOut } from './left-out.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
 
-/** Every Lambda function: `functions/{name}.ts`. */
+/** Every Lambda function of a relay: `functions/{name}.ts`. */
 export const functionNames = [
   'receive-signal',
   'execute-signal',
@@ -18,20 +19,29 @@ export const functionNames = [
 ] as const;
 export type FunctionName = (typeof functionNames)[number];
 
-/** Function → the folder that holds its bundle, `index.js`, and nothing else. */
-export type Bundles = Readonly<Record<FunctionName, string>>;
+/** The function that only a paper stage has. */
+export const paperFunctionName = 'paper-exchange';
+
+/**
+ * Function → the folder that holds its bundle, `index.js`, and nothing else. With a paper exchange, the other bundles know
+ * no other one.
+ */
+export type Bundles = Readonly<
+  Record<FunctionName, string> & Partial<Record<typeof paperFunctionName, string>>
+>;
 
 /**
  * Bundles each function into one self-contained file that includes the configuration.
  *
- * @param options.config the configuration to include, as data: a function neither loads `relay.config.ts` nor checks it
+ * @param options.config the configuration to include, of a paper stage from `onPaper`; as data: a function neither loads `relay.config.ts` nor checks it
  * @throws BuildFailure from esbuild, after esbuild printed the errors
  */
 export async function bundleFunctions(options: {
   readonly outputFolder: string;
   readonly config: HostConfig;
 }): Promise<Bundles> {
-  const folders = functionNames.map((name) => [name, join(options.outputFolder, name)] as const);
+  const names = [...functionNames, ...(isOnPaper(options.config) ? [paperFunctionName] : [])];
+  const folders = names.map((name) => [name, join(options.outputFolder, name)] as const);
   await build({
     absWorkingDir: projectRoot,
     entryPoints: folders.map(([name]) => ({ in: `functions/${name}.ts`, out: join(name, 'index') })),

@@ -7,8 +7,9 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
-import type { Bundles } from './bundle.ts';
+import { type Bundles, paperFunctionName } from './bundle.ts';
 import { LedgerTable } from './ledger-table.ts';
+import { PaperStageExchange } from './paper-stage-exchange.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
@@ -114,6 +115,8 @@ export class TradingRelay extends Construct {
   readonly alarmTopic: AlarmTopic;
   /** Null: nobody is told. */
   readonly notices: RelayNotices | null;
+  /** Null: the relay trades at the exchange of its configuration. */
+  readonly paper: PaperStageExchange | null;
   readonly #logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: TradingRelayProps) {
@@ -122,11 +125,21 @@ export class TradingRelay extends Construct {
     const settings = (props.notices?.channels ?? []).length === 0 ? null : (props.notices ?? null);
     this.ledger = new LedgerTable(this, 'Ledger', { hasStream: settings !== null });
     this.signals = new SignalFifo(this, 'Signals', { consumerTimeout: executeTimeout });
+    const paperBundle = props.bundles[paperFunctionName];
     const removalPolicy = props.secretsRemovalPolicy ?? RemovalPolicy.DESTROY;
     this.secrets = new AccountSecrets(this, 'Secrets', {
       accounts: props.accounts,
       removalPolicy,
+      onPaper: paperBundle !== undefined,
     });
+    this.paper =
+      paperBundle === undefined
+        ? null
+        : new PaperStageExchange(this, 'Paper', {
+            bundle: paperBundle,
+            exchangeKeys: this.secrets.exchangeKeys,
+            logRetention: this.#logRetention,
+          });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
     this.receive = this.#createReceive(props);
     this.execute = this.#createExecute(props);
@@ -148,6 +161,7 @@ export class TradingRelay extends Construct {
       logRetention: this.#logRetention,
       undelivered,
       alarmsIn: settings === null ? null : this.ledger,
+      environment: this.#paperVariables(),
     });
     this.api = new WebhookApi(this, 'Webhook', {
       stage: props.stage ?? 'prod',
@@ -185,6 +199,11 @@ export class TradingRelay extends Construct {
     new RelayDashboard(this, 'Dashboard', { ...watched, alarms });
   }
 
+  /** Where a function of a paper stage finds its exchange; a bundle of any other stage does not read it. */
+  #paperVariables(): Readonly<Record<string, string>> {
+    return this.paper === null ? {} : { PAPER_EXCHANGE_URL: this.paper.url };
+  }
+
   #createReceive({ bundles }: TradingRelayProps): RelayFunction {
     const receive = new RelayFunction(this, 'Receive', {
       description: 'Trading relay: receives alerts',
@@ -219,6 +238,7 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        ...this.#paperVariables(),
       },
     });
     // It stores and queues signals of its own, which keep the protection of positions.
@@ -248,6 +268,7 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        ...this.#paperVariables(),
         // Named in the commands that its alarms advise.
         STACK_NAME: Stack.of(this).stackName,
       },
