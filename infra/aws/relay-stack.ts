@@ -2,7 +2,7 @@ import { Annotations, CfnOutput, Duration, Stack, type StackProps, Tags } from '
 import type { Construct } from 'constructs';
 import { type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
 import { isOnPaper } from '../../lib/host/paper-stage.ts';
-import type { Bundles } from './bundle.ts';
+import type { Bundles } from './function-names.ts';
 import { TradingRelay } from './trading-relay.ts';
 
 export interface RelayStackProps extends StackProps {

@@ -7,7 +7,7 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
-import { type Bundles, paperFunctionName } from './bundle.ts';
+import { type Bundles, paperFunctionName } from './function-names.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { PaperStageExchange } from './paper-stage-exchange.ts';
 import { RelayAlarms } from './relay-alarms.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, CfnResource, type Stack, Validations } from 'aws-cdk-lib';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { type Bundles, functionNames, paperFunctionName } from '../../infra/aws/bundle.ts';
+import { type Bundles, functionNames, paperFunctionName } from '../../infra/aws/function-names.ts';
 import { RelayStack } from '../../infra/aws/relay-stack.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { isPaperStage, onPaper } from '../../lib/host/paper-stage.ts';
