@@ -24,6 +24,7 @@ import type { LocalResponse } from './http.ts';
 import { type ExchangeLocation, kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { accessNotices } from './stack-notices.ts';
+import { listStackParts } from './stack-parts.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
 /**
@@ -128,6 +129,13 @@ export async function openStackSession(
       await secrets.storeKeys(name, keys);
     },
     rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),
+    listParts: () => listStackParts(stackName, access.region, outputs, options),
+    async deleteFolder() {
+      throw createUsageFailure(
+        'a stack is deleted with your own credentials, by the commands that `uninstall` prints',
+        'Leave out --delete, and run them yourself.',
+      );
+    },
     async diagnose() {
       const { diagnoseStack } = await import('../checks/stack-checks.ts');
       return await diagnoseStack({ stackName, options, access, outputs, aws: host.aws });

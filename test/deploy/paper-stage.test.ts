@@ -116,4 +116,33 @@ describe('A stack on paper', () => {
       [],
     );
   });
+
+  test('says what stays when it is removed, and removes nothing', async () => {
+    const { parts, open } = (await deployment.relayJson(['uninstall'])) as {
+      parts: { where: string; goesWithStack: boolean; remove: string | null }[];
+      open: { account: string; reason: string | null }[];
+    };
+    const refused = await deployment.relay(['uninstall', '--delete', '--yes']);
+
+    const { LedgerTable: ledger, SnapshotTable: snapshots } = deployment.outputs;
+    const staying = parts.filter(({ goesWithStack }) => !goesWithStack);
+    expect(staying.flatMap(({ remove }) => (remove === null ? [] : [remove]))).toEqual(
+      [ledger, snapshots].map(
+        (name) =>
+          `aws dynamodb update-table --table-name ${name} --no-deletion-protection-enabled --region us-east-1 && aws dynamodb delete-table --table-name ${name} --region us-east-1`,
+      ),
+    );
+    expect(parts).toContainEqual(
+      expect.objectContaining({
+        where: 'trading-relay-paper',
+        goesWithStack: true,
+        remove: 'aws cloudformation delete-stack --stack-name trading-relay-paper --region us-east-1',
+      }),
+    );
+    expect(open.map(({ account, reason }) => [account, reason])).toEqual([
+      ['main', null],
+      ['second', null],
+    ]);
+    expect(refused.exitCode).toBe(2);
+  });
 });
