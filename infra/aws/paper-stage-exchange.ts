@@ -44,6 +44,7 @@ export class PaperStageExchange extends Construct {
       memoryMiB: 512,
       timeout,
       logRetention,
+      network: null,
       environment: {
         PAPER_TABLE: table.tableName,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(exchangeKeys),

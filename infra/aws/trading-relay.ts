@@ -7,7 +7,9 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
+import { FixedAddress } from './fixed-address.ts';
 import { type Bundles, paperFunctionName } from './function-names.ts';
+import { KeepWarm, nameRelease } from './keep-warm.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { PaperStageExchange } from './paper-stage-exchange.ts';
 import { RelayAlarms } from './relay-alarms.ts';
@@ -39,6 +41,16 @@ export interface TradingRelayProps {
    * @default null
    */
   readonly alarmEmail?: string | null;
+  /**
+   * Whether the functions on the way of an alert are kept warm, so that an alert after a quiet day is as fast as the next.
+   * @default true
+   */
+  readonly keepWarm?: boolean;
+  /**
+   * Whether every request to the exchange comes from one address that stays.
+   * @default false - a NAT gateway costs about 37 dollars a month
+   */
+  readonly fixedAddress?: boolean;
   /**
    * How long logs are kept. The ledger has its own retention.
    * @default RetentionDays.THREE_MONTHS
@@ -117,6 +129,8 @@ export class TradingRelay extends Construct {
   readonly notices: RelayNotices | null;
   /** Null: the relay trades at the exchange of its configuration. */
   readonly paper: PaperStageExchange | null;
+  /** Null: the exchange sees addresses of Lambda, which change. */
+  readonly network: FixedAddress | null;
   readonly #logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: TradingRelayProps) {
@@ -141,6 +155,7 @@ export class TradingRelay extends Construct {
             logRetention: this.#logRetention,
           });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
+    this.network = props.fixedAddress === true ? new FixedAddress(this, 'FixedAddress') : null;
     this.receive = this.#createReceive(props);
     this.execute = this.#createExecute(props);
     this.reconcile = this.#createReconcile(props);
@@ -154,11 +169,13 @@ export class TradingRelay extends Construct {
       maxAge: Duration.minutes(1),
       undelivered,
     });
+    if (keepsWarm(props)) new KeepWarm(this, 'KeepWarm', { Receive: this.receive, Execute: this.execute });
     this.snapshots = new AccountSnapshots(this, 'Snapshots', {
       bundles: props.bundles,
       settings: props.snapshots ?? null,
       exchangeKeys: this.secrets.exchangeKeys,
       logRetention: this.#logRetention,
+      network: this.network,
       undelivered,
       alarmsIn: settings === null ? null : this.ledger,
       environment: this.#paperVariables(),
@@ -211,6 +228,8 @@ export class TradingRelay extends Construct {
       memoryMiB: hurriedMemoryMiB,
       timeout: receiveTimeout,
       logRetention: this.#logRetention,
+      // It asks the exchange nothing.
+      network: null,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -227,18 +246,23 @@ export class TradingRelay extends Construct {
     return receive;
   }
 
-  #createExecute({ bundles }: TradingRelayProps): RelayFunction {
+  #createExecute(props: TradingRelayProps): RelayFunction {
+    const { bundles } = props;
+    const release = nameRelease(bundles['receive-signal'], bundles['execute-signal']);
     const execute = new RelayFunction(this, 'Execute', {
       description: 'Trading relay: executes signals',
       bundle: bundles['execute-signal'],
       memoryMiB: hurriedMemoryMiB,
       timeout: executeTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
         ...this.#paperVariables(),
+        // By it the function knows whether an alert should have met a warm one.
+        ...(keepsWarm(props) ? { RELEASE: release } : {}),
       },
     });
     // It stores and queues signals of its own, which keep the protection of positions.
@@ -264,6 +288,7 @@ export class TradingRelay extends Construct {
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -299,4 +324,8 @@ export class TradingRelay extends Construct {
         'Lambda has no such destination for a queue. The dead-letter queue keeps the signals that failed.',
     });
   }
+}
+
+function keepsWarm({ keepWarm = true }: TradingRelayProps): boolean {
+  return keepWarm;
 }
