@@ -6,6 +6,7 @@ export const proofFiles = [
   'test/snapshots/import-interest.property.test.ts',
   'test/infra/options.test.ts',
   'test/infra/rules.test.ts',
+  'test/infra/local/upgrade.test.ts',
 ];
 
 /** These try some of their cases here, and all of them in `npm run proof` (`test/support/runs.ts`). */

@@ -44,9 +44,7 @@ export async function runCommand(command: Command, run: (context: Context) => Pr
   const print: Context['print'] = (document, text) => {
     terminal.stdout.write(`${isJson ? JSON.stringify(document) : fitLines(text(), terminal.width)}\n`);
   };
-  // What a live relay shows must never be taken for play money.
-  const isLive = target.kind === 'local' && target.trades === 'live';
-  const head = isLive ? [paint({ text: describeTarget(target), style: 'alarm' })] : [];
+  const head = listHead(target);
   try {
     await run({
       session,
@@ -59,6 +57,12 @@ export async function runCommand(command: Command, run: (context: Context) => Pr
   } finally {
     if (attached === undefined) session.close();
   }
+}
+
+/** What a live relay shows must never be taken for play money, and what a stack on paper shows never for real money. */
+function listHead(target: Target): readonly string[] {
+  if (target.trades === undefined) return [];
+  return [paint({ text: describeTarget(target), style: target.trades === 'live' ? 'alarm' : 'strong' })];
 }
 
 function headOf(target: Target): Cell {

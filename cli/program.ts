@@ -28,6 +28,7 @@ import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommand } from './commands/signal.ts';
 import { addSignalsCommand } from './commands/signals.ts';
 import { addTranslateCommand } from './commands/translate.ts';
+import { addUninstallCommand } from './commands/uninstall.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createUsageFailure, reportFailure } from './failure.ts';
 import { renderFailure } from './show/print.ts';
@@ -109,6 +110,7 @@ export function createProgram(terminal: Terminal): Command {
     });
   attachTerminal(relay, terminal);
   relay.commandsGroup('Alerts and signals:');
+  addUninstallCommand(relay);
   addWebhookCommands(relay);
   addTranslateCommand(relay);
   addSignalsCommand(relay);

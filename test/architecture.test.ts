@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { functionNames } from '../infra/aws/bundle.ts';
+import { functionNames } from '../infra/aws/function-names.ts';
 import { orderKindNames } from '../lib/model/order.ts';
 import { listProjectFiles, projectRoot, readProjectFile } from './support/project-files.ts';
 

@@ -40,6 +40,7 @@ export function addSecretCommands(program: Command): void {
 async function setKeys({ session, isJson, terminal, printChange }: Context, name: string): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const location = session.locateExchange();
+  if (session.target.trades === 'paper') throw createOwnKeys(session.relayName);
   // Printed before the prompt, so that the operator knows where the key will be used.
   if (!isJson) terminal.stderr.write(`${describeKeyUse(account, location)}\n`);
   const keys = await readKeys(terminal);
@@ -65,6 +66,15 @@ function refuseOnPaper({ name }: Account, keys: Credentials): void {
       `the paper exchange would refuse this key: ${reason}; nothing was stored`,
       `Its key for account ${name} is ${describePaperKey(name)}. A key of the real exchange belongs to a relay that trades there: add --stack, or the --data of one started with \`--live\`.`,
     );
+}
+
+/** A key of the real exchange has no place in a paper stage. */
+function createOwnKeys(relayName: string): CommandFailure {
+  return new CommandFailure(
+    'paper_refused',
+    `${relayName} trades on a paper exchange that made its own keys; nothing was asked and nothing stored`,
+    'A key of the real exchange belongs to a stack that trades there: name it with --stack.',
+  );
 }
 
 /** Where and for what the key will be used. */

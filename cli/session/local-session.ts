@@ -33,7 +33,9 @@ import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts'
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
+import { deleteFolderFiles } from './delete-folder.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
+import { listLocalParts } from './installed-parts.ts';
 import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 
 /** A relay under load holds the lock of its database nearly all the time; a pause must reach it nevertheless. */
@@ -159,6 +161,14 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
     async rotateToken({ name }, validUntilMs) {
       requireSecrets(folder);
       rotateFileToken(folder.secretsPath, name, validUntilMs);
+    },
+    async listParts() {
+      return listLocalParts(folder);
+    },
+    async deleteFolder() {
+      database?.close();
+      database = null;
+      return deleteFolderFiles(folder);
     },
     diagnose: async () => [
       await checkRelay(requireRun(folder), dataPath),

@@ -16,16 +16,27 @@ import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import type { Check } from '../checks/check.ts';
 import { type CommandFailure, createUsageFailure } from '../failure.ts';
 import type { LocalResponse } from './http.ts';
+import type { InstalledPart } from './installed-parts.ts';
 
 /** Which relay a command works on. */
 export type Target =
   /** `trades`: absent on paper. */
   | { readonly kind: 'local'; readonly data: string; readonly trades?: 'live' }
-  | { readonly kind: 'stack'; readonly stack: string; readonly region: string };
+  | {
+      readonly kind: 'stack';
+      readonly stack: string;
+      readonly region: string;
+      /** Absent in any stage but a paper stage. */
+      readonly trades?: 'paper';
+    };
 
-/** `paper relay in .relay`, `LIVE relay in .relay-live`, `stack trading-relay-prod in eu-central-1` */
+/**
+ * `paper relay in .relay`, `LIVE relay in .relay-live`, `stack trading-relay-prod in eu-central-1`,
+ * `paper stack trading-relay-paper in eu-central-1`
+ */
 export function describeTarget(target: Target): string {
-  if (target.kind === 'stack') return `stack ${target.stack} in ${target.region}`;
+  if (target.kind === 'stack')
+    return `${target.trades === 'paper' ? 'paper ' : ''}stack ${target.stack} in ${target.region}`;
   return `${target.trades === 'live' ? 'LIVE' : 'paper'} relay in ${target.data}`;
 }
 
@@ -87,6 +98,15 @@ export interface Session {
   storeKeys(account: Account, keys: Credentials): Promise<void>;
   /** Replaces the account's webhook token. The old one stays valid until the given time. */
   rotateToken(account: Account, validUntilMs: number): Promise<void>;
+  /** What there is of this relay, and how its owner removes it. */
+  listParts(): Promise<readonly InstalledPart[]>;
+  /**
+   * Deletes what the relay made of its data folder, and the folder if nothing else is in it.
+   *
+   * @returns the paths that were deleted
+   * @throws RelayError `folder_in_use` while a relay runs on it; CommandFailure (usage) on AWS
+   */
+  deleteFolder(): Promise<readonly string[]>;
   /** The checks that only this kind of relay needs. */
   diagnose(): Promise<readonly Check[]>;
   close(): void;

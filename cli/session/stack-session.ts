@@ -11,6 +11,7 @@ import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { storeFingerprints } from '../../lib/host/key-fingerprints.ts';
+import { checkPaperUrl, onPaper } from '../../lib/host/paper-stage.ts';
 import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -23,6 +24,7 @@ import type { LocalResponse } from './http.ts';
 import { type ExchangeLocation, kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { accessNotices } from './stack-notices.ts';
+import { listStackParts } from './stack-parts.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
 /**
@@ -34,10 +36,12 @@ import { createStackSecrets } from './stack-secrets.ts';
 export async function openStackSession(
   stackName: string,
   region: string | undefined,
-  host: HostConfig,
+  configured: HostConfig,
 ): Promise<Session> {
   const options = region === undefined ? {} : { region };
   const outputs = await readStackOutputs(stackName, options);
+  // The stack decides, not the configuration of this machine: its orders are nowhere else.
+  const host = outputs.PaperExchange === undefined ? configured : onPaper(configured);
   const clock = systemClock;
   const secretsManager = new SecretsManagerClient(options);
   const access = await openAccess(secretsManager);
@@ -47,12 +51,7 @@ export async function openStackSession(
     webhookTokens: outputs.WebhookTokens,
     exchangeKeys: outputs.ExchangeKeys,
   });
-  const url = baseUrlOf(host.exchange.address);
-  const exchange: ExchangeLocation = {
-    url,
-    dialect: host.exchange.dialect,
-    kind: kindOfAddress(url),
-  };
+  const exchange = locateExchange(host, outputs);
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
   async function readToken(account: Account): Promise<string> {
@@ -73,7 +72,12 @@ export async function openStackSession(
     clock,
     settings: host.settings,
     notices: accessNotices({ client: secretsManager, region: options, access, outputs, stackName, host }),
-    target: { kind: 'stack', stack: stackName, region: access.region },
+    target: {
+      kind: 'stack',
+      stack: stackName,
+      region: access.region,
+      ...(exchange.kind === 'paper' ? { trades: 'paper' as const } : {}),
+    },
     relayName: `the relay of stack ${stackName}`,
     reachHint:
       "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
@@ -83,8 +87,12 @@ export async function openStackSession(
     locateExchange: () => exchange,
     locatePaper() {
       throw createUsageFailure(
-        'the paper exchange is part of a local run, not of a stack',
-        'Leave out --stack, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
+        exchange.kind === 'paper'
+          ? 'the paper exchange of a stack has no controls: its prices move by themselves'
+          : 'the paper exchange is part of a local run, not of a stack',
+        exchange.kind === 'paper'
+          ? 'Leave out --stack to control the paper exchange of a local run, or use `ping`, `balance`, `orders`.'
+          : 'Leave out --stack, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
       );
     },
     openLedger: () => createDynamodbLedger(locateLedger()),
@@ -122,6 +130,13 @@ export async function openStackSession(
       await secrets.storeKeys(name, keys);
     },
     rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),
+    listParts: () => listStackParts(stackName, access.region, outputs, options),
+    async deleteFolder() {
+      throw createUsageFailure(
+        'a stack is deleted with your own credentials, by the commands that `uninstall` prints',
+        'Leave out --delete, and run them yourself.',
+      );
+    },
     async diagnose() {
       const { diagnoseStack } = await import('../checks/stack-checks.ts');
       return await diagnoseStack({ stackName, options, access, outputs, aws: host.aws });
@@ -131,6 +146,13 @@ export async function openStackSession(
       for (const clients of clientsByDialect.values()) clients.close();
     },
   };
+}
+
+function locateExchange({ exchange }: HostConfig, { PaperExchange }: StackOutputs): ExchangeLocation {
+  const { dialect } = exchange;
+  if (PaperExchange !== undefined) return { url: checkPaperUrl(PaperExchange), dialect, kind: 'paper' };
+  const url = baseUrlOf(exchange.address);
+  return { url, dialect, kind: kindOfAddress(url) };
 }
 
 /** The operator's region and credentials, as the SDK finds them in the environment, a profile or a sign-in. */

@@ -29,6 +29,8 @@ const OutputsSchema = z.object({
   AlarmTopic: z.string(),
   /** Absent while the relay tells nobody. */
   NoticeSecret: z.string().optional(),
+  /** URL; absent in any stage but a paper stage. */
+  PaperExchange: z.string().optional(),
 });
 
 /** The addresses and names of a deployed relay's parts. */

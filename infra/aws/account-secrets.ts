@@ -8,6 +8,8 @@ export type SecretArns = Readonly<Record<string, string>>;
 export interface AccountSecretsProps {
   readonly accounts: readonly string[];
   readonly removalPolicy: RemovalPolicy;
+  /** Whether each account gets a key of the stack's own paper exchange. */
+  readonly onPaper: boolean;
 }
 
 /**
@@ -21,10 +23,10 @@ export interface AccountSecretsProps {
 export class AccountSecrets extends Construct {
   /** `{"current": token, "previous": null | {"token", "validUntilMs"}}` */
   readonly webhookTokens: SecretArns;
-  /** `{"apiKey": "", "apiSecret": ""}` until the operator stores a key. */
+  /** `{"apiKey": "", "apiSecret": ""}` until the operator stores a key; on paper, a key that only this stack knows. */
   readonly exchangeKeys: SecretArns;
 
-  constructor(scope: Construct, id: string, { accounts, removalPolicy }: AccountSecretsProps) {
+  constructor(scope: Construct, id: string, { accounts, removalPolicy, onPaper }: AccountSecretsProps) {
     super(scope, id);
     this.webhookTokens = this.#createForEach(accounts, 'WebhookToken', (account) => ({
       description: `Token in the webhook URL of account ${account}`,
@@ -38,11 +40,7 @@ export class AccountSecrets extends Construct {
       removalPolicy,
     }));
     this.exchangeKeys = this.#createForEach(accounts, 'ExchangeKey', (account) => ({
-      description: `Exchange key of account ${account}`,
-      secretObjectValue: {
-        apiKey: SecretValue.unsafePlainText(''),
-        apiSecret: SecretValue.unsafePlainText(''),
-      },
+      ...(onPaper ? createPaperKey(account) : emptyKey(account)),
       removalPolicy,
     }));
   }
@@ -64,4 +62,26 @@ export class AccountSecrets extends Construct {
       }),
     );
   }
+}
+
+function emptyKey(account: string): SecretProps {
+  return {
+    description: `Exchange key of account ${account}`,
+    secretObjectValue: {
+      apiKey: SecretValue.unsafePlainText(''),
+      apiSecret: SecretValue.unsafePlainText(''),
+    },
+  };
+}
+
+function createPaperKey(account: string): SecretProps {
+  return {
+    description: `Paper key of account ${account}`,
+    generateSecretString: {
+      secretStringTemplate: JSON.stringify({ apiKey: `paper-${account}` }),
+      generateStringKey: 'apiSecret',
+      excludePunctuation: true,
+      passwordLength: 32,
+    },
+  };
 }

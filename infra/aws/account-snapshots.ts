@@ -5,9 +5,9 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { SecretArns } from './account-secrets.ts';
-import type { Bundles, FunctionName } from './bundle.ts';
 import { findLongestPause } from './find-longest-pause.ts';
 import type { FixedAddress } from './fixed-address.ts';
+import type { Bundles, FunctionName } from './function-names.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { RelayFunction } from './relay-function.ts';
 import { RelaySchedule } from './relay-schedule.ts';
@@ -27,6 +27,8 @@ export interface AccountSnapshotsProps {
   readonly undelivered: IQueue;
   /** Where alarms are noted for the notices; null: nobody is told. */
   readonly alarmsIn: LedgerTable | null;
+  /** Variables of each function besides its own. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** One kind of snapshot. */
@@ -143,6 +145,7 @@ export class AccountSnapshots extends Construct {
         SNAPSHOT_TABLE: this.table.table.tableName,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(props.exchangeKeys),
         ...(noted === null ? {} : { LEDGER_TABLE: noted.table.tableName }),
+        ...props.environment,
       },
     });
     run.grant(actions, [this.table.arn]);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { explainConfigError, type HostConfig } from '../../lib/host/config.ts';
+import { isPaperStage, onPaper } from '../../lib/host/paper-stage.ts';
 import { bundleFunctions } from './bundle.ts';
 import { loadConfig } from './load-config.ts';
 import { RelayStack } from './relay-stack.ts';
@@ -13,7 +14,7 @@ if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
     `the stage "${stage}" must be 1 to 32 characters of a-z, 0-9 and -, and begin with a letter`,
   );
 
-const config = readConfig();
+const config = isPaperStage(stage) ? onPaper(readConfig()) : readConfig();
 const bundles = await bundleFunctions({ outputFolder: join(app.outdir, 'functions'), config });
 // No account and no region: the credentials of the deploy decide, so one template serves all.
 new RelayStack(app, `trading-relay-${stage}`, { stage, config, bundles });

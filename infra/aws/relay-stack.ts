@@ -1,7 +1,8 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
-import type { Bundles } from './bundle.ts';
+import { isOnPaper } from '../../lib/host/paper-stage.ts';
+import type { Bundles } from './function-names.ts';
 import { TradingRelay } from './trading-relay.ts';
 
 export interface RelayStackProps extends StackProps {
@@ -19,7 +20,7 @@ const otherPort = /:(?!443\/?$)\d+\/?$/;
 export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
     const tags = { application: 'trading-relay', stage };
-    super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
+    super(scope, id, { description: describeStack(stage, config), tags, ...props });
     const { aws, settings, snapshots, notices, exchange } = config;
     if (aws.fixedAddress && otherPort.test(exchange.address))
       throw new Error('aws.fixedAddress lets out port 443 alone, and exchange.address names another port');
@@ -45,8 +46,8 @@ export class RelayStack extends Stack {
 
   /** The names are an interface: the CLI reads them. */
   #addOutputs(relay: TradingRelay): void {
-    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic, notices, network } =
-      relay;
+    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic } = relay;
+    const { notices, network, paper } = relay;
     const outputs: Record<string, readonly [value: string, description: string]> = {
       WebhookUrl: [api.webhookUrl, 'Append {account}/{token} to get the URL of an account'],
       LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
@@ -78,14 +79,31 @@ export class RelayStack extends Stack {
               'ARN of the secret with what opens the channels of the notices',
             ],
           }),
+      ...(paper === null
+        ? {}
+        : { PaperExchange: [paper.url, 'PAPER: URL of the paper exchange that this stack trades on'] }),
     };
     for (const [name, [value, description]] of Object.entries(outputs))
       new CfnOutput(this, name, { value, description });
   }
 }
 
+function describeStack(stage: string, config: HostConfig): string {
+  return isOnPaper(config)
+    ? `Trading relay ON PAPER, stage ${stage}: it trades on an exchange of its own, with play money`
+    : `Trading relay, stage ${stage}`;
+}
+
 /** The CDK says it at each synth, diff and deploy. */
-function warnOfWhatIsNotTraded(stack: RelayStack, { settings }: HostConfig): void {
+function warnOfWhatIsNotTraded(stack: RelayStack, config: HostConfig): void {
+  const { settings } = config;
+  if (isOnPaper(config)) {
+    Annotations.of(stack).addWarningV2(
+      'trading-relay:paper-stage',
+      'PAPER: this stack trades on a paper exchange of its own, with play money. No order reaches a real exchange, whatever relay.config.ts says.',
+    );
+    return;
+  }
   const names = Object.values(settings.accounts).filter(({ mode }) => mode === 'paper');
   if (names.length > 0)
     Annotations.of(stack).addWarningV2(

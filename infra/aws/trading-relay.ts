@@ -7,10 +7,11 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
-import type { Bundles } from './bundle.ts';
 import { FixedAddress } from './fixed-address.ts';
+import { type Bundles, paperFunctionName } from './function-names.ts';
 import { KeepWarm, nameRelease } from './keep-warm.ts';
 import { LedgerTable } from './ledger-table.ts';
+import { PaperStageExchange } from './paper-stage-exchange.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
 import { RelayFunction } from './relay-function.ts';
@@ -126,6 +127,8 @@ export class TradingRelay extends Construct {
   readonly alarmTopic: AlarmTopic;
   /** Null: nobody is told. */
   readonly notices: RelayNotices | null;
+  /** Null: the relay trades at the exchange of its configuration. */
+  readonly paper: PaperStageExchange | null;
   /** Null: the exchange sees addresses of Lambda, which change. */
   readonly network: FixedAddress | null;
   readonly #logRetention: RetentionDays;
@@ -136,11 +139,21 @@ export class TradingRelay extends Construct {
     const settings = (props.notices?.channels ?? []).length === 0 ? null : (props.notices ?? null);
     this.ledger = new LedgerTable(this, 'Ledger', { hasStream: settings !== null });
     this.signals = new SignalFifo(this, 'Signals', { consumerTimeout: executeTimeout });
+    const paperBundle = props.bundles[paperFunctionName];
     const removalPolicy = props.secretsRemovalPolicy ?? RemovalPolicy.DESTROY;
     this.secrets = new AccountSecrets(this, 'Secrets', {
       accounts: props.accounts,
       removalPolicy,
+      onPaper: paperBundle !== undefined,
     });
+    this.paper =
+      paperBundle === undefined
+        ? null
+        : new PaperStageExchange(this, 'Paper', {
+            bundle: paperBundle,
+            exchangeKeys: this.secrets.exchangeKeys,
+            logRetention: this.#logRetention,
+          });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
     this.network = props.fixedAddress === true ? new FixedAddress(this, 'FixedAddress') : null;
     this.receive = this.#createReceive(props);
@@ -165,6 +178,7 @@ export class TradingRelay extends Construct {
       network: this.network,
       undelivered,
       alarmsIn: settings === null ? null : this.ledger,
+      environment: this.#paperVariables(),
     });
     this.api = new WebhookApi(this, 'Webhook', {
       stage: props.stage ?? 'prod',
@@ -200,6 +214,11 @@ export class TradingRelay extends Construct {
     };
     const alarms = new RelayAlarms(this, 'Watch', watched);
     new RelayDashboard(this, 'Dashboard', { ...watched, alarms });
+  }
+
+  /** Where a function of a paper stage finds its exchange; a bundle of any other stage does not read it. */
+  #paperVariables(): Readonly<Record<string, string>> {
+    return this.paper === null ? {} : { PAPER_EXCHANGE_URL: this.paper.url };
   }
 
   #createReceive({ bundles }: TradingRelayProps): RelayFunction {
@@ -241,6 +260,7 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        ...this.#paperVariables(),
         // By it the function knows whether an alert should have met a warm one.
         ...(keepsWarm(props) ? { RELEASE: release } : {}),
       },
@@ -273,6 +293,7 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        ...this.#paperVariables(),
         // Named in the commands that its alarms advise.
         STACK_NAME: Stack.of(this).stackName,
       },

@@ -4,7 +4,6 @@ import type { AwsAccess } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { createDynamodbClient, type DynamodbClient } from '../base/dynamodb.ts';
 import type { Log } from '../base/log.ts';
-import { createTransport } from '../base/transport.ts';
 import { createDynamodbAccountFacts } from '../ledger/dynamodb-account-facts.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbExecutions } from '../ledger/dynamodb-executions.ts';
@@ -30,14 +29,15 @@ import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import type { ReconcileServices } from '../relay/settle/reconcile-signals.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
+import { accessOf } from './aws-access.ts';
 import { createAwsSecrets, createSecretsClient } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
-import { readLambdaCredentials } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
 import type { NoticeServices } from './notice-handler.ts';
+import { exchangeOf, isOnPaper } from './paper-stage.ts';
 import { afterAlarms, type RecordedAlarms, recordAlarms } from './recorded-alarms.ts';
 import { parseWaysContent } from './secret-contents.ts';
 import type { SecretStore } from './secrets.ts';
@@ -66,10 +66,6 @@ interface WarmServices {
  * EventBridge Scheduler may spread a call, and as much for its delay.
  */
 const longestPauseMs = 5 * 60_000;
-
-/** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
-const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
-const awsAttempts = 3;
 
 /** What the requests of a function have in common. */
 interface Connection extends AwsAccess {
@@ -106,19 +102,6 @@ function openAlarms(
   const record: Parameters<typeof recordAlarms>[1] = (alarm, facts) =>
     notes.addAlarm(alarm, facts, systemClock.nowMs());
   return recordAlarms(logged, record, { clock: systemClock, log });
-}
-
-function accessOf(environment: Environment): AwsAccess {
-  return {
-    // One for the exchange and for AWS.
-    transport: createTransport(),
-    region: readVariable(environment, 'AWS_REGION'),
-    // Set by tests only.
-    endpoint: environment['AWS_ENDPOINT_URL'],
-    credentials: readLambdaCredentials,
-    maximumAttempts: awsAttempts,
-    ...awsTimes,
-  };
 }
 
 /** All requests of one signal take 2.5 of these at most, and must finish within the timeout of the function. */
@@ -212,8 +195,8 @@ export function openExecuteServices(
     entrance: createQueuedEntrance(ledger, openQueue(connection)),
     ...records,
     markets,
-    // Whatever the address of the exchange is: a stack trades for real.
-    isPaperExchange: false,
+    // Whatever the address of the exchange is: any stage but a paper stage trades for real.
+    isPaperExchange: isOnPaper(host),
     exchangeFor: tellOddities(clients.forAccount, { clock: systemClock, ...logging, ...records }),
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(sqsOptionsOf(connection)),
@@ -251,8 +234,8 @@ export function openReconcileServices(
     settings: host.settings,
     ledger,
     entrance: createQueuedEntrance(ledger, queue),
-    // Whatever the address of the exchange is: a stack trades for real.
-    isPaperExchange: false,
+    // Whatever the address of the exchange is: any stage but a paper stage trades for real.
+    isPaperExchange: isOnPaper(host),
     ...records,
     queue,
     exchangeFor: tellOddities(forAccount, { clock: systemClock, ...logging, ...records }),
@@ -290,7 +273,7 @@ export function openSnapshotServices(
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: snapshotTimeoutMs,
     keyNameOf: clients.keyNameOf,
-    isPaperExchange: false,
+    isPaperExchange: isOnPaper(host),
   };
 }
 
@@ -341,8 +324,9 @@ function openExchangeClients(
   connection: Connection,
   secrets = openExchangeKeys(connection),
 ): ExchangeClients {
-  const { host, transport } = connection;
-  return createExchangeClients({ ...host.exchange, secrets, clock: systemClock, transport });
+  const { host, environment, transport } = connection;
+  const exchange = exchangeOf(host, environment);
+  return createExchangeClients({ ...exchange, secrets, clock: systemClock, transport });
 }
 
 function openLedger(connection: Connection): Ledger {

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import type { RelayConfig } from '../../lib/host/config.ts';
+import { isPaperStage } from '../../lib/host/paper-stage.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -21,6 +22,7 @@ import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type StandIn, startStandIn } from '../notices/stand-in.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
+import { openPaperDoor } from './paper-door.ts';
 import { type Finished, runProcess, runToSuccess } from './run-process.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -73,8 +75,7 @@ export interface Posted {
 const projectRoot = resolve(import.meta.dirname, '..', '..');
 const cdkPath = join(projectRoot, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 const cliPath = join(projectRoot, 'cli', 'main.ts');
-const stage = 'test';
-const stackName = `trading-relay-${stage}`;
+const usualStage = 'test';
 
 function configFor(
   exchangeUrl: string,
@@ -134,6 +135,8 @@ export interface DeploymentOptions {
    * executed; on AWS they are apart.
    */
   readonly tells?: boolean;
+  /** A paper stage trades on a paper exchange of its own, and its configuration names a real one. */
+  readonly stage?: string;
 }
 
 /** @throws Error with what the failing program said */
@@ -141,6 +144,9 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
   const folder = await mkdtemp(join(tmpdir(), 'relay-deploy-'));
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
   const standIn = await startStandIn();
+  const { stage = usualStage } = options;
+  const stackName = `trading-relay-${stage}`;
+  const paperDoor = isPaperStage(stage) ? await openPaperDoor() : null;
   const aws = await startMiniStack({ enforceRoles: options.enforceRoles ?? false });
   const assembly = join(folder, 'cdk.out');
   const configPath = join(folder, 'relay.config.ts');
@@ -157,6 +163,7 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
     await aws.close();
     await paper.close();
     await standIn.close();
+    await paperDoor?.close();
     await rm(folder, { recursive: true, force: true });
   }
 
@@ -167,7 +174,8 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
   }
 
   try {
-    await writeFile(configPath, `export default ${JSON.stringify(configFor(paper.url, options))};\n`);
+    const exchange = paperDoor === null ? paper.url : 'https://exchange.invalid';
+    await writeFile(configPath, `export default ${JSON.stringify(configFor(exchange, options))};\n`);
     // From an empty folder: in the project's, bootstrapping would synthesise, and bundle nothing.
     await mkdir(join(folder, 'empty'));
     await cdk(join(folder, 'empty'), 'bootstrap', `aws://${aws.accountId}/${aws.region}`);
@@ -182,14 +190,16 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
       '-c',
       `config=${configPath}`,
     );
-    const outputs = await deploy(assembly);
     const templatePath = join(assembly, `${stackName}.template.json`);
+    if (paperDoor !== null) await leadThrough(paperDoor.url, templatePath);
+    const outputs = await deploy(assembly);
+    paperDoor?.leadTo(emulatedFunctionUrl(aws, outputs['PaperUrl'] ?? ''));
     const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
     const { runSchedules = true } = options;
     const leftOut = runSchedules ? onlookers : [...onlookers, 'AWS::Scheduler::Schedule'];
     const redeploy: Deployment['redeploy'] = (change) =>
-      updateStack(aws, leaveOut(change(readTemplate()), leftOut));
-    if (!runSchedules) await redeploy((template) => template);
+      updateStack(aws, stackName, leaveOut(change(readTemplate()), leftOut));
+    if (!runSchedules && paperDoor === null) await redeploy((template) => template);
     const ledger = createDynamodbLedger({
       client: createDynamodbClient(aws.access),
       tableName: outputs['LedgerTable'] ?? '',
@@ -248,7 +258,7 @@ function leaveOut(template: Template, types: readonly string[]): Template {
 }
 
 /** Past the CDK, which would take seconds more. */
-async function updateStack(aws: MiniStack, template: Template): Promise<void> {
+async function updateStack(aws: MiniStack, stackName: string, template: Template): Promise<void> {
   const client = new CloudFormationClient(aws.clientOptions);
   await client.send(
     new UpdateStackCommand({
@@ -274,6 +284,20 @@ async function updateStack(aws: MiniStack, template: Template): Promise<void> {
 function emulatedUrl(aws: MiniStack, url: string): string {
   const { hostname, pathname } = new URL(url);
   return `${aws.url}/_aws/execute-api/${hostname.split('.')[0]}${pathname}`;
+}
+
+function emulatedFunctionUrl(aws: MiniStack, url: string): string {
+  return `${aws.url}/_aws/lambda-url/${new URL(url).hostname.split('.')[0]}`;
+}
+
+/** The URL of a function leads to AWS, so everything that would use it uses this one of this machine. No schedule runs. */
+async function leadThrough(url: string, templatePath: string): Promise<void> {
+  const text = readFileSync(templatePath, 'utf8');
+  const { PaperExchange } = JSON.parse(text).Outputs;
+  const own = JSON.stringify(PaperExchange.Value);
+  const led = JSON.parse(JSON.stringify(JSON.parse(text)).replaceAll(own, JSON.stringify(url)));
+  const Outputs = { ...led.Outputs, PaperUrl: PaperExchange };
+  await writeFile(templatePath, JSON.stringify({ ...leaveOut(led, ['AWS::Scheduler::Schedule']), Outputs }));
 }
 
 /** Posts an alert as TradingView does. */

@@ -44,8 +44,8 @@ describe('The app, with a given stage and configuration,', () => {
     ['receive-signal', 248_000],
     ['execute-signal', 380_000],
     ['reconcile-signals', 318_000],
-    ['snapshot-balances', 150_000],
-    ['snapshot-fees', 150_000],
+    ['snapshot-balances', 150_500],
+    ['snapshot-fees', 150_500],
     ['import-interest', 153_000],
     ['send-notices', 200_000],
   ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
@@ -54,6 +54,41 @@ describe('The app, with a given stage and configuration,', () => {
     expect(bundle.byteLength).toBeLessThanOrEqual(maximumBytes);
     expect(bundle.includes('https://exchange.example')).toBe(true);
     expect(bundle.includes('node:sqlite')).toBe(false);
+  });
+});
+
+describe('The app, with a paper stage and a configuration that trades for real,', () => {
+  const outdir = join(folder, 'paper');
+  let said: string;
+  beforeAll(async () => {
+    const path = join(folder, 'live.config.mjs');
+    const config = { ...infraConfig, exchange: { address: 'https://exchange.example', dialect: 'live' } };
+    writeFileSync(path, `export default ${JSON.stringify(config)};`);
+    said = await runApp(outdir, { stage: 'paper', config: path });
+  });
+
+  test.each(['execute-signal', 'reconcile-signals', 'snapshot-balances', 'snapshot-fees', 'import-interest'])(
+    'bundles %s without the address of that exchange, and with no account in mode live',
+    (name) => {
+      const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'), 'utf8');
+
+      expect(bundle).toContain('"exchange":{"address":"paper","dialect":"live"}');
+      expect(bundle).not.toContain('exchange.example');
+      expect(bundle).not.toContain('"mode":"live"');
+      expect(bundle).toContain('"mode":"paper"');
+      expect(bundle).toContain('"mode":"dry-run"');
+    },
+  );
+
+  test('bundles the paper exchange, and SQLite into nothing', () => {
+    const bundle = readFileSync(join(outdir, 'functions', 'paper-exchange', 'index.js'));
+
+    expect(bundle.byteLength).toBeLessThanOrEqual(500_000);
+    expect(bundle.includes('node:sqlite')).toBe(false);
+  });
+
+  test('says that it is on paper', () => {
+    expect(said).toContain('PAPER: this stack trades on a paper exchange of its own');
   });
 });
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { App, CfnResource, type Stack, Validations } from 'aws-cdk-lib';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { type Bundles, functionNames } from '../../infra/aws/bundle.ts';
+import { type Bundles, functionNames, paperFunctionName } from '../../infra/aws/function-names.ts';
 import { RelayStack } from '../../infra/aws/relay-stack.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { isPaperStage, onPaper } from '../../lib/host/paper-stage.ts';
 import { readProjectFile } from '../support/project-files.ts';
 import type { Resource, SynthesisRequest, SynthesizedTemplate } from './synthesized.ts';
 
@@ -29,10 +30,11 @@ export function synthesizeStack({ config, stage, addition }: SynthesisRequest): 
   try {
     const { context } = JSON.parse(readProjectFile('cdk.json')) as { context: Record<string, unknown> };
     const app = new App({ outdir: join(folder, 'out'), context, analyticsReporting: false });
+    const parsed = parseConfig(config);
     const stack = new RelayStack(app, `trading-relay-${stage}`, {
       stage,
-      config: parseConfig(config),
-      bundles: createEmptyBundles(folder),
+      config: isPaperStage(stage) ? onPaper(parsed) : parsed,
+      bundles: createEmptyBundles(folder, stage),
     });
     if (addition !== null) additions[addition](stack);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
@@ -46,8 +48,9 @@ export function synthesizeStack({ config, stage, addition }: SynthesisRequest): 
   }
 }
 
-function createEmptyBundles(folder: string): Bundles {
-  const folders = functionNames.map((name) => [name, join(folder, name)] as const);
+function createEmptyBundles(folder: string, stage: string): Bundles {
+  const names = [...functionNames, ...(isPaperStage(stage) ? [paperFunctionName] : [])];
+  const folders = names.map((name) => [name, join(folder, name)] as const);
   for (const [name, path] of folders) {
     mkdirSync(path);
     writeFileSync(join(path, 'index.js'), `exports.handler = async () => '${name}';\n`);

@@ -1,25 +1,11 @@
 import * as z from 'zod';
-import type { Decimal } from '../../base/decimal.ts';
 import { RelayError } from '../../base/errors.ts';
 import { readJson } from '../../base/json.ts';
 import { migrateTables } from '../../base/migrate-tables.ts';
 import { openSqlite, type SqliteFile } from '../../base/sqlite.ts';
 import type { Command } from './engine.ts';
-import { leastOrderId } from './exchange-state.ts';
-import { CommandSchema, StoredDecimal } from './stored-commands.ts';
-
-/**
- * One journal entry: the prices that changed since the previous entry without affecting an order, then a
- * command.
- *
- * @see DECISIONS 24
- */
-export interface JournalEntry {
-  /** Market → last price. */
-  readonly prices: Readonly<Record<string, Decimal>>;
-  /** Null when only prices moved. */
-  readonly command: Command | null;
-}
+import { firstOrderIdAt } from './first-order-id.ts';
+import { checkStorable, EntrySchema, type JournalEntry } from './stored-entries.ts';
 
 /** The exchange's state on disk, as commands. Replaying them in order restores the same state. */
 export interface Journal {
@@ -43,11 +29,6 @@ export interface Journal {
   close(): void;
 }
 
-const EntrySchema: z.ZodType<JournalEntry> = z.object({
-  prices: z.record(z.string(), StoredDecimal),
-  command: CommandSchema.nullable(),
-});
-
 /** A release that would replay old entries to another state appends a script that empties both tables. */
 export const journalMigrations = [
   'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT',
@@ -62,19 +43,6 @@ export const journalMigrations = [
   `DELETE FROM paper_journal;
    CREATE TABLE IF NOT EXISTS paper_start (first_order_id INTEGER NOT NULL) STRICT;`,
 ];
-
-const countedFromMs = Date.UTC(2026, 0, 1);
-/** More than the paper exchange can take on one machine. */
-const ordersPerSecond = 1000;
-
-/**
- * The first order id of a journal that is begun at that time. The ledger of a relay outlives a journal: its entries
- * must not name orders of a later one.
- */
-function firstOrderIdAt(nowMs: number): number {
-  const seconds = Math.max(0, Math.floor((nowMs - countedFromMs) / 1000));
-  return leastOrderId + seconds * ordersPerSecond;
-}
 
 /**
  * Opens or creates a journal and reads its entries.
@@ -103,11 +71,7 @@ function journalIn(file: SqliteFile, path: string, nowMs: number): Journal {
     entries,
     firstOrderId,
     wasEmptied: hadEntries && entries.length === 0,
-    check(command) {
-      const { error } = z.safeEncode(CommandSchema, command);
-      if (error !== undefined)
-        throw new RangeError(`the journal cannot keep this command: ${z.prettifyError(error)}`);
-    },
+    check: checkStorable,
     append(entry) {
       const text = JSON.stringify(z.encode(EntrySchema, entry));
       return file.write(() => {

@@ -4,6 +4,7 @@ import type { CommandResult } from './command-result.ts';
 import { applyCommand, type Command } from './engine.ts';
 import { createExchangeState, type ExchangeState } from './exchange-state.ts';
 import { type Journal, openJournal, unusable } from './journal.ts';
+import { isEffective, replayEntry } from './replay.ts';
 
 /** The exchange state, and the only way to change it. */
 export interface Trading {
@@ -37,7 +38,7 @@ export interface ExecutedCommand {
 export function openTrading(journalPath: string | null, nowMs = 0): Trading {
   const journal = journalPath === null ? null : openJournal(journalPath, nowMs);
   const state = createExchangeState(journal?.firstOrderId);
-  if (journal !== null && journalPath !== null) replay(state, journal, journalPath);
+  if (journal !== null && journalPath !== null) replayAll(state, journal, journalPath);
   let failure: unknown = null;
   let lastWrite: Promise<void> = Promise.resolve();
   let unstoredPrices: Record<string, Decimal> = {};
@@ -74,25 +75,10 @@ export function openTrading(journalPath: string | null, nowMs = 0): Trading {
   };
 }
 
-function isEffective(result: CommandResult): boolean {
-  return ['order', 'set'].includes(result.result) || (result.result === 'traded' && result.touched);
-}
-
-function replay(state: ExchangeState, journal: Journal, path: string): void {
-  for (const [index, { prices, command }] of journal.entries.entries()) {
-    for (const [market, price] of Object.entries(prices)) state.prices.set(market, price);
-    if (command !== null && !replaysWell(state, command)) {
+function replayAll(state: ExchangeState, journal: Journal, path: string): void {
+  for (const [index, entry] of journal.entries.entries())
+    if (!replayEntry(state, entry)) {
       journal.close();
       throw unusable(path, `its entry ${index + 1} has no effect when replayed`);
     }
-  }
-}
-
-function replaysWell(state: ExchangeState, command: Command): boolean {
-  try {
-    return isEffective(applyCommand(state, command));
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }

@@ -22,12 +22,15 @@ export type AccessVerdict =
 /** Authenticates a request by signature, body and nonce. One per exchange, because it stores nonces. */
 export type AccessCheck = (request: SignedRequest) => AccessVerdict;
 
+/** Key → its secret and what it may do. */
+export type PaperKeys = ReadonlyMap<string, PaperKey>;
+
 /** Implemented independently of the relay's signing, so that each checks the other. */
-export function createAccessCheck(dialect: Dialect): AccessCheck {
+export function createAccessCheck(dialect: Dialect, keys: PaperKeys = paperKeys): AccessCheck {
   const nonces = new Map<string, NonceMemory>();
   return (request) => {
     const apiKey = String(request.headers['x-txc-apikey'] ?? '');
-    const key = paperKeys.get(apiKey);
+    const key = keys.get(apiKey);
     if (key === undefined) return deny('unauthorized');
     const refusal = checkSignature(request, key);
     if (refusal !== null) return deny(refusal);

@@ -3,7 +3,7 @@ import { type Dialect, spokenDialect, toWire } from '../../exchange/dialect.ts';
 import type { Endpoint } from '../../exchange/endpoint.ts';
 import type { RefusalName } from '../engine/refusals.ts';
 import type { Trading } from '../engine/trading.ts';
-import { createAccessCheck } from '../requests/access.ts';
+import { createAccessCheck, type PaperKeys } from '../requests/access.ts';
 import { createRateWindow } from '../requests/rate-window.ts';
 import { type RefusalForm, refusalResponse } from '../requests/refusal-responses.ts';
 import type { PaperEndpoint } from '../requests/request-context.ts';
@@ -62,6 +62,8 @@ export interface PaperCore {
 export interface PaperCoreOptions {
   readonly dialect: Dialect;
   readonly trading: Trading;
+  /** Absent: the public keys of the paper exchange on one machine. */
+  readonly keys?: PaperKeys;
 }
 
 /**
@@ -125,8 +127,8 @@ function queryOf(target: string): Readonly<Record<string, string>> {
 
 type Service = (found: FoundRoute, path: string, request: Required<PaperRequest>) => Promise<PaperResponse>;
 
-function createService({ dialect, trading }: PaperCoreOptions): Service {
-  const checkAccess = createAccessCheck(dialect);
+function createService({ dialect, trading, keys }: PaperCoreOptions): Service {
+  const checkAccess = createAccessCheck(dialect, keys);
   return async ({ route, pathFields }, path, { target, headers, body, atMs, lagMs, showsTpsl }) => {
     const { endpoint, trades, serve } = route;
     const access =
