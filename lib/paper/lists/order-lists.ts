@@ -48,6 +48,7 @@ export function serveOpenOrders(context: RequestContext): Reply {
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (clientOrderId === null || order.clientOrderId === clientOrderId) &&
+        (order.parentId === null || trading.state.exitSettings.listsExits) &&
         hasComeThrough(context, order.createdAtMs),
     );
     // Newest first: an order that is added while a client reads pages moves others to later pages, so none is

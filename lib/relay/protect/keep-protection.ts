@@ -110,12 +110,12 @@ export async function keepProtection(
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
     const seen = await trailPrices({ position, wishes, records: listRecords(entries) }, before, readPrice);
     const view = { entries, open, nowMs, wishes, sight: seen, taken };
-    const { guards, byHand } = await guardKnown(services.facts, account, position, view);
+    const { guards } = await guardKnown(services.facts, account, position, view);
     const sight = withReleased(seen, wishes, guards);
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
       await services.facts.write(account, sightFactOf(position), describeSight(sight));
     for (const guard of guards) {
-      const verdict = judgeGuard(guard, byHand, anySteps);
+      const verdict = judgeGuard(guard, anySteps);
       const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
@@ -189,7 +189,8 @@ function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosit
     const held = positions.positions.find(
       (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
     );
-    return { market, side, amount: held?.amount ?? zero, openedAtMs: held?.openedAtMs ?? null };
+    const { amount = zero, openedAtMs = null, tpsl = null } = held ?? {};
+    return { market, side, amount, openedAtMs, tpsl };
   });
 }
 

@@ -48,7 +48,7 @@ export async function readGround(
   const open = await listOpenOrders(client, market.name, limits);
   if (!open.isWhole) return openUnread;
   const { amount, side } = reading.position;
-  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs, tpsl: reading.tpsl };
   return { ...reading, position, entries, open: open.orders, taken, free: null };
 }
 
