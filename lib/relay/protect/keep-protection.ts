@@ -28,7 +28,7 @@ import {
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
-import { spotPosition } from './read-ground.ts';
+import { heldIn, spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
 
@@ -224,13 +224,21 @@ async function spotPositionsOf(
       .filter(isGuardedBuy)
       .map(({ market }) => market),
   );
-  return await Promise.all(
-    [...markets].map(async (market) => {
-      const taken = await readTaken(facts, account, market);
-      const free = balances[currenciesInName(market).base]?.available ?? zero;
-      return { position: spotPosition(market, free, { ...inMarket(reading, market), taken }), taken };
-    }),
+  const read = await Promise.all(
+    [...markets].map(async (market) => ({ market, taken: await readTaken(facts, account, market) })),
   );
+  return read.map(({ market, taken }) => {
+    const { base } = currenciesInName(market);
+    const ofBase = read.filter((one) => currenciesInName(one.market).base === base);
+    const held = new Map(
+      ofBase.map((one) => [
+        one.market,
+        heldIn(one.market, { ...inMarket(reading, one.market), taken: one.taken }),
+      ]),
+    );
+    const free = balances[base]?.available ?? zero;
+    return { position: spotPosition(market, free, held, reading.entries), taken };
+  });
 }
 
 /** Whether the lists show all that the relay's own last orders have done in the market. */
@@ -239,8 +247,7 @@ function isKnown(
   { entries, positions, hiddenOpen, readAtMs }: KeptReading,
 ): boolean {
   if (isSpot === true) {
-    const ofMarket = entries.filter(({ signal }) => signal?.market === market);
-    return !mayHide(hiddenOpen, market) && isBalanceTrusted(amount, ofMarket, market, readAtMs);
+    return !mayHide(hiddenOpen, market) && isBalanceTrusted(amount, entries, market, readAtMs);
   }
   if (mayHide(positions.hidden, market) || mayHide(hiddenOpen, market)) return false;
   const held = positions.positions.find(
