@@ -16,6 +16,7 @@ import {
 } from '../requests/request-context.ts';
 import { readingEndpoint } from '../requests/served-endpoint.ts';
 import { type Checked, type FieldReader, failCheck } from '../requests/validation.ts';
+import { hasComeThrough } from './list-lag.ts';
 import { reportCollateral } from './reports.ts';
 
 /**
@@ -35,14 +36,23 @@ export const accountLists: readonly Route[] = [
 ];
 
 /** All balances above zero by ticker; for one ticker, its balance alone. */
-function serveTradeBalance({ account, read, trading }: RequestContext): Reply {
-  const { spot } = tradingAccountOf(trading.state, account);
+function serveTradeBalance(context: RequestContext): Reply {
+  const { read } = context;
+  const spot = shownBalances(context);
   const asked = checkTicker(read, 'ticker_not_text', 'currency_not_found');
   return serveChecked(asked, (ticker) => {
     if (ticker !== null) return succeed(describeBalance(spot.get(ticker)));
     const held = [...spot].filter(([, balance]) => !totalOf(balance).eq(zero));
     return succeed(Object.fromEntries(held.map(([name, balance]) => [name, describeBalance(balance)])));
   });
+}
+
+/** The balances as the list shows them: after every change that has come through. */
+function shownBalances(context: RequestContext): ReadonlyMap<string, Readonly<Balance>> {
+  const { spot, spotHistory } = tradingAccountOf(context.trading.state, context.account);
+  if (context.lagMs === 0) return spot;
+  const shown = spotHistory.findLast(({ atMs }) => hasComeThrough(context, atMs)) ?? spotHistory[0];
+  return shown?.balances ?? spot;
 }
 
 function describeBalance({ available, reserved }: Balance = { available: zero, reserved: zero }) {
