@@ -22,6 +22,7 @@ import {
 } from '../../lib/host/file-secrets.ts';
 import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteChanges } from '../../lib/ledger/sqlite-changes.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { isOlderLedger } from '../../lib/ledger/sqlite-migrations.ts';
@@ -101,6 +102,7 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
         storeFileWay(folder.secretsPath, channel, way);
       },
       readState: (channel) => createSqliteChannelStates(openDatabase()).read(channel),
+      countWaiting: async (seq) => createSqliteChanges(openDatabase()).count(seq),
       async openChannel(channel) {
         if (channel === 'email') throw createNoMail();
         requireSecrets(folder);

@@ -101,6 +101,8 @@ export interface NoticeAccess {
   storeWay(channel: RequestChannelName, way: Ways[RequestChannelName] | null): Promise<void>;
   /** How the channel fares; null when it was never used. */
   readState(channel: ChannelName): Promise<ChannelState | null>;
+  /** How many changes of the ledger wait for a channel; null where that is not known. @param seq of its state */
+  countWaiting(seq: number): Promise<number | null>;
   /** @throws RelayError `secrets_missing` when nobody has said how the channel is reached */
   openChannel(channel: ChannelName): Promise<OpenChannel>;
 }

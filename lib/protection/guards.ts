@@ -221,8 +221,13 @@ function succeeds({ record, amount, isReleased, standing }: BareGuard): boolean 
   return record === null && amount.gt(zero) && !(isReleased && standing.length === 0);
 }
 
-/** Whether the stop-loss of an order that is still needed goes with its take-profit. */
-function holdsStop({ of }: BareGuard, guards: readonly BareGuard[], replacesStop: boolean): boolean {
+/** Whether the stop-loss of an order that is still needed goes with its take-profit: the exchange has made both. */
+function holdsStop(
+  { of, standing }: BareGuard,
+  guards: readonly BareGuard[],
+  replacesStop: boolean,
+): boolean {
+  if (!standing.some(({ isMade }) => isMade)) return false;
   return guards.some(
     (stop) =>
       stop.of === of &&

@@ -17,7 +17,8 @@ export interface Trailed {
 
 /**
  * Notes the best price since each trailing stop-loss was asked for. It begins with the price at which its order filled, or at
- * which the alert about the position was carried out; of a position that is gone nothing is kept.
+ * which the alert about the position was carried out. It is kept while the order is followed, also while nothing of it seems
+ * to be left: its stop-loss must not move back when the owner buys again.
  *
  * @param readPrice called only where a stop-loss follows the price; null when it cannot be read
  */
@@ -27,14 +28,24 @@ export async function trailPrices(
   readPrice: (market: string) => Promise<Decimal | null>,
 ): Promise<ProtectionSight> {
   const trails = listTrails(trailed);
-  if (trails.length === 0) return sight.best.size === 0 ? sight : { ...sight, best: new Map() };
+  const kept = keptPrices(trailed, sight);
+  if (trails.length === 0) return kept.length === sight.best.size ? sight : { ...sight, best: new Map(kept) };
   const { market, amount } = trailed.position;
   const last = await readPrice(market);
   const best = trails.flatMap(({ of, trailing, from }) => {
     const price = bestOf(sight.best.get(of) ?? from, last, trailing, amount.gt(zero));
     return price === null ? [] : [[of, price] as const];
   });
-  return { ...sight, best: new Map(best) };
+  return { ...sight, best: new Map([...kept, ...best]) };
+}
+
+/** Of the orders that are followed. */
+function keptPrices(
+  { records }: Trailed,
+  { best }: ProtectionSight,
+): readonly (readonly [string, Decimal])[] {
+  const followed = new Set(records.map(({ signalId }) => signalId));
+  return [...best].filter(([of]) => followed.has(of));
 }
 
 interface Trail {

@@ -87,7 +87,10 @@ async function mayHaveTurned(executions: Pick<Executions, 'listFills'>, entry: E
   if (ends.length === 0) return true;
   const range = { fromMs: followed?.endedAtMs ?? createdAtMs, untilMs: Math.max(...ends) + 1 };
   const { fills, next } = await executions.listFills({ account, ...range, limit: mostAround });
-  return next !== null || fills.some((fill) => fill.market === market && fill.side !== side && fill.role === 'order');
+  return (
+    next !== null ||
+    fills.some((fill) => fill.market === market && fill.side !== side && fill.role === 'order')
+  );
 }
 
 /** A fill carries the time of the exchange, which may be ahead of this clock. */

@@ -571,6 +571,24 @@ describe('A message that cannot be handled', () => {
   });
 });
 
+test('A rehearsal at the exchange is kept in the table, and shows at the doctor', async () => {
+  const openOrders = () =>
+    deployment.paper.control
+      .state()
+      .orders.filter(({ account, status }) => account === 'second' && status === 'open')
+      .map(({ clientOrderId }) => clientOrderId);
+  const before = openOrders();
+  const rehearsed = await deployment.relayJson(['rehearse', 'second', 'BTC_USDT', '--to', '5', '--yes']);
+  const { stdout } = await deployment.relay(['doctor', '--json']);
+  const { checks } = JSON.parse(stdout) as Examined;
+
+  expect(rehearsed).toMatchObject({ account: 'second', market: 'BTC_USDT', ground: 'margin' });
+  expect(checks.find(({ name }) => name === 'rehearsal of second on margin')?.found).toMatch(
+    /^1: .* 5: .* Not passed yet: 6$/,
+  );
+  expect(openOrders()).toEqual(before);
+});
+
 test('An alarm that rings shows at the doctor', async () => {
   // The emulator has no metrics of queues and no metric filters: the state is set, as a metric would.
   const client = new CloudWatchClient(deployment.aws.clientOptions);

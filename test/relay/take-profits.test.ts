@@ -143,6 +143,24 @@ describe('An entry of 0.1 with three take-profits', () => {
     ]);
   });
 
+  test('gives them up for those of a later protect, and keeps its stop-loss', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    const takeProfits = [
+      { price: '51500', share: '60%' },
+      { price: '54000', share: '40%' },
+    ];
+    await relay.say({ action: 'protect', takeProfits });
+    await relay.goOn(60);
+
+    expect(await relay.open()).toEqual([
+      'sell 0.04 at 54000, reduces',
+      'sell 0.06 at 51500, reduces',
+      'sell 0.1 stop 48000',
+    ]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
   test('without a stop-loss has its take-profits all the same', async () => {
     await relay.say({ ...buy, stopLoss: undefined });
     await relay.goOn(60);

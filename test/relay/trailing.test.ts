@@ -61,6 +61,22 @@ describe('The stop-loss of an entry that trails by 2 %', () => {
     ]);
   });
 
+  test('stays where it was while nothing of the entry is left for a time', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('52000');
+    await relay.goOn(6);
+    await relay.say({ ...buy, quantity: '0.05', trailing: undefined, stopLoss: '48000' });
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.05 stop 48000']);
+
+    relay.setPrice('51500');
+    await relay.byHand('buy', '0.1');
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.05 stop 48000', 'sell 0.1 stop 50960, reduces']);
+  });
+
   test('stands before the old one goes', async () => {
     await relay.say(buy);
     await relay.goOn(30);

@@ -114,11 +114,17 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether its stop-loss, or the pair that it was of, was ended by hand or by an alert, and the owner was told what that left. */
+/**
+ * Whether its stop-loss, the pair that it was of, or one that an alert had asked for the whole position in its place was ended
+ * by hand or by an alert, and the owner was told what that left.
+ */
 function isReleased({ history, entries }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
   const replaced = replacedIn(entries);
   const cancelled = everyExit.filter(
-    ({ of, order }) => of === entry && order.status === 'cancelled' && !replaced.has(order.orderId),
+    ({ of, order }) =>
+      (of === entry || of.signal?.action !== 'order') &&
+      order.status === 'cancelled' &&
+      !replaced.has(order.orderId),
   );
   return cancelled.some(({ order }) =>
     history.alarms.some(

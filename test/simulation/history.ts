@@ -136,6 +136,8 @@ export class History {
   readonly failedLoads = new Set<string>();
   /** By key of an entry that became `satisfied`: when, and in which invocation. */
   readonly satisfied = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
+  /** By key of an entry that became `sending`: when that was first asked for, and in which invocation. */
+  readonly started = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
   /** By id of a deal: when its fill was last stored. */
   readonly storedDeals = new Map<number, number>();
   /** By id of a deal: when it was last stored as one of no signal. */

@@ -144,6 +144,8 @@ function viewOfReduceLeg(
     ({ key, path }) =>
       isCreate(path) && key !== null && reduce !== undefined && keyText(key) === keyText(reduce),
   );
-  const [first] = sends;
-  return reduce === undefined || first === undefined ? null : viewOf(reduce, first);
+  if (reduce === undefined) return null;
+  // It may have ended after it read the position, and before it sent anything.
+  const decided = sends[0] ?? history.started.get(keyText(reduce));
+  return decided === undefined ? null : viewOf(reduce, decided);
 }

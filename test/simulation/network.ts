@@ -1,5 +1,5 @@
-import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createRandom } from '../../lib/base/random.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';

@@ -1,5 +1,6 @@
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { orderRecordOf } from '../../lib/ledger/order-record.ts';
 import {
   type OrderSignal,
   type PositionSignal,
@@ -20,12 +21,15 @@ export const handPrefix = 'by-hand-';
  */
 type Identity = 'price' | 'amount' | 'id';
 
-function identityOf(signal: OrderSignal | PositionSignal | ProtectSignal, { signalId }: Entry): Identity {
+function identityOf(signal: OrderSignal | PositionSignal | ProtectSignal, entry: Entry): Identity {
+  const { signalId } = entry;
   if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
   if (signal.timeMs === null && signalId.startsWith('h-')) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
-  // The exchange cuts the amount of a reduce-only order to the position.
-  return signal.size.unit === 'base' && signal.reduceOnly !== true ? 'amount' : 'id';
+  // The exchange cuts the amount of a reduce-only order to the position, and the relay that of a sale on spot by the fee.
+  const mayBeCut =
+    signal.reduceOnly === true || (signal.side === 'sell' && orderRecordOf(entry)?.spot != null);
+  return signal.size.unit === 'base' && !mayBeCut ? 'amount' : 'id';
 }
 
 /** The orders of the exchange by the signals that placed them. */

@@ -54,18 +54,29 @@ function isByHand({ order }: PositionChange): boolean {
   );
 }
 
-/** How long before a decision its reading may have been sent: the relay uses it for 5 s, on a clock that may be set. */
+/**
+ * How long before a decision its reading may have been sent: the relay uses it for 5 s, on a clock that may be set. The process
+ * may have stood still before it stored what it had decided.
+ */
 const longestReadingMs = 30_000;
 
 /** The last list of positions that the invocation asked for and got before it decided. */
-function readingBefore({ sends }: History, account: string, { atMs, invocation }: Decided): number | null {
+function readingBefore(
+  { sends, freezes }: History,
+  account: string,
+  { atMs, invocation }: Decided,
+): number | null {
+  const around = freezes.filter(
+    ({ fromMs, untilMs }) => fromMs <= atMs && untilMs >= atMs - longestReadingMs,
+  );
+  const earliestMs = Math.min(atMs, ...around.map(({ fromMs }) => fromMs)) - longestReadingMs;
   const reading = sends.findLast(
     (send) =>
       send.path === openPositions.path.live &&
       send.signer === account &&
       send.invocation === invocation &&
       send.atMs <= atMs &&
-      send.atMs >= atMs - longestReadingMs &&
+      send.atMs >= earliestMs &&
       send.outcome?.kind === 'answered' &&
       send.outcome.status === 200,
   );

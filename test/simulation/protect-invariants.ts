@@ -81,11 +81,17 @@ function findGaps({ exchange }: Facts, { entry, sends }: Act): readonly Violatio
 /** Lists have shown it by then, and a signal that was planned before it has ended. */
 const noticedAfterMs = 3 * 60_000;
 
+/** Whether the outcome of the order was not known yet when its exit was cancelled: then no list told of that exit. */
+function hadNoOrderYet({ statuses }: Facts['history'], { of, order }: TrueExit): boolean {
+  const placed = statuses.get(keyText(of))?.find(({ status }) => status === 'placed');
+  return placed === undefined || placed.atMs > order.updatedAtMs;
+}
+
 /** Finds stop-losses and take-profits that were placed again after the owner had cancelled them. */
 function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
-    if (ended === undefined || isOddlyEnded(ended)) return [];
+    if (ended === undefined || isOddlyEnded(ended) || hadNoOrderYet(history, ended)) return [];
     const later = exits.filter(
       (exit) => exit !== ended && isOfSame(exit, ended) && exit.order.createdAtMs >= atMs,
     );

@@ -30,7 +30,11 @@ function judgePlace(facts: Facts, orders: readonly PaperOrder[], entryOf: EntryO
   const lots = replay(deals, entryOf);
   const open = orders.filter(({ orderId, side }) => side === 'sell' && facts.exchange.open.has(orderId));
   const isOwn = (order: PaperOrder) => entryOf(order)?.signal?.action === 'protect';
-  const left = sum([...lots.values()].filter((lot) => lot.gte(least)));
+  const left = sum(
+    [...lots]
+      .filter(([name, lot]) => lot.gte(least) && !isReleased(facts, name, orders, entryOf))
+      .map(([, lot]) => lot),
+  );
   const all = sum([...lots.values()].filter((lot) => lot.gt(zero)));
   const stops = sum(
     open.filter((order) => isOwn(order) && !order.activated).map(({ remaining }) => remaining),
@@ -43,6 +47,27 @@ function judgePlace(facts: Facts, orders: readonly PaperOrder[], entryOf: EntryO
   if (!isTooLittle && !stops.minus(all).gt(least)) return [];
   const text = `${first.account} ${first.market}: ${formatDecimal(all)} is left of spot buys with a stop-loss, and the stop-losses are for ${formatDecimal(stops)}`;
   return [{ invariant: 'I39', harm: 'silent', text }];
+}
+
+/** Whether nothing that was placed for a buy is left, by an alert or by hand, and the owner was told of it since. */
+function isReleased(
+  { history }: Facts,
+  signalId: string,
+  orders: readonly PaperOrder[],
+  entryOf: EntryOf,
+): boolean {
+  const placed = orders.filter((order) => {
+    const signal = entryOf(order)?.signal;
+    return signal?.action === 'protect' && signal.of === signalId;
+  });
+  const sinceMs = Math.max(...placed.map(({ updatedAtMs }) => updatedAtMs));
+  return history.alarms.some(
+    ({ name, atMs, facts }) =>
+      name === 'position_unprotected' &&
+      placed.some(({ account }) => account === facts['account']) &&
+      facts['signalId'] === signalId &&
+      atMs >= sinceMs,
+  );
 }
 
 /** What is left of each buy with a stop-loss, by its client order id. */

@@ -52,8 +52,9 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     start: (key, step, limit) =>
       stepOn('start', key, '', async () => {
         noteSender(key);
-        const started = await ledger.start(key, step, limit);
-        return started;
+        const decided = { atMs: loop.nowMs, invocation: currentInvocation() };
+        if (!history.started.has(keyText(key))) history.started.set(keyText(key), decided);
+        return await ledger.start(key, step, limit);
       }),
     move: (key, move) =>
       stepOn('move', key, ` → ${move.step.status}`, async () => {
@@ -67,6 +68,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
+    readMessage: (entry) =>
+      process.step('ledger.readMessage', keyText(entry), () => ledger.readMessage(entry)),
     readDue: (key, mostEarlier) =>
       process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
     read: (key) =>

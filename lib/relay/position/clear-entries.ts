@@ -47,9 +47,9 @@ export async function clearEntries(
       targetOf(client, entry, closing.market),
       limits,
     );
-    ends.push(await readEnd(client, entry, outcome, limits));
-    // The response reported another order.
+    // The response reported another order. It is told before anything else is asked for.
     if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, names);
+    ends.push(await readEnd(client, entry, outcome, limits));
   }
   cleared.add(ends, closing.position, services.clock.nowMs());
   const { alarm, note } = cleared;

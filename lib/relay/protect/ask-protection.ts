@@ -11,6 +11,8 @@ import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identi
 
 /** What must be looked at: one stop-loss or take-profit of a position. */
 export interface ProtectionNeed extends GuardName {
+  /** Present if what an exit has turned is to be closed: the id of its deal. */
+  readonly turnedBy?: number;
   readonly account: string;
   readonly market: string;
   readonly ticker: string;
@@ -61,7 +63,7 @@ export async function askProtection(
 
 /** @param idMs what its id is made of */
 function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewEntry {
-  const { account, market, ticker, strategy, positionSide, of, role, part } = need;
+  const { account, market, ticker, strategy, positionSide, of, role, part, turnedBy } = need;
   const signalId = protectIdOf(need, idMs);
   const signal: ProtectSignal = {
     ticker,
@@ -75,6 +77,7 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewE
     role,
     of,
     ...(part === undefined ? {} : { part }),
+    ...(turnedBy === undefined ? {} : { turnedBy }),
   };
   return {
     account,
@@ -87,7 +90,10 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewE
 }
 
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf({ of, ...name }: GuardName, idMs: number): string {
+function protectIdOf(
+  { of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>,
+  idMs: number,
+): string {
   const suffix = protectSuffixOf(name, idMs);
   const plain = `${of}${suffix}`;
   return isSignalId(plain) ? plain : `${digestOf(of)}${suffix}`;

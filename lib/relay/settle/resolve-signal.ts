@@ -1,3 +1,4 @@
+import { zero } from '../../base/decimal.ts';
 import { RelayError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
@@ -163,9 +164,11 @@ async function settleCancelled(
   by: string,
 ): Promise<boolean> {
   const filled = `${order.filled.toFixed()} of ${order.amount.toFixed()} were filled before`;
+  // What it opened must be followed, and protected as the alert asked.
+  const hasFilled = order.filled.gt(zero);
   const outcome: Outcome = {
-    status: 'cancelled',
-    note: `order ${order.orderId} existed and is cancelled; ${filled}`,
+    status: hasFilled ? 'placed' : 'cancelled',
+    note: `order ${order.orderId} existed and is cancelled; ${filled}${hasFilled ? ', and are followed' : ''}`,
     evidence: toJson({ order }),
     facts: { report: reportOf(order) },
     orderId: order.orderId,
