@@ -45,7 +45,7 @@ export type Command =
  */
 export function applyCommand(state: ExchangeState, command: Command): CommandResult {
   const result = apply(state, command);
-  recordSpotBalances(state, command.atMs);
+  recordSpotBalances(state.accounts, command.atMs);
   return result;
 }
 

@@ -6,6 +6,7 @@ import { summaryOf, totalOf } from '../engine/collateral.ts';
 import { type Balance, collateralAccountOf, tradingAccountOf } from '../engine/exchange-state.ts';
 import { tradedTickers } from '../engine/markets.ts';
 import type { RefusalName } from '../engine/refusals.ts';
+import type { SpotReading } from '../engine/spot-history.ts';
 import {
   createReadRoute,
   type Reply,
@@ -48,7 +49,7 @@ function serveTradeBalance(context: RequestContext): Reply {
 }
 
 /** The balances as the list shows them: after every change that has come through. */
-function shownBalances(context: RequestContext): ReadonlyMap<string, Readonly<Balance>> {
+function shownBalances(context: RequestContext): SpotReading['balances'] {
   const { spot, spotHistory } = tradingAccountOf(context.trading.state, context.account);
   if (context.lagMs === 0) return spot;
   const shown = spotHistory.findLast(({ atMs }) => hasComeThrough(context, atMs)) ?? spotHistory[0];
