@@ -40,7 +40,7 @@ import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 const patienceMs = 5000;
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings, notices }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings, notices, exchange }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
@@ -115,6 +115,7 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
     reachHint:
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
+    exchangeAddress: exchange.address,
     locateExchange() {
       const { exchangeUrl: url, dialect, trades } = requireRun(folder);
       return { url, dialect, kind: trades === 'live' ? kindOfAddress(url) : 'paper' };

@@ -57,6 +57,8 @@ export interface Session {
   readonly reachHint: string;
   /** One sentence on when a change of keys or tokens takes effect. */
   readonly changeHint: string;
+  /** The address of the configuration: where a live relay trades, also when this one trades on paper. */
+  readonly exchangeAddress: string;
   /** @throws CommandFailure when the relay was never started */
   locateExchange(): ExchangeLocation;
   /** @throws CommandFailure when this relay has no paper exchange */

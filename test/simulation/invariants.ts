@@ -100,6 +100,8 @@ export interface Facts {
   /** By account. */
   readonly profits: ReadonlyMap<string, ReportedProfit>;
   readonly exchange: ExchangeState;
+  /** By account: the account of the exchange to which its key belongs. */
+  readonly owners: ReadonlyMap<string, string>;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */
   readonly settings: Settings;

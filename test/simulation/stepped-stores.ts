@@ -156,7 +156,7 @@ export function createSteppedExecutions(process: Process, executions: Executions
       process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), async () => {
         await executions.recordOthers(fills);
         const { history, loop } = process.stage;
-        for (const { dealId } of fills) history.storedOthers.set(dealId, loop.nowMs);
+        for (const { account, dealId } of fills) history.storedOthers.set(`${account} ${dealId}`, loop.nowMs);
       }),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
