@@ -20,6 +20,7 @@ const options: Readonly<Record<keyof ExitSettings, readonly [string, readonly st
   reduceOnly: ['reduce-only', onOff, 'whether the exits can only reduce the position'],
   stopKind: ['stop-kind', exitStopKinds, 'what a stop-loss becomes when it triggers'],
   showsAttached: ['shows-attached', onOff, 'whether the list of positions tells the exits by id and price'],
+  listsExits: ['lists-exits', onOff, 'whether the list of open orders has the exits'],
   refusesReduceOnlyStops: [
     'refuses-reduce-only-stops',
     onOff,

@@ -69,12 +69,12 @@ export async function readOpenIn(
 export async function readProtection(
   session: Session,
   account: Account,
-  { market, amount, openedAtMs, positionSide }: OpenPosition,
+  { market, amount, openedAtMs, positionSide, tpsl }: OpenPosition,
   followed: readonly Entry[],
   open: readonly Order[],
 ): Promise<PositionProtection> {
   const side = positionSide === 'BOTH' ? null : positionSide;
-  const position = { market, side, amount, openedAtMs };
+  const position = { market, side, amount, openedAtMs, tpsl };
   const facts = session.openFacts();
   const [wishes, sight, taken] = await Promise.all([
     facts.read(account.name, wishFactOf(position)).then(parseWishes),
@@ -85,13 +85,13 @@ export async function readProtection(
   const nowMs = session.clock.nowMs();
   const { guards, byHand } = guardPosition(position, { entries, open, nowMs, wishes, sight, taken });
   const shown = guards.filter((guard) => guard.amount.gt(zero) || guard.standing.length > 0);
-  return { guards: shown.map((guard) => showGuard(guard, byHand)), byHand };
+  return { guards: shown.map((guard) => showGuard(guard)), byHand };
 }
 
 /** The rules of the market are not read here: sizes are compared as they are. */
 const anySteps = { amountStep: parseDecimal('0.00000001'), minAmount: zero };
 
-function showGuard(guard: Guard, byHand: Decimal): ShownGuard {
+function showGuard(guard: Guard): ShownGuard {
   const { of, role, part, price, amount, standing } = guard;
   return {
     of,
@@ -99,13 +99,13 @@ function showGuard(guard: Guard, byHand: Decimal): ShownGuard {
     ...(part === undefined ? {} : { part }),
     price,
     amount,
-    state: stateOf(guard, byHand),
+    state: stateOf(guard),
     standing: standing.map((exit) => ({ orderId: exit.orderId, price: exit.price, amount: exit.remaining })),
   };
 }
 
-function stateOf(guard: Guard, byHand: Decimal): GuardState {
-  const verdict = judgeGuard(guard, byHand, anySteps);
+function stateOf(guard: Guard): GuardState {
+  const verdict = judgeGuard(guard, anySteps);
   if (verdict.kind !== 'fits') return guard.standing.length === 0 ? 'missing' : 'changing';
   if (guard.doubt === 'paired') return 'changing';
   if (guard.doubt !== null) return 'unread';

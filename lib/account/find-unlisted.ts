@@ -103,7 +103,7 @@ function findReportedFill(
   if (own.status !== 'placed' || own.isSpot) return null;
   const positionSide = own.positionSide ?? 'BOTH';
   const known = own.followed === null ? zero : own.filled;
-  const unseen = [...sightingsIn(inList), ...own.sightings].flatMap(({ filled, atMs, exchangeMs }) => {
+  const unseen = [...sightingsIn(inList, nowMs), ...own.sightings].flatMap(({ filled, atMs, exchangeMs }) => {
     if (!isLately(atMs, nowMs)) return [];
     const isShown = exchangeMs !== null && isShownSince(positions, own.market, positionSide, exchangeMs);
     return isShown || filled.lte(known) ? [] : [{ amount: filled.minus(known), atMs: exchangeMs ?? atMs }];
@@ -112,9 +112,11 @@ function findReportedFill(
   return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
 }
 
-function sightingsIn(list: Order | null): readonly Sighting[] {
-  const atMs = list?.updatedAtMs ?? null;
-  return list === null || atMs === null ? [] : [{ filled: list.filled, atMs, exchangeMs: atMs }];
+/** The exchange describes no time of the last fill in this list. Without one, it may have been just now. */
+function sightingsIn(list: Order | null, nowMs: number): readonly Sighting[] {
+  if (list === null) return [];
+  const { filled, updatedAtMs } = list;
+  return [{ filled, atMs: updatedAtMs ?? nowMs, exchangeMs: updatedAtMs ?? null }];
 }
 
 /** On spot there is no position that a fill could be missing from. */

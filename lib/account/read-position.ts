@@ -4,6 +4,7 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
+import type { AttachedExits } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { ProtectSignal } from '../model/signal.ts';
@@ -18,6 +19,7 @@ export type PositionReading =
       readonly kind: 'seen';
       /** The ids of the exits that the list shows beside it. */
       readonly attached: readonly number[];
+      readonly tpsl: AttachedExits | null;
       /** When the position was opened, on the exchange's clock; null when there is none. */
       readonly openedAtMs: number | null;
       /** The average entry price in the quote currency; null when the exchange does not say it. */
@@ -79,11 +81,12 @@ export async function readPosition(
   const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
-  const attached = attachedIds(listed?.tpsl);
+  const tpsl = listed?.tpsl ?? null;
+  const attached = attachedIds(tpsl);
   const openedAtMs = listed?.openedAtMs ?? null;
   const basePrice = listed?.basePrice ?? null;
   if (unseen === undefined)
-    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached };
+    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

@@ -6,9 +6,10 @@ import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
-import { exitPriceOf, isMarkedReducing, type Order, type Side } from '../model/order.ts';
+import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
+import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
 import type { ProtectionSight } from './wishes.ts';
@@ -27,7 +28,12 @@ export interface Guard extends WantedGuard {
   readonly isReleased: boolean;
   /** What else there is of the position, in base units: an order that is too large would take from that. */
   readonly beside: Decimal;
+  /** How much of its part stops of others protect, in base units. */
+  readonly byHand: Decimal;
 }
+
+/** A guard before it is known what stops of others protect of it. */
+type BareGuard = Omit<Guard, 'byHand'>;
 
 /** Whether there is nothing of what the exchange should have made of an order: then it matters how long that may take. */
 export function lacksExits({ record, part, amount, standing }: Guard): boolean {
@@ -84,11 +90,12 @@ export interface PositionGuards {
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = listRecords(view.entries);
   const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
-  const guards = wantedGuards(position, { ...view, records }).map((wanted) => besideStanding(wanted, known));
-  const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
+  const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
+  const guards = withSuccessors(wanted.map((guard) => withPair(guard, wanted)));
+  const stops = findOtherStops(position, records, view.open);
   return {
-    guards: withSuccessors(guards.map((guard) => withPair(guard, guards))),
-    byHand: stopsByHand(closingSide, records, view),
+    guards: shareOtherStops(guards, stops, known.whole),
+    byHand: sumOfStops(stops, guards, known.whole),
   };
 }
 
@@ -145,7 +152,7 @@ interface Known {
   readonly whole: Decimal;
 }
 
-function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Known): Guard {
+function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Known): BareGuard {
   const known = knownExits(wanted, records);
   const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
@@ -170,7 +177,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Know
  * The exchange cancels both exits that it made of an order when one of them is cancelled. Where its take-profit is not
  * wanted any more, its stop-loss is therefore replaced first.
  */
-function withPair(guard: Guard, guards: readonly Guard[]): Guard {
+function withPair(guard: BareGuard, guards: readonly BareGuard[]): BareGuard {
   if (guard.role === 'take_profit' || guard.record === null || guard.amount.eq(zero)) return guard;
   const target = guards.find(({ of, role }) => of === guard.of && role === 'take_profit');
   const isLeaving = target?.amount.eq(zero) === true && target.standing.some(({ isMade }) => isMade);
@@ -183,7 +190,7 @@ function withPair(guard: Guard, guards: readonly Guard[]): Guard {
  * Hands what is too much to the guard that takes its place, where an alert about the whole position has asked for one: so
  * the new stop-loss stands before the old one goes, and two take-profits never stand for one part.
  */
-function withSuccessors(guards: readonly Guard[]): readonly Guard[] {
+function withSuccessors(guards: readonly BareGuard[]): readonly BareGuard[] {
   const successors = exitRoles.flatMap(
     (role) => guards.find((guard) => guard.role === role && succeeds(guard)) ?? [],
   );
@@ -210,12 +217,16 @@ function withSuccessors(guards: readonly Guard[]): readonly Guard[] {
 }
 
 /** Whether a guard is of the whole position, and is or will be an order. */
-function succeeds({ record, amount, isReleased, standing }: Guard): boolean {
+function succeeds({ record, amount, isReleased, standing }: BareGuard): boolean {
   return record === null && amount.gt(zero) && !(isReleased && standing.length === 0);
 }
 
 /** Whether the stop-loss of an order that is still needed goes with its take-profit: the exchange has made both. */
-function holdsStop({ of, standing }: Guard, guards: readonly Guard[], replacesStop: boolean): boolean {
+function holdsStop(
+  { of, standing }: BareGuard,
+  guards: readonly BareGuard[],
+  replacesStop: boolean,
+): boolean {
   if (!standing.some(({ isMade }) => isMade)) return false;
   return guards.some(
     (stop) =>
@@ -359,25 +370,4 @@ function isAwaited({ record, part }: WantedGuard, view: GuardView): boolean {
   if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
   // A negative age means that the clock was set back.
   return nowMs - (record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
-}
-
-/** The stops in the market that are not the relay's, and would stop out a position. */
-function stopsByHand(side: Side, records: readonly OrderRecord[], { open }: GuardView): Decimal {
-  const ids = records.flatMap(({ orderId, exits }) => [orderId, ...exits.map(({ order }) => order?.orderId)]);
-  const own = new Set<number | string | null | undefined>([
-    ...ids,
-    ...records.map(({ clientOrderId }) => clientOrderId),
-  ]);
-  const condition = side === 'sell' ? 'lte' : 'gte';
-  return open
-    .filter(
-      (order) =>
-        order.side === side &&
-        order.activationPrice !== undefined &&
-        order.activated !== true &&
-        (order.activationCondition ?? condition) === condition &&
-        !own.has(order.orderId) &&
-        !own.has(order.clientOrderId),
-    )
-    .reduce((sum, { remaining }) => sum.plus(remaining), zero);
 }

@@ -19,17 +19,12 @@ export type GuardVerdict =
   /** A stop-loss was triggered and did not fill: its limit price was passed. */
   | { readonly kind: 'stuck'; readonly amount: Decimal; readonly cancels: readonly number[] };
 
-/**
- * Compares what should protect a part of a position with what does.
- *
- * @param byHand how much of the position stops of others protect, in base units
- */
+/** Compares what should protect a part of a position with what does. */
 export function judgeGuard(
   guard: Guard,
-  byHand: Decimal,
   { amountStep, minAmount }: Pick<Market, 'amountStep' | 'minAmount'>,
 ): GuardVerdict {
-  const { role, price, standing, doubt, isReleased } = guard;
+  const { price, standing, doubt, isReleased } = guard;
   const ids = standing.map(({ orderId }) => orderId);
   const wanted = floorToStep(guard.amount, amountStep);
   if (guard.amount.eq(zero)) {
@@ -42,7 +37,7 @@ export function judgeGuard(
   if (doubt === 'awaited') return fits('the exchange may still list what it made of the entry');
   if (doubt === 'paired') return fits('the stop-loss that goes with it is replaced first');
   if (isReleased && ids.length === 0) return fits('it was ended by hand, and is not placed again');
-  const besideHand = role === 'stop_loss' ? floorToStep(wanted.minus(byHand), amountStep) : wanted;
+  const besideHand = floorToStep(wanted.minus(guard.byHand), amountStep);
   const fitting = standing.find((exit) => isFitting(exit, guard, [wanted, besideHand]));
   if (fitting !== undefined && ids.length === 1) return fits('its order fits');
   if (areFittingParts(guard, [wanted, besideHand])) return fits('the orders of its parts fit');

@@ -1,6 +1,7 @@
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
+import type { AttachedExits } from '../model/holdings.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import { leftOf } from './left-of.ts';
 import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
@@ -14,6 +15,8 @@ export interface GuardedPosition {
   readonly amount: Decimal;
   /** On the exchange's clock; null when it does not say. */
   readonly openedAtMs: number | null;
+  /** The exits that the list of positions shows beside it; absent: none. */
+  readonly tpsl?: AttachedExits | null;
   /** Present if it is what of a spot balance can be protected, which is not opened by any order alone. */
   readonly isSpot?: true;
 }

@@ -73,7 +73,7 @@ export function endingOf(entry: Entry, lot: EntryLot | null = null): Ending | nu
   if (own === null) return none;
   if (!parseDecimal(own.filled).gt(zero)) return { ...none, ...endUnfilled(record, own) };
   if (isStillOpen(own.status)) return { ...none, state: 'filling' };
-  const byExits = endByExits(record, own, currencies);
+  const byExits = isClosedOtherwise(lot) ? null : endByExits(record, own, currencies);
   if (byExits !== null) return { ...none, ...byExits };
   if (lot === null) return { ...none, state: facts.onlyReduces ? 'reduced' : 'open' };
   return { ...none, ...endByFills(lot), unvaluedFees: lot.unvaluedFees };
@@ -87,6 +87,11 @@ function endUnfilled({ reported }: OrderRecord, own: OrderExecution): Partial<En
     state: endReason === null && reported?.status === 'cancelled' ? 'unfilled' : 'cancelled',
     reason: endReason,
   };
+}
+
+/** Whether something else closed a part of it. An exit that fills after that opens the other side, and may be as large. */
+function isClosedOtherwise(lot: EntryLot | null): boolean {
+  return lot !== null && [...lot.closedBy].some((role) => role === 'order' || role === 'other');
 }
 
 /** When the exits closed all that was filled, its profit needs no other fills. @returns null when they did not */

@@ -1,7 +1,7 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
 import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
-import { type Fill, type FillRole, isOfExit } from '../model/execution.ts';
+import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import { protectionNamedBy } from '../model/protect-id.ts';
@@ -53,7 +53,7 @@ type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
 };
 
 /**
- * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill closes what was opened first, as TradingView's strategies do
+ * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill, by hand, too, closes what was opened first, as TradingView's strategies do
  * unless they say otherwise.
  *
  * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
@@ -71,8 +71,9 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     return named === null ? undefined : lots.get(keyOf({ account, signalId: named.of }));
   }
 
-  function lotFor(fill: Fill): Changeable {
-    const key = keyOf(fill);
+  /** @param position deals of no signal have a lot for each position and side */
+  function lotFor(fill: Fill, position: string): Changeable {
+    const key = isOfSignal(fill) ? keyOf(fill) : JSON.stringify([position, 'other', fill.side]);
     const lot = lots.get(key) ?? createLot(fill);
     lots.set(key, lot);
     return lot;
@@ -99,13 +100,13 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
         isSpot: isSpot(account, market),
         onlyReduces: false,
       });
-      const own = lotFor(fill);
+      const own = lotFor(fill, key);
       noteFee(own, fill, currencies);
       const queue = (queues.get(key) ?? []).filter(({ left }) => left.gt(zero));
       queues.set(key, queue);
       close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
-      if (fill.role === 'order') own.unmatched = own.unmatched.plus(booked.unmatched);
+      if (!isOfExit(fill)) own.unmatched = own.unmatched.plus(booked.unmatched);
       if (opened.gt(zero)) open(queue, isOfExit(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
       const held = positions.get(key)?.amount.abs() ?? zero;
@@ -132,7 +133,7 @@ function keyOf({ account, signalId }: EntryKey): string {
 function createLot({ market, side, role, atMs }: Fill): Changeable {
   return {
     market,
-    side: role === 'order' ? side : oppositeOf(side),
+    side: isOfExit({ role }) ? oppositeOf(side) : side,
     opened: zero,
     left: zero,
     profit: zero,
@@ -175,7 +176,7 @@ function close(
   fill: Fill,
   { amount, protectedLot }: { readonly amount: Decimal; readonly protectedLot: Changeable | undefined },
 ): void {
-  const isExit = fill.role !== 'order';
+  const isExit = isOfExit(fill);
   const first = isExit ? own : protectedLot;
   const order = first === undefined ? queue : [first, ...queue.filter((lot) => lot !== first)];
   const closer = isExit ? fill.role : (protectionNamedBy(fill.signalId)?.role ?? fill.role);

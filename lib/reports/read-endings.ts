@@ -8,7 +8,7 @@ import { orderRecordOf } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
-import { type Ending, endingOf } from './entry-ending.ts';
+import { type Ending, type EndingState, endingOf } from './entry-ending.ts';
 import { createLotBooks, type EntryLot, type LotBooks } from './entry-lots.ts';
 
 export interface EndingSources {
@@ -37,8 +37,8 @@ export interface ToldEnding extends Ending {
 const mostFills = 20_000;
 
 /**
- * Reads how the orders of entries ended. Fills are replayed from the first one on, and only if an order was closed by other
- * means than its own exits.
+ * Reads how the orders of entries ended. Fills are replayed from the first one on, and only if an order was closed, or may have
+ * been closed, by other means than its own exits.
  *
  * @returns for each entry its ending; null for one that placed no order
  * @throws RelayError `store_unavailable`
@@ -48,10 +48,9 @@ export async function readEndings(
   entries: readonly Entry[],
   nowMs: number,
 ): Promise<readonly (ToldEnding | null)[]> {
-  const unclear = entries.filter(needsFills);
   const books = createLotBooks((account, market) => sources.isSpot(account, market));
   const unread = new Set<string>();
-  for (const account of new Set(unclear.map((entry) => entry.account)))
+  for (const account of await accountsToReplay(sources, entries))
     if (!(await replay(sources, books, account, nowMs))) unread.add(account);
   const endings: (ToldEnding | null)[] = [];
   for (const entry of entries) {
@@ -61,10 +60,37 @@ export async function readEndings(
   return endings;
 }
 
-/** Whether its own orders leave open what became of it. */
-function needsFills(entry: Entry): boolean {
+/** The accounts of entries whose own orders do not tell what became of them. */
+async function accountsToReplay(
+  { executions }: EndingSources,
+  entries: readonly Entry[],
+): Promise<ReadonlySet<string>> {
+  const accounts = new Set(entries.filter(isLeftOpen).map(({ account }) => account));
+  for (const entry of entries)
+    if (!accounts.has(entry.account) && (await mayHaveTurned(executions, entry))) accounts.add(entry.account);
+  return accounts;
+}
+
+function isLeftOpen(entry: Entry): boolean {
   const state = endingOf(entry)?.state;
   return state === 'open' || state === 'reduced';
+}
+
+const endedByExits: ReadonlySet<EndingState | undefined> = new Set(['stopped_out', 'target', 'closed']);
+
+/** Whether another signal closed what an entry had opened before its exits filled: then they opened the other side. */
+async function mayHaveTurned(executions: Pick<Executions, 'listFills'>, entry: Entry): Promise<boolean> {
+  const record = orderRecordOf(entry);
+  if (record === null || !endedByExits.has(endingOf(entry)?.state)) return false;
+  const { account, market, side, followed, exits, createdAtMs } = record;
+  const ends = exits.flatMap(({ order }) => order?.endedAtMs ?? []);
+  if (ends.length === 0) return true;
+  const range = { fromMs: followed?.endedAtMs ?? createdAtMs, untilMs: Math.max(...ends) + 1 };
+  const { fills, next } = await executions.listFills({ account, ...range, limit: mostAround });
+  return (
+    next !== null ||
+    fills.some((fill) => fill.market === market && fill.side !== side && fill.role === 'order')
+  );
 }
 
 /** A fill carries the time of the exchange, which may be ahead of this clock. */

@@ -120,6 +120,7 @@ describe('paper exits', () => {
       reduceOnly: false,
       stopKind: 'limit',
       showsAttached: false,
+      listsExits: true,
       refusesReduceOnlyStops: false,
       stopsWaitBy: 'price',
       takesUsedIds: false,

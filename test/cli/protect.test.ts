@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createPost } from '../paper/paper-client.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -238,5 +239,13 @@ describe('positions', () => {
     );
 
     expect(lineOf(await positions())).toBe('0.004 by hand  –       –');
+  });
+
+  test('counts a stop that only the list of positions shows, for the whole position', async () => {
+    relay.world.paper.control.setExits({ showsAttached: true, listsExits: false });
+    const order = { market: 'BTC_USDT', side: 'buy', amount: '0.01', stopLoss: '49000' };
+    await createPost(relay.world.paper.url)('/api/v4/order/collateral/market', order);
+
+    expect(lineOf(await positions())).toBe('0.01 by hand  –       –');
   });
 });

@@ -373,6 +373,8 @@ describe('the live dialect', () => {
             rpi: false,
             activationPrice: '59000',
             activationCondition: 'lte',
+            activated: 0,
+            feeAsset: 'USDT',
           },
         ],
       },

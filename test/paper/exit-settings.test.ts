@@ -334,6 +334,7 @@ describe('the route of the exits', () => {
     reduceOnly: false,
     stopKind: 'limit',
     showsAttached: false,
+    listsExits: true,
     refusesReduceOnlyStops: false,
     stopsWaitBy: 'price',
     takesUsedIds: false,

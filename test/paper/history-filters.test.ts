@@ -157,7 +157,7 @@ describe('the fills of an account', () => {
 
     expect(await post(orderDealsPath, { orderId: firstId })).toEqual({
       status: 200,
-      body: { records: [{ ...record, dealOrderId: firstId }], offset: 0, limit: 50 },
+      body: { records: [{ ...record, dealOrderId: firstId, rpi: false }], offset: 0, limit: 50 },
     });
     expect((await post(orderDealsPath, { orderId: 7, limit: 10 })).body).toEqual({
       records: [],

@@ -156,6 +156,29 @@ describe('a list of conditional orders that lags', () => {
   });
 });
 
+describe('the list of spot balances', () => {
+  const path = '/api/v4/trade-account/balance';
+  const bitcoin = async (afterMs: number, lag?: number) =>
+    (await ask(path, { ticker: 'BTC' }, afterMs, lag)).body;
+
+  test('shows what an order has changed once that is as old as the lag', async () => {
+    await ask('/api/v4/order/stock_market', { market, side: 'sell', amount: '1' }, 5000);
+
+    expect(await bitcoin(5000)).toEqual({ available: '9', freeze: '0' });
+    expect(await bitcoin(7999, lagMs)).toEqual({ available: '10', freeze: '0' });
+    expect(await bitcoin(8000, lagMs)).toEqual({ available: '9', freeze: '0' });
+  });
+
+  test('shows what each of several orders holds, one after the other', async () => {
+    const sell = { market, side: 'sell', amount: '1', price: '70000' };
+    await ask('/api/v4/order/new', sell, 0);
+    await ask('/api/v4/order/new', sell, 1000);
+
+    expect(await bitcoin(3500, lagMs)).toEqual({ available: '9', freeze: '1' });
+    expect(await bitcoin(4000, lagMs)).toEqual({ available: '8', freeze: '2' });
+  });
+});
+
 describe('what never lags', () => {
   test('is a create: the client order id is in use at once', async () => {
     await create({ clientOrderId });

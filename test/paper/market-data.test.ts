@@ -168,7 +168,6 @@ describe('the activity of a market', () => {
       success: true,
       message: '',
       result: {
-        name: 'BTC_USDT',
         bid: '60599.99',
         ask: '60600',
         open: '60000',

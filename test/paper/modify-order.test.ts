@@ -65,7 +65,7 @@ describe('a modified order', () => {
         side: 'buy',
         type: 'margin limit',
         timestamp: 1_790_000_000,
-        mtime: 1_790_000_000,
+        feeAsset: 'USDT',
         dealMoney: '0',
         dealStock: '0',
         dealFee: '0',

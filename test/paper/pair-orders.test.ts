@@ -72,7 +72,8 @@ describe('a pair of a client', () => {
       stp: 'no',
       post_only: false,
       positionSide: 'BOTH',
-      reduceOnly: true,
+      takerFee: '0.001',
+      makerFee: '0.001',
     };
     expect(placed).toEqual({
       status: 200,

@@ -36,7 +36,6 @@ const standings: readonly (readonly StandingExit[])[] = [
 
 interface State {
   readonly guard: Guard;
-  readonly byHand: Decimal;
 }
 
 const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap((role) =>
@@ -57,8 +56,8 @@ const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap
               doubt,
               isReleased,
               beside: zero,
+              byHand: role === 'stop_loss' ? parseDecimal(hand) : zero,
             },
-            byHand: parseDecimal(hand),
           })),
         ),
       ),
@@ -67,22 +66,22 @@ const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap
 );
 
 /** What the act of a verdict leaves, once the exchange has done all of it. */
-function act({ guard, byHand }: State, verdict: GuardVerdict): State {
-  if (verdict.kind === 'fits') return { guard, byHand };
+function act({ guard }: State, verdict: GuardVerdict): State {
+  if (verdict.kind === 'fits') return { guard };
   const standing = guard.standing.filter(({ orderId }) => !verdict.cancels.includes(orderId));
   switch (verdict.kind) {
     case 'cancel':
-      return { byHand, guard: { ...guard, standing } };
+      return { guard: { ...guard, standing } };
     case 'stuck':
-      return { byHand, guard: { ...guard, standing, amount: guard.amount.minus(verdict.amount) } };
+      return { guard: { ...guard, standing, amount: guard.amount.minus(verdict.amount) } };
     case 'place': {
       const kind = { remaining: verdict.amount.toFixed(), onlyReduces: true, isTriggered: false };
-      return { byHand, guard: { ...guard, standing: [...standing, exitOf(kind, 9)] } };
+      return { guard: { ...guard, standing: [...standing, exitOf(kind, 9)] } };
     }
   }
 }
 
-const judge = ({ guard, byHand }: State) => judgeGuard(guard, byHand, steps);
+const judge = ({ guard }: State) => judgeGuard(guard, steps);
 
 function settle(state: State): State {
   let now = state;
@@ -116,10 +115,10 @@ describe('Every state of a guard', () => {
 
   test('in which all is known ends with all that is left protected, unless the owner decided otherwise', () => {
     for (const state of states.filter(({ guard }) => guard.doubt === null)) {
-      const { guard, byHand } = settle(state);
+      const { guard } = settle(state);
       const waiting = guard.standing.filter(({ isTriggered }) => !isTriggered);
       const own = waiting.reduce((sum, exit) => sum.plus(soldBy(exit, guard.amount)), zero);
-      const hand = guard.role === 'stop_loss' ? minimum(byHand, guard.amount) : zero;
+      const hand = minimum(guard.byHand, guard.amount);
       const isLeft = guard.isReleased && state.guard.standing.length === 0;
       expect(isLeft || own.plus(hand).gte(guard.amount)).toBe(true);
     }
@@ -157,14 +156,15 @@ describe('What is left that is too little for an order', () => {
     doubt: null,
     isReleased: false,
     beside: zero,
+    byHand: zero,
   };
 
   test('keeps a larger stop-loss that only reduces while it is all of the position', () => {
-    expect(judgeGuard(guard, zero, dust).kind).toBe('fits');
+    expect(judgeGuard(guard, dust).kind).toBe('fits');
   });
 
   test('has it cancelled when that would sell what other orders opened', () => {
-    const verdict = judgeGuard({ ...guard, beside: parseDecimal('7') }, zero, dust);
+    const verdict = judgeGuard({ ...guard, beside: parseDecimal('7') }, dust);
 
     expect(verdict).toEqual({ kind: 'cancel', cancels: [1] });
   });

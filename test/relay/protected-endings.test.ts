@@ -53,6 +53,18 @@ describe('An entry', () => {
     expect(await endings()).toEqual(['s1 stopped_out -119.89', 's2:stop reduced -119.89']);
   });
 
+  test('that another order closed was not stopped out by the stop-loss that filled after it', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('50500');
+    await relay.say({ action: 'sell', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' });
+    relay.setPrice('47900');
+    await relay.goOn(30);
+
+    expect(await relay.held()).toBe('-0.1');
+    expect(await endings()).toEqual(['s1 closed +39.95', 's2 reduced +39.95']);
+  });
+
   test('that several take-profits closed has reached its target', async () => {
     await relay.say({ ...buy, takeProfits: parts });
     await relay.goOn(30);

@@ -121,6 +121,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     expect(alarmNames()).toEqual([]);
   });
 
+  test('two closes in one second leave exits for the rest at once', async () => {
+    await send({ action: 'close', quantityPercent: '40%' });
+    await send({ action: 'sell', orderType: 'market', quantity: '0.01', reduceOnly: true });
+
+    expect(await open()).toEqual(half);
+  });
+
   test('a plain sell of one half leaves exits for the other half once its fill is listed', async () => {
     await send({ action: 'sell', orderType: 'market', quantity: '0.05' });
     await goOn(30);

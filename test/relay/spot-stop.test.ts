@@ -47,9 +47,9 @@ async function runLine(): Promise<void> {
 }
 
 /** Sends an alert and carries out what the relay asks for itself after it. */
-async function send(members: object): Promise<Entry> {
+async function send(members: object, afterMs = 1000): Promise<Entry> {
   count += 1;
-  relay.clock.advance(1000);
+  relay.clock.advance(afterMs);
   const signalId = `s${count}`;
   await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT', id: signalId, ...members }));
   await executeSignal(relay.services, { account: 'main', signalId, market: 'BTC_USDT' });
@@ -169,6 +169,15 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     await goOn(180);
     expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
     expect(alarmNames()).toEqual([]);
+  });
+
+  test('two sales in one second leave a stop-loss for the rest at once', async () => {
+    await send({ ...sell, quantity: '0.04' });
+    await send({ ...sell, quantity: '0.02' }, 0);
+
+    expect(await standing()).toEqual(['sell 0.0399 stop 48000']);
+    await send({ ...sell, quantity: '0.01' }, 0);
+    expect(await standing()).toEqual(['sell 0.0299 stop 48000']);
   });
 
   test('a sale that the exchange refuses leaves the stop-loss for all of it', async () => {

@@ -223,6 +223,38 @@ describe('the fills of all signals tell', () => {
     ]);
   });
 
+  test('that it was closed by hand, and not by the stop-loss that opened the other side after it', () => {
+    const books = bookAll([
+      fillOf('in', 'buy', '0.01', '50000'),
+      fillOf('', 'sell', '0.01', '50340', { role: 'other' }),
+      fillOf('in', 'sell', '0.01', '49000', { role: 'stop_loss' }),
+    ]);
+
+    expect(told({ ...entryOf([ownOrder, stop]), signalId: 'in' }, books)).toMatchObject({
+      state: 'closed',
+      profit: '3.2',
+      left: '0',
+    });
+    expect(books.leftOf('main', 'BTC_USDT', 'sell').toFixed()).toBe('0.01');
+  });
+
+  test('what deals by hand opened, in each market and on its side', () => {
+    const books = bookAll([
+      fillOf('', 'buy', '0.01', '50000', { role: 'other' }),
+      fillOf('', 'sell', '0.5', '3000', { role: 'other', market: 'ETH_USDT' }),
+      fillOf('in', 'buy', '0.02', '50000'),
+      fillOf('out', 'sell', '0.01', '51000', { onlyReduces: true }),
+    ]);
+    const left = (market: string) =>
+      (['buy', 'sell'] as const).map((side) => books.leftOf('main', market, side).toFixed());
+
+    expect([left('BTC_USDT'), left('ETH_USDT')]).toEqual([
+      ['0.02', '0'],
+      ['0', '0.5'],
+    ]);
+    expect(endings(books, 'in')).toMatchObject([{ state: 'open', left: '0.02' }]);
+  });
+
   test('that an exit closes what its own entry opened, although another was first', () => {
     const books = bookAll([
       fillOf('first', 'buy', '0.01', '50000'),

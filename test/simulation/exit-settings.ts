@@ -19,6 +19,7 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
     reduceOnly: rollChance(random, 0.4),
     stopKind: pickOne(random, ['limit', 'market']),
     showsAttached: rollChance(random, 0.3),
+    listsExits: true,
     refusesReduceOnlyStops: rollChance(random, 0.06),
     stopsWaitBy: 'price',
     takesUsedIds: false,

@@ -59,7 +59,10 @@ type UsualHazard = (typeof hazards)[number];
 const oddLists = ['odd_word', 'odd_record'] as const;
 type OddListHazard = (typeof oddLists)[number];
 
-export type Hazard = UsualHazard | OddListHazard;
+/** Balances for spot trading that lag behind. They are drawn apart from the others, too. */
+type LaterHazard = OddListHazard | 'balance_lag';
+
+export type Hazard = UsualHazard | LaterHazard;
 
 /** Decides which faults strike, and when. */
 export interface FaultPlan {
@@ -162,7 +165,7 @@ export function createSwarmPlan(
       if (outages.marketList !== null && path === marketListPath) return outages.marketList;
       return isCalm() ? null : drawFault(random, wire);
     },
-    strikes: (kind) => !isOddList(kind) && !isCalm() && rollChance(random, rateOf(hazard, kind)),
+    strikes: (kind) => !isDrawnApart(kind) && !isCalm() && rollChance(random, rateOf(hazard, kind)),
   };
 }
 
@@ -180,6 +183,26 @@ export function withOddLists(plan: FaultPlan, random: Random, isCalm: () => bool
     strikes: (kind) =>
       isOddList(kind) ? !isCalm() && rollChance(random, oddListRates[kind]) : plan.strikes(kind),
   };
+}
+
+const balanceLagRate = 0.4;
+
+/**
+ * Adds lists of spot balances that lag behind.
+ *
+ * @param random as for {@link withOddLists}
+ */
+export function withBalanceLag(plan: FaultPlan, random: Random, isCalm: () => boolean): FaultPlan {
+  return {
+    atStore: (step) => plan.atStore(step),
+    onWire: (path) => plan.onWire(path),
+    strikes: (kind) =>
+      kind === 'balance_lag' ? !isCalm() && rollChance(random, balanceLagRate) : plan.strikes(kind),
+  };
+}
+
+function isDrawnApart(kind: Hazard): kind is LaterHazard {
+  return kind === 'balance_lag' || isOddList(kind);
 }
 
 function isOddList(kind: Hazard): kind is OddListHazard {

@@ -1,5 +1,7 @@
+import { createRandom } from '../../lib/base/random.ts';
 import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
 import { paperKeys } from '../../lib/paper/engine/accounts.ts';
@@ -223,9 +225,10 @@ class Passage {
   async #serve(): Promise<EncodedResponse> {
     const { loop, random, faults, history } = this.#process.stage;
     const mostLagMs = this.#mostLagMs();
-    const lagMs = mostLagMs > 0 && faults.strikes('list_lag') ? rollWhole(random, 500, mostLagMs) : 0;
+    const listLagMs = mostLagMs > 0 && faults.strikes('list_lag') ? rollWhole(random, 500, mostLagMs) : 0;
+    const lagMs = listLagMs + this.#balanceLagMs();
     const response = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
-    const lag = lagMs === 0 ? null : 'hazard: list_lag';
+    const lag = lagMs === 0 ? null : listLagMs === 0 ? 'hazard: balance_lag' : 'hazard: list_lag';
     history.note(loop.nowMs, 'exchange', `${this.#name} → ${response.status}`, lag);
     const oddity = this.#oddity();
     if (oddity === null || response.status !== 200) return response;
@@ -249,6 +252,14 @@ class Passage {
     if (/orders|history|conditional|trade-account\/order$/.test(path)) return longestListLagMs;
     const { doPositionsLag } = this.#process.stage;
     return doPositionsLag && path === openPositions.path.live ? longestPositionLagMs : 0;
+  }
+
+  /** Drawn from the time, so that it changes no other draw. */
+  #balanceLagMs(): number {
+    const { faults, loop } = this.#process.stage;
+    const isOfBalances = this.#request.path === tradeBalance.path.live;
+    if (!isOfBalances || !faults.strikes('balance_lag')) return 0;
+    return rollWhole(createRandom(loop.nowMs), 500, longestPositionLagMs);
   }
 
   /** Without a response, the connection either breaks or stays silent until the timeout. */

@@ -13,7 +13,7 @@ import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { drawExitSettings } from './exit-settings.ts';
-import { createSwarmPlan, type Outages, withOddLists } from './faults.ts';
+import { createSwarmPlan, type Outages, withBalanceLag, withOddLists } from './faults.ts';
 import { groundsIn, hedgedAccount } from './grounds.ts';
 import { GuardActs } from './guard-acts.ts';
 import { GuardDraw } from './guard-alerts.ts';
@@ -80,6 +80,8 @@ const guardedPauseMs = 12_000;
 /** In every so many seeds, lists have words and records that the relay does not know. */
 const seedsPerOddLists = 4;
 const oddListStride = 0x85ebca6b;
+const seedsPerBalanceLag = 2;
+const balanceLagStride = 0x27d4eb2f;
 
 /** In every so many seeds, the account that trades perpetuals is in hedge mode. */
 const seedsPerHedge = 5;
@@ -106,10 +108,14 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const isCalm = () => loop.nowMs >= calmFromMs;
   const plan = createSwarmPlan(random, outages, isCalm, special?.faultScale);
-  const faults =
+  const oddLists =
     options.seed % seedsPerOddLists === 0
       ? withOddLists(plan, createRandom(Math.imul(options.seed, oddListStride)), isCalm)
       : plan;
+  const faults =
+    options.seed % seedsPerBalanceLag === 0
+      ? withBalanceLag(oddLists, createRandom(Math.imul(options.seed, balanceLagStride)), isCalm)
+      : oddLists;
   const doPositionsLag = special !== null;
   const actsUntilMs = calmFromMs + actsAfterCalmMs;
   const followPauseMs = () => (loop.nowMs < actsUntilMs ? guardedPauseMs : minuteMs);

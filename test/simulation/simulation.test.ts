@@ -32,6 +32,7 @@ const everyFault: readonly string[] = [
   'hazard: alert_doubled',
   'hazard: alert_late',
   'hazard: alert_lost',
+  'hazard: balance_lag',
   'hazard: clock_set_back',
   'hazard: clock_step',
   'hazard: delivered_twice',

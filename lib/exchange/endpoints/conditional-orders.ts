@@ -9,13 +9,24 @@ const OcoRecord = z.pipe(
   z.transform(({ type, ...record }): ConditionalOrder => ({ kind: type, ...record })),
 );
 
+/** The description of the live service has the trigger price of a primary order in snake case, captures in camel case. */
+const PrimaryField = z.pipe(
+  z.pipe(
+    z.looseObject({}),
+    z.transform(({ activation_price: snakeCase, ...order }) =>
+      snakeCase === undefined ? order : { activationPrice: snakeCase, ...order },
+    ),
+  ),
+  ListedOrderField,
+);
+
 const OtoRecord = z.pipe(
   z.object({
     id: z.int(),
     type: z.literal('oto'),
     stopLossPrice: OptionalDecimalField,
     takeProfitPrice: OptionalDecimalField,
-    conditionalOrder: ListedOrderField,
+    conditionalOrder: PrimaryField,
   }),
   z.transform(
     ({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }): ConditionalOrder => ({

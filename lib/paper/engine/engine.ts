@@ -18,6 +18,7 @@ import { applyMainAccountCommand, type MainAccountCommand } from './main-account
 import { matchTrade, type TradeCommand } from './matching.ts';
 import { type ModifyCommand, modifyOrder } from './modifying.ts';
 import { type SetFundsCommand, setFunds } from './set-funds.ts';
+import { recordSpotBalances } from './spot-history.ts';
 
 /**
  * Every change of the exchange state. Replaying the same commands on a new state always gives the same state.
@@ -43,6 +44,12 @@ export type Command =
  * @throws RangeError when a balance, a transfer fee or an interest payment cannot be set
  */
 export function applyCommand(state: ExchangeState, command: Command): CommandResult {
+  const result = apply(state, command);
+  recordSpotBalances(state.accounts, command.atMs);
+  return result;
+}
+
+function apply(state: ExchangeState, command: Command): CommandResult {
   switch (command.kind) {
     case 'create':
       return createOrder(state, command);

@@ -12,6 +12,7 @@ import { type ExitSettings, usualExitSettings } from './exit-settings.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
 import type { EndedPosition, Position, PositionEvent } from './position-records.ts';
+import type { SpotReading } from './spot-history.ts';
 import type { HourOfTrades, MinuteOfTrades, PaperDeal, PublicTrade } from './trade-records.ts';
 
 /** The stop-loss and take-profit prices of an order, which are placed when it fills. */
@@ -108,6 +109,8 @@ export interface CollateralAccount {
 export interface TradingAccount {
   /** Ticker → the balance that spot orders trade. */
   readonly spot: Map<string, Balance>;
+  /** What they were after each command that changed them, oldest first; the oldest may be forgotten. */
+  readonly spotHistory: SpotReading[];
   readonly collateral: CollateralAccount;
 }
 
@@ -190,6 +193,7 @@ export function createExchangeState(firstOrderId = leastOrderId): ExchangeState 
 function createTradingAccount({ spot, collateral }: PaperAccount): TradingAccount {
   return {
     spot: createBalances(spot),
+    spotHistory: [{ atMs: Number.NEGATIVE_INFINITY, balances: createBalances(spot) }],
     collateral: { balances: createBalances(collateral), positions: new Map(), isHedged: false, leverage: 1 },
   };
 }

@@ -24,6 +24,8 @@ export interface ExitSettings {
   readonly stopKind: (typeof exitStopKinds)[number];
   /** Whether the list of positions tells the ids and prices of the exits that stand. */
   readonly showsAttached: boolean;
+  /** Whether the list of open orders has them; else the list of positions alone, if that shows them, and that of pairs. */
+  readonly listsExits: boolean;
   /**
    * Whether reduce-only orders that would wait or rest on the collateral account are refused: stops, limits without
    * `ioc` and pairs. So a client must find another way to protect a position.
@@ -41,6 +43,7 @@ export const usualExitSettings: ExitSettings = {
   reduceOnly: false,
   stopKind: 'limit',
   showsAttached: false,
+  listsExits: true,
   refusesReduceOnlyStops: false,
   stopsWaitBy: 'price',
   takesUsedIds: false,
@@ -56,6 +59,7 @@ export const ExitSettingsChangeSchema: z.ZodType<ExitSettingsChange> = z.strictO
   reduceOnly: z.boolean().exactOptional(),
   stopKind: z.enum(exitStopKinds).exactOptional(),
   showsAttached: z.boolean().exactOptional(),
+  listsExits: z.boolean().exactOptional(),
   refusesReduceOnlyStops: z.boolean().exactOptional(),
   stopsWaitBy: z.enum(stopDirections).exactOptional(),
   takesUsedIds: z.boolean().exactOptional(),

@@ -6,6 +6,7 @@ import { openOrder } from '../../exchange/endpoints/open-order.ts';
 import { openPositions } from '../../exchange/endpoints/open-positions.ts';
 import { orderDeals } from '../../exchange/endpoints/order-deals.ts';
 import { platformStatus } from '../../exchange/endpoints/platform-status.ts';
+import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { orderTypes } from '../../model/order.ts';
 import { endpointOfType } from '../../orders/order-types.ts';
 import type { RefusalName } from '../engine/refusals.ts';
@@ -19,7 +20,7 @@ export type FaultEffect =
   | { readonly kind: 'drop' }
   /** The exchange's own response, delayed. */
   | { readonly kind: 'delay' }
-  /** The exchange's own response, from lists of orders and positions that lag behind. */
+  /** The exchange's own response, from lists of orders, positions and spot balances that lag behind. */
   | { readonly kind: 'lag' }
   /** The exchange's own response, in which the list of positions shows the attached exits. */
   | { readonly kind: 'show_tpsl' }
@@ -64,6 +65,7 @@ const odd = (oddity: OddList) => (): FaultEffect => ({ kind: 'odd_list', oddity 
 const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, orderDeals, openPositions].map(
   ({ name }) => name,
 );
+const laggingNames = [...listNames, tradeBalance.name];
 const createNames = orderTypes.map((type) => endpointOfType(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
@@ -77,7 +79,7 @@ export const faultRows = {
   drop_before: { when: 'before', effect: drop },
   drop_after: { when: 'after', effect: drop },
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
-  read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: listNames },
+  read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: laggingNames },
   unknown_word: { when: 'after', effect: odd('unknown_word'), only: listNames },
   unknown_field: { when: 'after', effect: odd('unknown_field'), only: listNames },
   unreadable_record: { when: 'after', effect: odd('unreadable_record'), only: listNames },

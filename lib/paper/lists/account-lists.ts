@@ -6,6 +6,7 @@ import { summaryOf, totalOf } from '../engine/collateral.ts';
 import { type Balance, collateralAccountOf, tradingAccountOf } from '../engine/exchange-state.ts';
 import { tradedTickers } from '../engine/markets.ts';
 import type { RefusalName } from '../engine/refusals.ts';
+import type { SpotReading } from '../engine/spot-history.ts';
 import {
   createReadRoute,
   type Reply,
@@ -16,6 +17,7 @@ import {
 } from '../requests/request-context.ts';
 import { readingEndpoint } from '../requests/served-endpoint.ts';
 import { type Checked, type FieldReader, failCheck } from '../requests/validation.ts';
+import { hasComeThrough } from './list-lag.ts';
 import { reportCollateral } from './reports.ts';
 
 /**
@@ -35,14 +37,23 @@ export const accountLists: readonly Route[] = [
 ];
 
 /** All balances above zero by ticker; for one ticker, its balance alone. */
-function serveTradeBalance({ account, read, trading }: RequestContext): Reply {
-  const { spot } = tradingAccountOf(trading.state, account);
+function serveTradeBalance(context: RequestContext): Reply {
+  const { read } = context;
+  const spot = shownBalances(context);
   const asked = checkTicker(read, 'ticker_not_text', 'currency_not_found');
   return serveChecked(asked, (ticker) => {
     if (ticker !== null) return succeed(describeBalance(spot.get(ticker)));
     const held = [...spot].filter(([, balance]) => !totalOf(balance).eq(zero));
     return succeed(Object.fromEntries(held.map(([name, balance]) => [name, describeBalance(balance)])));
   });
+}
+
+/** The balances as the list shows them: after every change that has come through. */
+function shownBalances(context: RequestContext): SpotReading['balances'] {
+  const { spot, spotHistory } = tradingAccountOf(context.trading.state, context.account);
+  if (context.lagMs === 0) return spot;
+  const shown = spotHistory.findLast(({ atMs }) => hasComeThrough(context, atMs)) ?? spotHistory[0];
+  return shown?.balances ?? spot;
 }
 
 function describeBalance({ available, reserved }: Balance = { available: zero, reserved: zero }) {

@@ -47,8 +47,9 @@ function serveOrderBook(context: RequestContext): Reply {
     const level = readCount(read('level'), 0, 'book_level_not_integer');
     if (typeof level === 'string') return refuse(level);
     if (limit > mostLevels) return refuse('book_limit_too_big');
+    if (level > coarsestLevel) return refuse('book_level_not_integer');
     const { asks, bids } = bookOf(trading.state, market.name);
-    const step = stepOf(market, Math.min(level, coarsestLevel));
+    const step = stepOf(market, level);
     const write = (levels: readonly BookLevel[]) =>
       levels.slice(0, limit === 0 ? mostLevels : limit).map((pair) => pair.map(formatDecimal));
     return succeed({

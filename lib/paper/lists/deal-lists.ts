@@ -83,7 +83,7 @@ function describeDeal({ orderId, side, ...deal }: PaperDeal) {
  * has none here.
  */
 function describeOrderDeal({ orderId, ...deal }: PaperDeal) {
-  return { ...describeFill(deal), dealOrderId: orderId };
+  return { ...describeFill(deal), dealOrderId: orderId, rpi: false };
 }
 
 function describeFill(deal: Omit<PaperDeal, 'orderId' | 'side'>) {

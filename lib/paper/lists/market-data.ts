@@ -117,7 +117,6 @@ function describeOlder({ trading: { state }, atMs }: RequestContext, { name }: P
   const { open, high, low, baseVolume, quoteVolume } = activityOf(state, name, atMs);
   const lastPrice = lastPriceOf(state, name);
   return {
-    name,
     ...bestPricesOf(state, name),
     open: formatDecimal(open),
     high: formatDecimal(high),

@@ -12,7 +12,7 @@ import {
 } from '../requests/request-context.ts';
 import { checkHistoryQuery, type HistoryQuery, isWithin, type StatusFilter } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
-import { reportConditional, reportEnded, reportOpen } from './reports.ts';
+import { reportConditional, reportEnded, reportOpen, reportPairs } from './reports.ts';
 
 const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
 
@@ -34,8 +34,7 @@ export function serveOcoOrders(context: RequestContext): Reply {
   const { account, read, dialect, trading } = context;
   const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(context, createdAtMs);
   return serveChecked(checkConditionalQuery(read, defaultOcoLimit), ({ market, ...page }) => {
-    const records = reportConditional(trading.state, { account, market, isListed }, dialect);
-    const pairs = records.flatMap(({ type, ...record }) => (type === 'oco' ? [record] : []));
+    const pairs = reportPairs(trading.state, { account, market, isListed }, dialect);
     return succeed(pageOf(pairs, page));
   });
 }
@@ -49,6 +48,7 @@ export function serveOpenOrders(context: RequestContext): Reply {
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (clientOrderId === null || order.clientOrderId === clientOrderId) &&
+        (order.parentId === null || trading.state.exitSettings.listsExits) &&
         hasComeThrough(context, order.createdAtMs),
     );
     // Newest first: an order that is added while a client reads pages moves others to later pages, so none is

@@ -91,14 +91,20 @@ function reportPlanned({ oto }: PaperOrder): WireReport {
 
 /** The response to a cancellation. */
 export function reportCancelled(order: PaperOrder, dialect: Dialect): WireReport {
-  return { ...reportOrder(order, dialect), postOnly: order.postOnly, ioc: order.ioc, rpi: false };
+  return {
+    ...reportOrder(order, dialect),
+    postOnly: order.postOnly,
+    ioc: order.ioc,
+    rpi: false,
+    ...(dialect === 'live' ? reportStop(order) : {}),
+  };
 }
 
 /** An order of the open-orders list, which only the live service has. */
 export function reportOpen(order: PaperOrder): WireReport {
   return {
     ...reportOrder(order, 'live'),
-    mtime: toSeconds(order.updatedAtMs),
+    feeAsset: feeAssetOf(order),
     postOnly: order.postOnly,
     ioc: order.ioc,
     rpi: false,
@@ -107,19 +113,25 @@ export function reportOpen(order: PaperOrder): WireReport {
   };
 }
 
+/** An open order in a response whose request has the trigger price in camel case, and the response itself in snake case. */
+export function reportReplaced(order: PaperOrder): WireReport {
+  const { activationPrice, ...report } = reportOpen(order);
+  return activationPrice === undefined ? report : { ...report, activation_price: activationPrice };
+}
+
 /** An order of the history, which only the live service has. It stands under its market, and does not repeat it. */
 export function reportEnded(order: PaperOrder): WireReport {
   const { orderId, timestamp, left, market, stp, ...report } = reportOrder(order, 'live');
-  const { activationPrice, activationCondition } = reportStop(order);
   return {
     ...report,
+    feeAsset: feeAssetOf(order),
     id: orderId,
     createdAt: timestamp,
     endedAt: toSeconds(order.updatedAtMs),
     postOnly: order.postOnly,
     ioc: order.ioc,
     rpi: false,
-    ...(order.activationPrice === null ? {} : { activationPrice, activationCondition }),
+    ...reportStop(order),
   };
 }
 
@@ -156,33 +168,48 @@ export interface ConditionalScope {
 /** An account's open pairs and its open orders with a planned take-profit or stop-loss, newest first. */
 export function reportConditional(
   state: ExchangeState,
-  { account, market, isListed }: ConditionalScope,
+  scope: ConditionalScope,
   dialect: Dialect,
 ): readonly WireReport[] {
-  const isAsked = (item: { account: string; market: string }) =>
-    item.account === account && (market === null || item.market === market);
-  const isPairListed = ({ stopLossId }: OcoPair) => {
-    const stopLoss = state.orders.get(stopLossId);
-    return stopLoss !== undefined && isListed(stopLoss);
-  };
-  const pairs = [...state.pairs.values()].filter(
-    (pair) => pair.isOpen && isAsked(pair) && isPairListed(pair),
-  );
   const primaries = [...state.open.values()].filter(
-    (order) => order.oto !== null && isAsked(order) && isListed(order),
+    (order) => order.oto !== null && isInScope(scope, order) && scope.isListed(order),
   );
   const records = [
-    ...pairs.map((pair) => ({ id: pair.ocoId, ...reportPair(state, pair, dialect) })),
+    ...listPairs(state, scope).map((pair) => ({ id: pair.ocoId, ...reportPair(state, pair, dialect) })),
     ...primaries.map((order) => ({ id: order.oto?.otoId ?? 0, ...reportPrimary(order, dialect) })),
   ];
   return records.sort((a, b) => b.id - a.id);
 }
 
-/** A pair and its two legs, in the form of the conditional list. */
-export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): WireReport {
+function isInScope(scope: ConditionalScope, item: { account: string; market: string }): boolean {
+  return item.account === scope.account && (scope.market === null || item.market === scope.market);
+}
+
+/** Newest first. */
+function listPairs(state: ExchangeState, scope: ConditionalScope): readonly OcoPair[] {
+  const isListed = ({ stopLossId }: OcoPair) => {
+    const stopLoss = state.orders.get(stopLossId);
+    return stopLoss !== undefined && scope.isListed(stopLoss);
+  };
+  return [...state.pairs.values()]
+    .filter((pair) => pair.isOpen && isInScope(scope, pair) && isListed(pair))
+    .sort((a, b) => b.ocoId - a.ocoId);
+}
+
+/**
+ * A pair and its two legs, in the form of the conditional list.
+ *
+ * @param reportMore what another list tells of a leg besides
+ */
+function reportPair(
+  state: ExchangeState,
+  pair: OcoPair,
+  dialect: Dialect,
+  reportMore: (leg: PaperOrder) => WireReport = () => ({}),
+): WireReport {
   const leg = (orderId: number) => {
     const order = state.orders.get(orderId);
-    return order === undefined ? null : reportLeg(order, dialect);
+    return order === undefined ? null : { ...reportLeg(order, dialect), ...reportMore(order) };
   };
   return { type: 'oco', stopLoss: leg(pair.stopLossId), takeProfit: leg(pair.takeProfitId) };
 }
@@ -196,8 +223,33 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): WireReport {
     type: 'oto',
     stopLossPrice: price('stopLoss'),
     takeProfitPrice: price('takeProfit'),
-    conditionalOrder: reportLeg(order, dialect),
+    conditionalOrder: dialect === 'live' ? reportReplaced(order) : reportLeg(order, dialect),
   };
+}
+
+/** The open pairs of an account in the list that has nothing else, newest first. */
+export function reportPairs(
+  state: ExchangeState,
+  scope: ConditionalScope,
+  dialect: Dialect,
+): readonly WireReport[] {
+  return listPairs(state, scope).map((pair) => reportListedPair(state, pair, dialect));
+}
+
+/** A pair as the list of pairs and its cancellation report it. */
+export function reportListedPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): WireReport {
+  const { type, ...legs } = reportPair(state, pair, dialect, (leg) => ({ feeAsset: feeAssetOf(leg) }));
+  return { id: pair.ocoId, ...legs };
+}
+
+/** A pair as its create reports it. */
+export function reportCreatedPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): WireReport {
+  const { type, ...legs } = reportPair(state, pair, dialect, (leg) => ({
+    ...reportFeeRates(leg),
+    // The pair has it, not its legs.
+    reduceOnly: undefined,
+  }));
+  return { id: pair.ocoId, reduceOnly: state.orders.get(pair.stopLossId)?.reduceOnly ?? false, ...legs };
 }
 
 /** The collateral balances. Margin and reserved funds stay in the balance and reduce the available amount. */

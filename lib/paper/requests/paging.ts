@@ -77,7 +77,7 @@ export function checkInterestQuery(
 
 const conditionalRules: Omit<PageRules, 'defaultLimit'> = {
   maximumLimit: 100,
-  maximumOffset: Number.MAX_SAFE_INTEGER,
+  maximumOffset: 4_294_967_295,
   limit: ['limit_not_integer', 'limit_too_small', 'limit_too_big'],
   offset: ['offset_not_integer', 'offset_negative', 'offset_not_integer'],
 };
@@ -109,11 +109,7 @@ export interface OrdersQuery extends Page {
   readonly clientOrderId: string | null;
 }
 
-export const openRules: PageRules = {
-  ...conditionalRules,
-  defaultLimit: 50,
-  maximumOffset: 4_294_967_295,
-};
+export const openRules: PageRules = { ...conditionalRules, defaultLimit: 50 };
 
 /** A search by id needs a market; a plain list does not. */
 export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {

@@ -1,7 +1,7 @@
 import { findOpenByClientOrderId } from '../engine/creating.ts';
 import type { PaperOrder } from '../engine/exchange-state.ts';
 import { bestPriceFor } from '../engine/order-book.ts';
-import { reportOpen } from '../lists/reports.ts';
+import { reportReplaced } from '../lists/reports.ts';
 import { checkModifiedOrder } from '../requests/modified-order.ts';
 import { readQueriedOrderId } from '../requests/paging.ts';
 import {
@@ -37,7 +37,7 @@ function serveModify(context: RequestContext): Reply {
       executeForOrder(
         context,
         { kind: 'modify', account, atMs, orderId: old.orderId, order },
-        reportModified,
+        reportReplaced,
       ),
     );
   });
@@ -57,10 +57,4 @@ function findOpen(
       ? findOpenByClientOrderId(trading.state, { account, market, clientOrderId })
       : trading.state.open.get(orderId);
   return named?.account === account && named.market === market ? named : undefined;
-}
-
-/** The response has the trigger price in snake case, unlike the request. */
-function reportModified(order: PaperOrder) {
-  const { activationPrice, ...report } = reportOpen(order);
-  return activationPrice === undefined ? report : { ...report, activation_price: activationPrice };
 }

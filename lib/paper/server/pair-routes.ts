@@ -3,7 +3,7 @@ import type { OcoPair, PaperOrder } from '../engine/exchange-state.ts';
 import { checkMarginSide } from '../engine/hedge-mode.ts';
 import { bestPriceFor } from '../engine/order-book.ts';
 import { serveOcoOrders } from '../lists/order-lists.ts';
-import { reportPair } from '../lists/reports.ts';
+import { reportCreatedPair, reportListedPair } from '../lists/reports.ts';
 import { checkNewPair } from '../requests/new-pair.ts';
 import {
   createReadRoute,
@@ -39,28 +39,26 @@ export const pairRoutes: readonly Route[] = [
 ];
 
 function serveCreatePair(context: RequestContext): Reply {
-  const { account, atMs, read, trading } = context;
+  const { account, atMs, read, trading, dialect } = context;
   const checked = checkNewPair(read, (market, side) => bestPriceFor(trading.state, market, side));
   return serveChecked(checked, (pair) => {
     const misplaced = checkMarginSide(trading.state, account, pair.stopLoss);
     if (misplaced !== null) return refuse(misplaced);
     return executeForOrder(context, { kind: 'create_pair', account, atMs, ...pair }, (stopLoss) => {
       const placed = pairOf(context, stopLoss);
-      if (placed === undefined) return null;
-      const { id, ...legs } = reportLegs(context, placed);
-      return { id, reduceOnly: stopLoss.reduceOnly, ...legs };
+      return placed === undefined ? null : reportCreatedPair(trading.state, placed, dialect);
     });
   });
 }
 
 function serveCancelPair(context: RequestContext): Reply {
-  const { account, atMs, read } = context;
+  const { account, atMs, read, trading, dialect } = context;
   return serveChecked(checkCancel(read), (named) => {
     const pair = findPair(context, named);
     if (pair === undefined) return refuse('order_not_found');
     const { market, stopLossId: orderId } = pair;
     return executeForOrder(context, { kind: 'cancel', account, atMs, market, orderId }, () =>
-      reportLegs(context, pair),
+      reportListedPair(trading.state, pair, dialect),
     );
   });
 }
@@ -78,9 +76,4 @@ function findPair(
 
 function pairOf({ trading }: RequestContext, leg: PaperOrder): OcoPair | undefined {
   return leg.ocoId === null ? undefined : trading.state.pairs.get(leg.ocoId);
-}
-
-function reportLegs({ trading, dialect }: RequestContext, pair: OcoPair) {
-  const { type, ...legs } = reportPair(trading.state, pair, dialect);
-  return { id: pair.ocoId, ...legs };
 }

@@ -5,6 +5,7 @@ import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import { type Share, shareOut } from '../../protection/shares.ts';
+import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
 import { spotLots } from '../../protection/spot-lots.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import type { Naked } from './uncovered.ts';
@@ -32,7 +33,7 @@ export function createUncoveredSpot(
      * @returns null when it is not known whether what nothing stops out is still held
      */
     take({ market, entry }: FollowedEntry, isHidden: boolean): Naked | null {
-      const inMarket = shares.get(market) ?? sharesIn(market, balances, records);
+      const inMarket = shares.get(market) ?? sharesIn(market, balances, open, records);
       shares.set(market, inMarket);
       const position = inMarket.find(({ record }) => record.signalId === entry.signalId)?.amount ?? zero;
       const stops = open.filter((order) => order.market === market && isStop(order));
@@ -54,12 +55,30 @@ export function createUncoveredSpot(
 function sharesIn(
   market: string,
   balances: SpotBalances | null,
+  open: readonly Order[],
   records: readonly OrderRecord[],
 ): readonly Share[] {
   const { available = zero, freeze = zero } = balances?.[currenciesInName(market).base] ?? {};
   const known = [...spotLots(records, market).values()].reduce((sum, left) => sum.plus(left), zero);
-  const amount = balances === null ? known : available.plus(freeze);
+  const held = heldByOwn(open, records, [market, ...marketsBeside(records, market)]);
+  const free = [...held.values()].reduce((rest, amount) => rest.minus(amount), available.plus(freeze));
+  const amount = balances === null ? known : protectableIn(market, { free, held }, records);
   return shareOut(records, { market, side: null, amount, openedAtMs: null, isSpot: true });
+}
+
+/** What the relay's own stop-losses hold in each of these markets. */
+function heldByOwn(
+  open: readonly Order[],
+  records: readonly OrderRecord[],
+  markets: readonly string[],
+): ReadonlyMap<string, Decimal> {
+  const own = new Set(records.flatMap(({ protects, orderId }) => (protects === null ? [] : orderId)));
+  return new Map(
+    markets.map((name) => [
+      name,
+      sumOf(open.filter((order) => order.market === name && own.has(order.orderId))),
+    ]),
+  );
 }
 
 function isOf(records: readonly OrderRecord[], orderId: number, signalId: string): boolean {

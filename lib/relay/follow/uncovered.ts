@@ -20,8 +20,13 @@ export interface Naked {
 export function createUncovered(
   positions: readonly OpenPosition[],
   open: readonly Order[],
-  keepers: Keepers,
+  followed: readonly FollowedEntry[],
 ) {
+  const keepers = findKeepers(followed);
+  const attached = positions.flatMap((position) => attachedStop(position, open, followed) ?? []);
+  const bare = positions.filter(
+    (position) => !attached.some((stop) => stop.position === position && stop.of === null),
+  );
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
@@ -30,18 +35,49 @@ export function createUncovered(
       const held = leftOf(one, keepers);
       const { side } = one.signal;
       const key = `${market} ${side}`;
-      const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
+      const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), open, market, side);
       // A position that was opened later is another one: that of the entry is gone.
       const position = positionOf(
         positions.filter((other) => mayBeOf(one, other)),
         market,
         side,
       );
-      const uncovered = minimum(minimum(held, rest), position);
+      const isAttached = attached.some(({ of }) => of === one);
+      const uncovered = isAttached ? zero : minimum(minimum(held, rest), position);
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       return { position, uncovered, isSure: !isHidden };
     },
   };
+}
+
+/** A stop-loss that the list of positions shows beside one, and no other list. */
+interface AttachedStop {
+  readonly position: OpenPosition;
+  /** The entry that asked for it at this price and has none yet; null: it is for the whole position. */
+  readonly of: FollowedEntry | null;
+}
+
+function attachedStop(
+  position: OpenPosition,
+  open: readonly Order[],
+  followed: readonly FollowedEntry[],
+): AttachedStop | null {
+  const { stopLossId: id = null, stopLoss = null } = position.tpsl ?? {};
+  const isKnown =
+    open.some(({ orderId }) => orderId === id) ||
+    followed.some(
+      (one) => one.own?.orderId === id || one.exits('stop_loss').some(({ orderId }) => orderId === id),
+    );
+  if (id === null || isKnown) return null;
+  const of = followed.findLast(
+    (one) =>
+      one.market === position.market &&
+      one.exits('stop_loss').length === 0 &&
+      one.wanted.some(
+        ({ role, price }) => role === 'stop_loss' && price !== null && stopLoss?.eq(price) === true,
+      ),
+  );
+  return { position, of: of ?? null };
 }
 
 /** By id of an entry: the orders that this relay placed to protect what it filled. */

@@ -37,9 +37,12 @@ export function needOfWish(
   return { ...name, account, market, ticker: market, strategy, positionSide: side };
 }
 
+/** As many as can have been looked at in one second, and more. What is not asked for, following finds. */
+const mostIds = 30;
+
 /**
- * Stores a signal for each stop-loss or take-profit that may not fit, in the line of its market. Asked for twice in one
- * second, it is one signal; one too many finds that all fits.
+ * Stores a signal for each stop-loss or take-profit that may not fit, in the line of its market. Asked for twice before it
+ * was looked at, it is one signal; one too many finds that all fits.
  *
  * @throws RelayError `store_unavailable`
  */
@@ -49,14 +52,19 @@ export async function askProtection(
 ): Promise<void> {
   const nowMs = clock.nowMs();
   for (const need of needs) {
-    // An id that is taken is the same need, asked for before.
-    await entrance.accept([protectEntryOf(need, nowMs)], null);
+    for (let second = 0; second < mostIds; second += 1) {
+      const accepted = await entrance.accept([protectEntryOf(need, nowMs, nowMs + 1000 * second)], null);
+      // A signal that waits sees what has changed since. One that was looked at has not seen it: the next second's id is free.
+      const isWaiting = accepted.result === 'stored' && accepted.signals[0]?.entry.status === 'accepted';
+      if (isWaiting) break;
+    }
   }
 }
 
-function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
+/** @param idMs what its id is made of */
+function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewEntry {
   const { account, market, ticker, strategy, positionSide, of, role, part, turnedBy } = need;
-  const signalId = protectIdOf(need, nowMs);
+  const signalId = protectIdOf(need, idMs);
   const signal: ProtectSignal = {
     ticker,
     market,
@@ -84,9 +92,9 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
 function protectIdOf(
   { of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>,
-  nowMs: number,
+  idMs: number,
 ): string {
-  const suffix = protectSuffixOf(name, nowMs);
+  const suffix = protectSuffixOf(name, idMs);
   const plain = `${of}${suffix}`;
   return isSignalId(plain) ? plain : `${digestOf(of)}${suffix}`;
 }

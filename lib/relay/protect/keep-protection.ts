@@ -28,7 +28,7 @@ import {
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
-import { spotPosition } from './read-ground.ts';
+import { heldIn, spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
 
@@ -110,12 +110,12 @@ export async function keepProtection(
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
     const seen = await trailPrices({ position, wishes, records: listRecords(entries) }, before, readPrice);
     const view = { entries, open, nowMs, wishes, sight: seen, taken };
-    const { guards, byHand } = await guardKnown(services.facts, account, position, view);
+    const { guards } = await guardKnown(services.facts, account, position, view);
     const sight = withReleased(seen, wishes, guards);
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
       await services.facts.write(account, sightFactOf(position), describeSight(sight));
     for (const guard of guards) {
-      const verdict = judgeGuard(guard, byHand, anySteps);
+      const verdict = judgeGuard(guard, anySteps);
       const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
@@ -189,7 +189,8 @@ function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosit
     const held = positions.positions.find(
       (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
     );
-    return { market, side, amount: held?.amount ?? zero, openedAtMs: held?.openedAtMs ?? null };
+    const { amount = zero, openedAtMs = null, tpsl = null } = held ?? {};
+    return { market, side, amount, openedAtMs, tpsl };
   });
 }
 
@@ -223,13 +224,21 @@ async function spotPositionsOf(
       .filter(isGuardedBuy)
       .map(({ market }) => market),
   );
-  return await Promise.all(
-    [...markets].map(async (market) => {
-      const taken = await readTaken(facts, account, market);
-      const free = balances[currenciesInName(market).base]?.available ?? zero;
-      return { position: spotPosition(market, free, { ...inMarket(reading, market), taken }), taken };
-    }),
+  const read = await Promise.all(
+    [...markets].map(async (market) => ({ market, taken: await readTaken(facts, account, market) })),
   );
+  return read.map(({ market, taken }) => {
+    const { base } = currenciesInName(market);
+    const ofBase = read.filter((one) => currenciesInName(one.market).base === base);
+    const held = new Map(
+      ofBase.map((one) => [
+        one.market,
+        heldIn(one.market, { ...inMarket(reading, one.market), taken: one.taken }),
+      ]),
+    );
+    const free = balances[base]?.available ?? zero;
+    return { position: spotPosition(market, free, held, reading.entries), taken };
+  });
 }
 
 /** Whether the lists show all that the relay's own last orders have done in the market. */
@@ -238,8 +247,7 @@ function isKnown(
   { entries, positions, hiddenOpen, readAtMs }: KeptReading,
 ): boolean {
   if (isSpot === true) {
-    const ofMarket = entries.filter(({ signal }) => signal?.market === market);
-    return !mayHide(hiddenOpen, market) && isBalanceTrusted(amount, ofMarket, market, readAtMs);
+    return !mayHide(hiddenOpen, market) && isBalanceTrusted(amount, entries, market, readAtMs);
   }
   if (mayHide(positions.hidden, market) || mayHide(hiddenOpen, market)) return false;
   const held = positions.positions.find(

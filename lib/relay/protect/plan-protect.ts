@@ -76,13 +76,13 @@ export async function planProtect(
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
   const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
-  const { guards, byHand } = await guardRehearsed(services.facts, account.name, position, view);
+  const { guards } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
   );
   const isGone = guard === undefined || (await mayStillCount(services, entry, guard, entries));
   if (isGone) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
-  const verdict = judgeGuard(guard, byHand, market);
+  const verdict = judgeGuard(guard, market);
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   const { readAtMs } = reading;

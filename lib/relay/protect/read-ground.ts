@@ -4,11 +4,13 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import { holdingStops } from '../../protection/guards.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
+import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
 import type { ExecuteServices } from '../services.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -48,7 +50,7 @@ export async function readGround(
   const open = await listOpenOrders(client, market.name, limits);
   if (!open.isWhole) return openUnread;
   const { amount, side } = reading.position;
-  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs, tpsl: reading.tpsl };
   return { ...reading, position, entries, open: open.orders, taken, free: null };
 }
 
@@ -78,19 +80,37 @@ async function readSpotGround(
   if (!open.isWhole) return openUnread;
   const balances = await client.call(tradeBalance, {}, limits);
   const free = balances[base]?.available ?? zero;
-  const ofMarket = entries.filter(({ signal }) => signal?.market === name);
-  const position = spotPosition(name, free, { entries: ofMarket, open: open.orders, taken });
-  if (!isBalanceTrusted(position.amount, ofMarket, name, readAtMs))
+  const held = new Map([[name, heldIn(name, { entries, open: open.orders, taken })]]);
+  for (const other of marketsBeside(listRecords(entries), name)) {
+    const beside = await listOpenOrders(client, other, limits);
+    if (!beside.isWhole) return openUnread;
+    const takenBeside = await readTaken(services.facts, query.account, other);
+    held.set(other, heldIn(other, { entries, open: beside.orders, taken: takenBeside }));
+  }
+  const position = spotPosition(name, free, held, entries);
+  if (!isBalanceTrusted(position.amount, entries, name, readAtMs))
     return { kind: 'waits', reason: 'the balance may not show the last orders yet', mayPassSoon: true };
   return { kind: 'seen', position, readAtMs, entries, open: open.orders, taken, free };
 }
 
-/** What of a spot balance can be protected: what is free, and what the relay's own stop-losses hold. */
+/** What the relay's own stop-losses in a market hold of its base currency, in base units. */
+export function heldIn(market: string, view: Parameters<typeof holdingStops>[0]): Decimal {
+  const entries = view.entries.filter(({ signal }) => signal?.market === market);
+  return holdingStops({ ...view, entries }).reduce((sum, stop) => sum.plus(stop.amount), zero);
+}
+
+/**
+ * What of a spot balance can be protected in a market.
+ *
+ * @param held by market with that base currency: what the relay's own stop-losses hold
+ * @param entries of the account, oldest first
+ */
 export function spotPosition(
   market: string,
   free: Decimal,
-  view: Parameters<typeof holdingStops>[0],
+  held: ReadonlyMap<string, Decimal>,
+  entries: readonly Entry[],
 ): GuardedPosition {
-  const amount = holdingStops(view).reduce((sum, stop) => sum.plus(stop.amount), free);
+  const amount = protectableIn(market, { free, held }, listRecords(entries));
   return { market, side: null, amount, openedAtMs: null, isSpot: true };
 }

@@ -3,6 +3,7 @@ import { type Decimal, zero } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
+import { currenciesInName } from '../../model/market.ts';
 import { spotLots } from '../../protection/spot-lots.ts';
 
 /**
@@ -10,7 +11,7 @@ import { spotLots } from '../../protection/spot-lots.ts';
  * or it began long enough after the last act.
  *
  * @param amount what of the balance can be protected, in base units
- * @param entries of the market, oldest first
+ * @param entries of the account, oldest first; what was done in other markets with the same base currency counts, too
  */
 export function isBalanceTrusted(
   amount: Decimal,
@@ -20,7 +21,11 @@ export function isBalanceTrusted(
 ): boolean {
   const left = [...spotLots(listRecords(entries), market).values()];
   if (amount.gte(left.reduce((sum, lot) => sum.plus(lot), zero))) return true;
-  const acted = entries.filter(({ steps }) => steps.some(({ status }) => status === 'sending'));
+  const { base } = currenciesInName(market);
+  const ofBase = entries.filter(
+    ({ signal }) => signal !== null && currenciesInName(signal.market).base === base,
+  );
+  const acted = ofBase.filter(({ steps }) => steps.some(({ status }) => status === 'sending'));
   const isOld = acted.every(({ steps }) => readAtMs - (steps.at(-1)?.atMs ?? 0) > longestPositionLagMs);
   const dated = { position: { amount, side: null }, readAtMs, modifiedAtMs: null };
   return isOld && findLastMoves(entries, market).every((move) => isTrusted(dated, move));

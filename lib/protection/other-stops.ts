@@ -1,0 +1,106 @@
+import { exitsOf, mayBeExit } from '../account/exits.ts';
+import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
+import type { AttachedExits } from '../model/holdings.ts';
+import type { Order, Side } from '../model/order.ts';
+import type { ExitRole } from '../model/signal.ts';
+import type { GuardedPosition } from './shares.ts';
+
+/** A stop that the relay neither placed nor knows as an exit of its orders: by hand, or of another program. */
+export interface OtherStop {
+  /** In base units; null: the whole position. */
+  readonly amount: Decimal | null;
+  /** The signal of an order that asked for a stop-loss at its price, and has none yet: it is for that order alone. */
+  readonly of: string | null;
+}
+
+/** What should protect a part of a position, as far as stops of others are shared by it. */
+interface Sharer {
+  readonly of: string;
+  readonly role: ExitRole;
+  /** Of the part, in base units. */
+  readonly amount: Decimal;
+  readonly standing: readonly { readonly remaining: Decimal | null }[];
+}
+
+/** The stops of others that would stop out a position: those of its market, and the one that is attached to it. */
+export function findOtherStops(
+  position: GuardedPosition,
+  records: readonly OrderRecord[],
+  open: readonly Order[],
+): readonly OtherStop[] {
+  const own = new Set<number | string | null | undefined>(
+    records.flatMap(({ orderId, clientOrderId, exits }) => [
+      orderId,
+      clientOrderId,
+      ...exits.map(({ order }) => order?.orderId),
+    ]),
+  );
+  const side = position.amount.gt(zero) ? 'sell' : 'buy';
+  const listed = open
+    .filter((order) => isStopOf(side, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
+    .map(({ amount, remaining }) => ({ amount: amount.eq(zero) ? null : remaining, of: null }));
+  const { tpsl = null } = position;
+  const id = tpsl?.stopLossId ?? null;
+  const isKnown = id === null || own.has(id) || open.some(({ orderId }) => orderId === id);
+  return isKnown ? listed : [...listed, attachedStop(id, tpsl, position.market, side, records)];
+}
+
+function isStopOf(side: Side, order: Order): boolean {
+  const condition = side === 'sell' ? 'lte' : 'gte';
+  return (
+    order.side === side &&
+    order.activationPrice !== undefined &&
+    order.activated !== true &&
+    (order.activationCondition ?? condition) === condition
+  );
+}
+
+/** One of an order at that price is for what that order filled. Any other is for the position that it is attached to. */
+function attachedStop(
+  orderId: number,
+  tpsl: AttachedExits | null,
+  market: string,
+  side: Side,
+  records: readonly OrderRecord[],
+): OtherStop {
+  const price = tpsl?.stopLoss ?? zero;
+  const order = { orderId, clientOrderId: '', market, side, amount: zero, price, activationPrice: price };
+  const ofOrder = records.find((record) => {
+    const exits = record.status === 'placed' ? exitsOf(record) : null;
+    return exits?.awaited.some((wanted) => wanted.role === 'stop_loss' && mayBeExit(exits, wanted, order));
+  });
+  return { amount: null, of: ofOrder?.signalId ?? null };
+}
+
+/** How much of a position stops of others protect, in base units. */
+export function sumOfStops(stops: readonly OtherStop[], guards: readonly Sharer[], whole: Decimal): Decimal {
+  const amounts = stops.map(({ amount, of }) => amount ?? (of === null ? whole : amountOf(guards, of)));
+  return amounts.reduce<Decimal>((sum, amount) => sum.plus(amount), zero);
+}
+
+function amountOf(guards: readonly Sharer[], signalId: string): Decimal {
+  return guards.find(({ of, role }) => of === signalId && role === 'stop_loss')?.amount ?? zero;
+}
+
+/**
+ * Shares what stops of others protect among the guards: each part of a position needs it once. A guard whose own orders
+ * are as large as its part needs none of it.
+ */
+export function shareOtherStops<Guard extends Sharer>(
+  guards: readonly Guard[],
+  stops: readonly OtherStop[],
+  whole: Decimal,
+): readonly (Guard & { readonly byHand: Decimal })[] {
+  const general = stops.filter(({ of }) => of === null);
+  let rest = sumOfStops(general, guards, whole);
+  return guards.map((guard) => {
+    if (guard.role !== 'stop_loss') return { ...guard, byHand: zero };
+    if (stops.some(({ of }) => of === guard.of)) return { ...guard, byHand: guard.amount };
+    const own = guard.standing.reduce((sum, { remaining }) => sum.plus(remaining ?? guard.amount), zero);
+    const missing = guard.amount.minus(own);
+    const byHand = missing.gt(zero) ? minimum(missing, rest) : zero;
+    rest = rest.minus(byHand);
+    return { ...guard, byHand };
+  });
+}

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** A stop-loss that only the list of positions tells, attached to its position, protects it. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+  relay.paper.control.setExits({ showsAttached: true, listsExits: false });
+});
+afterEach(() => relay.close());
+
+const entry = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
+const protect = { action: 'protect', stopLoss: '48500' };
+
+async function buyByHand(amount: string, stopLoss: string): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const order = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal(amount), clientOrderId: '' } as const;
+  await client.call(marketEndpoint, { ...order, stopLoss: parseDecimal(stopLoss) });
+}
+
+describe('A position by hand with an attached stop-loss', () => {
+  test('gets none beside it', async () => {
+    await buyByHand('0.1', '49000');
+    relay.clock.advance(30_000);
+
+    await relay.say(protect);
+    await relay.goOn(120);
+
+    expect(await relay.open()).toEqual([]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+});
+
+test('An entry beside it gets its stop-loss as soon as it is gone, and that is told', async () => {
+  await buyByHand('0.1', '49000');
+  relay.paper.control.setExits({ madeAt: 'never' });
+  await relay.say({ ...entry, stopLoss: '48000' });
+  await relay.goOn(120);
+  const before = await relay.open();
+
+  relay.paper.control.setExits({ showsAttached: false });
+  await relay.goOn(30);
+
+  expect(before).toEqual([]);
+  expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces']);
+  expect(relay.alarmNames()).toEqual(['position_unprotected']);
+});
+
+describe('An entry whose stop-loss only the list of positions shows', () => {
+  test('has it, and gets no other', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(300);
+
+    expect(await relay.open()).toEqual([]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('leaves an older one without any its own', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(6);
+    await relay.say({ ...entry, stopLoss: '49000' });
+    await relay.goOn(300);
+
+    expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+});
+
+test('A stop by hand counts once, not for each entry of the position', async () => {
+  relay.paper.control.setExits({ madeAt: 'never', listsExits: true });
+  await relay.say({ ...entry, stopLoss: '48000' });
+  await relay.say({ ...entry, stopLoss: '49000' });
+  await relay.stopByHand('49500', '0.1');
+  await relay.goOn(120);
+
+  expect(await relay.open()).toHaveLength(2);
+});
