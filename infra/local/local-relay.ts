@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -41,6 +42,7 @@ import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
+import { createReceivingWatch } from './receiving.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
@@ -58,6 +60,8 @@ export interface LocalRelay {
   lookForOthers(): Promise<void>;
   /** Whether alerts are stored and executed, as `GET /ready` says. */
   isReady(): Promise<boolean>;
+  /** Why no alert can be taken; null: alerts can be taken. */
+  findObstacle(): Promise<string | null>;
   /** Tells now what the ledger noted instead of with the next turn. */
   tell(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
@@ -74,6 +78,9 @@ const followEveryMs = 3_000;
 const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
+
+/** How often the relay looks whether it can take alerts, also while nobody sends any or asks. */
+const lookEveryMs = 10_000;
 
 const noNotices: NoticeSettings = {
   channels: [],
@@ -125,7 +132,7 @@ export async function startLocalRelay(options: {
   const outbox = await openNoticeOutbox(file, notices.channels);
   const logAlarms = createLogAlarms(log);
   const alarms = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
-  const secrets = createFileSecrets(folder.secretsPath);
+  const secrets = createFileSecrets(folder.secretsPath, clock);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
     maxDeliveries,
@@ -152,7 +159,22 @@ export async function startLocalRelay(options: {
     overload: createOverloadWatch(),
     repeats: createRepeatWatch(randomUUID()),
   };
-  const webhook = createPlainWebhook(log, (request) => receiveSignal(receiving, request));
+  const watch = createReceivingWatch({
+    file,
+    databasePath: folder.databasePath,
+    readSecrets: () => secrets.webhookTokens('', 'newest'),
+    clock,
+    alarms,
+  });
+  const webhook = createPlainWebhook(log, async (request) => {
+    try {
+      watch.checkPlace();
+      return await receiveSignal(receiving, request);
+    } catch (error) {
+      if (!isOfAlert(error)) void watch.watch();
+      throw error;
+    }
+  });
   const markets = createMarketCatalogue({
     client: clients.anonymous,
     clock,
@@ -210,10 +232,9 @@ export async function startLocalRelay(options: {
     : watchOthers(options, { ...shared, facts: records.facts, exchangeFor, file });
 
   const health = createHealth({
-    file,
+    receiving: watch,
     version: readVersion(),
     trades: options.exchange.isPaper ? 'paper' : 'live',
-    clock,
     listHeld: () => others?.listHeld() ?? [],
   });
 
@@ -245,6 +266,7 @@ export async function startLocalRelay(options: {
     () => followSafely(follower, clock, log),
     options.followEveryMs ?? followEveryMs,
   );
+  const receivingLooks = startMinuteLoop(async () => void (await watch.watch()), lookEveryMs);
   const schedule = startScheduleLoop(jobs, clock, log);
   const accounts = Object.keys(settings.accounts);
   const telling = startNoticeLoop(
@@ -258,6 +280,7 @@ export async function startLocalRelay(options: {
     follow: following.run,
     lookForOthers: async () => await watching?.run(),
     isReady: async () => (await health.respondReady()).statusCode === 200,
+    findObstacle: watch.watch,
     tell: telling.run,
     async listPaused() {
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
@@ -267,6 +290,7 @@ export async function startLocalRelay(options: {
       clearInterval(changesCheck);
       await server.close();
       await watching?.stop();
+      await receivingLooks.stop();
       await reconciling.stop();
       await following.stop();
       await worker.stop();
@@ -313,6 +337,11 @@ function refuseSender(
 ): HttpResponse | null {
   const refusal = senders?.refuse(socket.remoteAddress, headers) ?? null;
   return refusal === null ? null : createRefusal(log, refusal);
+}
+
+/** Whether a refusal says something of the alert or its sender, and nothing of the relay. */
+function isOfAlert(error: unknown): boolean {
+  return error instanceof RelayError && (error.row.httpStatus < 500 || error.code === 'rate_limited');
 }
 
 /** A reading that failed is repeated with the next turn. */

@@ -107,6 +107,7 @@ async function start(options: StartOptions): Promise<void> {
     environment: process.env,
     pingUrl: options.pingUrl,
     isReady: relay.isReady,
+    findObstacle: relay.findObstacle,
     log,
   });
   starting.defer(() => watchdog.stop());
