@@ -36,6 +36,9 @@ const program = addStartOptions(
   )
   .action((options: StartOptions) => start(options));
 
+// No console that is full or gone ends a relay that runs: the log of the data folder says so, and goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 await run().catch((error: unknown) => {
   process.stderr.write(`${explainError(error)}\n`);
   process.exitCode = 1;
