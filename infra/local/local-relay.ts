@@ -46,6 +46,7 @@ import { createReceivingWatch } from './receiving.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
+import { createStrayNotes } from './stray-alerts.ts';
 import { tellExecutions } from './tell-executions.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
@@ -244,6 +245,7 @@ export async function startLocalRelay(options: {
     return await startHttpServer(options.port, webhook, {
       host: options.host ?? '127.0.0.1',
       answers: { '/health': health.respond, '/ready': health.respondReady },
+      tellStray: createStrayNotes(clock, log),
       admit: (request) => refuseSender(options.senders, request, log),
     });
   }
