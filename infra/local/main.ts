@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { explainConfigError, type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
-import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
+import { createDataFolder, type DataFolder, type Run } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { checkFolderKind, claimLiveFolder } from '../../lib/host/folder-kind.ts';
@@ -20,6 +20,7 @@ import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput, liveService } from './log-output.ts';
 import { openExchange, type RunExchange } from './open-exchange.ts';
 import { type RunningPage, startPage } from './page.ts';
+import { keepRunRecorded, recordRun } from './run-record.ts';
 import { createSenderCheck } from './senders.ts';
 import { addStartOptions, refusePaperOptions, type StartOptions, usualPagePort } from './start-options.ts';
 import { stopBySignal } from './stop-by-signal.ts';
@@ -96,7 +97,8 @@ async function start(options: StartOptions): Promise<void> {
       : {}),
   });
   starting.defer(() => relay.close());
-  recordRun(folder, runOf(options, exchange, relay.url), log);
+  const recording = keepRunRecorded(folder, runOf(options, exchange, relay.url), log);
+  starting.defer(() => recording.stop());
 
   const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
   starting.defer(() => page?.close());
@@ -210,18 +212,6 @@ async function greet(
     regionNotes: listRegionNotes(settings),
     wasPaperEmptied: exchange.wasEmptied,
   });
-}
-
-/** Records the addresses of this run for the command `relay`. The relay itself does not need them. */
-function recordRun(folder: DataFolder, run: Run, log: Log): void {
-  try {
-    writeRun(folder, run);
-  } catch (error) {
-    log.error(
-      `${folder.runPath} could not be written: \`npx relay\` cannot find this relay until it is restarted and the file can be written`,
-      { reason: describeError(error) },
-    );
-  }
 }
 
 function explainError(error: unknown): string {
