@@ -100,7 +100,7 @@ function describeSpawnFailure(node, { code, message }) {
 function runHere(script, scriptArgs) {
   process.argv = [process.execPath, script].concat(scriptArgs);
   endWithParent();
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', judgeBrokenOutput);
   import(pathToFileURL(script).href).catch((error) => {
     if (isBrokenInstallation(error))
       return fail(`a package is missing or broken (${firstLine(error)}): run \`npm ci\` again.`);
@@ -133,9 +133,12 @@ function watchNpm(onEnd) {
   watch.unref();
 }
 
-/** A reader that stops early (`… | head`) is not an error. */
-function ignoreBrokenPipe(error) {
-  if (error.code !== 'EPIPE') throw error;
+/**
+ * A reader that stops early (`… | head`) is not an error. A command whose output is lost has failed. A script that goes on
+ * without its output listens itself.
+ */
+function judgeBrokenOutput(error) {
+  if (error.code !== 'EPIPE' && this.listenerCount('error') === 1) throw error;
 }
 
 const loadingFailures = [

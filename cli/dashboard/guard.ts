@@ -47,16 +47,20 @@ export function createPageGuard(port: number, ownHosts: readonly string[] = []):
   const session = randomBytes(32).toString('base64url');
   // A cookie belongs to a host and not to a port: two pages on one machine must not take each other's.
   const cookieName = `relay-page-${port}`;
-  const hosts = new Set([
-    `127.0.0.1:${port}`,
-    `localhost:${port}`,
-    ...ownHosts.map((host) => host.toLowerCase()),
+  // The server itself speaks http; what a tunnel speaks is for its owner to choose.
+  const origins = new Map<string, readonly string[]>([
+    ...[`127.0.0.1:${port}`, `localhost:${port}`].map((host) => [host, [`http://${host}`]] as const),
+    ...ownHosts.map((name) => {
+      const host = name.toLowerCase();
+      return [host, [`http://${host}`, `https://${host}`]] as const;
+    }),
   ]);
 
   function judge({ method, path, headers }: GuardedRequest): PageRefusal | null {
-    if (!hosts.has((headers.host ?? '').toLowerCase())) return foreignHost;
+    const own = origins.get((headers.host ?? '').toLowerCase());
+    if (own === undefined) return foreignHost;
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return wrongMethod;
-    if (isForeign(headers, method)) return foreignOrigin;
+    if (isForeign(headers, method, own)) return foreignOrigin;
     if (!path.startsWith('/api/') || path === enterPath) return null;
     return checkToken(readCookie(headers.cookie, cookieName), [session]) ? null : noToken;
   }
@@ -72,10 +76,14 @@ export function createPageGuard(port: number, ownHosts: readonly string[] = []):
 }
 
 /** A request that may change something must say where it comes from; browsers add it to each of them. */
-function isForeign({ host, origin, ...headers }: IncomingHttpHeaders, method: string): boolean {
+function isForeign(
+  { origin, ...headers }: IncomingHttpHeaders,
+  method: string,
+  own: readonly string[],
+): boolean {
   if (origin === undefined) {
     if (method === 'POST') return true;
-  } else if (origin !== `http://${host}` && origin !== `https://${host}`) return true;
+  } else if (!own.includes(origin.toLowerCase())) return true;
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return false;
   // A link on another page may lead here: what it opens holds nothing, and the cookie does not come along.

@@ -21,7 +21,9 @@ export interface HttpServer {
 /** What comes after this is only counted. The webhook's own limit is far lower, and it records what it refuses. */
 const keptBodyBytes = 1024 * 1024;
 const jsonType = 'application/json; charset=utf-8';
-const route = /^\/signals\/([^/?]+)\/([^/?]+)(?:\?.*)?$/;
+const route = /^\/signals\/([^/]+)\/([^/]+)$/;
+/** What was meant as the path of an alert. */
+const nearRoute = /^\/signals?(?:\/|$)/i;
 
 /** How long a sender may take for headers and body together. */
 const defaultReceiveWithinMs = 10_000;
@@ -32,6 +34,8 @@ export interface HttpServerOptions {
   readonly receiveWithinMs?: number;
   /** What GET and HEAD of a path respond; anybody may ask. */
   readonly answers?: Readonly<Record<string, () => Promise<HttpResponse>>>;
+  /** Called for a POST that was meant as an alert, and has a path that does not exist. */
+  readonly tellStray?: () => void;
   /** The response to a sender that may not post an alert; null for one that may. Absent: everybody may. */
   readonly admit?: (request: IncomingMessage) => HttpResponse | null;
 }
@@ -72,13 +76,13 @@ function reachableHost(host: string): string {
 async function respond(
   request: IncomingMessage,
   receiveSignal: PlainWebhook,
-  { answers = {}, admit }: HttpServerOptions,
+  { answers = {}, admit, tellStray }: HttpServerOptions,
 ): Promise<HttpResponse> {
   const { method, url = '' } = request;
   const [path = ''] = url.split('?');
   const answer = method === 'GET' || method === 'HEAD' ? findAnswer(answers, path) : undefined;
   if (answer !== undefined) return await answer();
-  return admit?.(request) ?? (await handle(request, receiveSignal));
+  return admit?.(request) ?? (await handle(request, receiveSignal, tellStray));
 }
 
 function findAnswer<T>(answers: Readonly<Record<string, T>>, path: string): T | undefined {
@@ -118,12 +122,19 @@ function createTimeout(receiveWithinMs: number): RelayError {
   return new RelayError('request_timeout', `the request was not complete after ${receiveWithinMs / 1000} s`);
 }
 
-async function handle(request: IncomingMessage, receiveSignal: PlainWebhook): Promise<HttpResponse> {
-  const [, account, token] = route.exec(request.url ?? '') ?? [];
-  if (account === undefined || token === undefined)
+async function handle(
+  request: IncomingMessage,
+  receiveSignal: PlainWebhook,
+  tellStray: HttpServerOptions['tellStray'],
+): Promise<HttpResponse> {
+  const { method = '', url = '' } = request;
+  const path = tidyPath(url);
+  const [, account, token] = route.exec(path) ?? [];
+  if (account === undefined || token === undefined) {
+    if (method === 'POST' && nearRoute.test(path)) tellStray?.();
     return plainResponse(new RelayError('not_found', 'this path does not exist'));
+  }
   const { start: body, omittedBytes } = await readBodyStart(request, keptBodyBytes);
-  const { method = '' } = request;
   return await receiveSignal({
     method,
     account: decode(account),
@@ -131,6 +142,12 @@ async function handle(request: IncomingMessage, receiveSignal: PlainWebhook): Pr
     body,
     omittedBytes,
   });
+}
+
+/** Without the query, and without the slashes that slip in where a URL is put together by hand. */
+function tidyPath(url: string): string {
+  const [path = ''] = url.split('?');
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
 }
 
 /** A segment that cannot be decoded stays as it is: it matches no account and no token. */

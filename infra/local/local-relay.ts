@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -42,9 +43,11 @@ import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
+import { createReceivingWatch } from './receiving.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
+import { createStrayNotes } from './stray-alerts.ts';
 import { tellExecutions } from './tell-executions.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
@@ -59,6 +62,8 @@ export interface LocalRelay {
   lookForOthers(): Promise<void>;
   /** Whether alerts are stored and executed, as `GET /ready` says. */
   isReady(): Promise<boolean>;
+  /** Why no alert can be taken; null: alerts can be taken. */
+  findObstacle(): Promise<string | null>;
   /** Tells now what the ledger noted instead of with the next turn. */
   tell(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
@@ -75,6 +80,9 @@ const followEveryMs = 3_000;
 const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
+
+/** How often the relay looks whether it can take alerts, also while nobody sends any or asks. */
+const lookEveryMs = 10_000;
 
 const noNotices: NoticeSettings = {
   channels: [],
@@ -127,7 +135,7 @@ export async function startLocalRelay(options: {
   const logAlarms = createLogAlarms(log);
   const noted = notices.channels.length === 0 ? logAlarms : noteAlarms(logAlarms, outbox, clock, log);
   const alarms = raiseUnknownOnce(noted, clock);
-  const secrets = createFileSecrets(folder.secretsPath);
+  const secrets = createFileSecrets(folder.secretsPath, clock);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const line = createSqliteLine(file, {
     maxDeliveries,
@@ -154,7 +162,22 @@ export async function startLocalRelay(options: {
     overload: createOverloadWatch(),
     repeats: createRepeatWatch(randomUUID()),
   };
-  const webhook = createPlainWebhook(log, (request) => receiveSignal(receiving, request));
+  const watch = createReceivingWatch({
+    file,
+    databasePath: folder.databasePath,
+    readSecrets: () => secrets.webhookTokens('', 'newest'),
+    clock,
+    alarms,
+  });
+  const webhook = createPlainWebhook(log, async (request) => {
+    try {
+      watch.checkPlace();
+      return await receiveSignal(receiving, request);
+    } catch (error) {
+      if (!isOfAlert(error)) void watch.watch();
+      throw error;
+    }
+  });
   const markets = createMarketCatalogue({
     client: clients.anonymous,
     clock,
@@ -212,10 +235,9 @@ export async function startLocalRelay(options: {
     : watchOthers(options, { ...shared, facts: records.facts, exchangeFor, file });
 
   const health = createHealth({
-    file,
+    receiving: watch,
     version: readVersion(),
     trades: options.exchange.isPaper ? 'paper' : 'live',
-    clock,
     listHeld: () => others?.listHeld() ?? [],
   });
 
@@ -225,6 +247,7 @@ export async function startLocalRelay(options: {
     return await startHttpServer(options.port, webhook, {
       host: options.host ?? '127.0.0.1',
       answers: { '/health': health.respond, '/ready': health.respondReady },
+      tellStray: createStrayNotes(clock, log),
       admit: (request) => refuseSender(options.senders, request, log),
     });
   }
@@ -247,6 +270,7 @@ export async function startLocalRelay(options: {
     () => followSafely(follower, clock, log),
     options.followEveryMs ?? followEveryMs,
   );
+  const receivingLooks = startMinuteLoop(async () => void (await watch.watch()), lookEveryMs);
   const schedule = startScheduleLoop(jobs, clock, log);
   const accounts = Object.keys(settings.accounts);
   const telling = startNoticeLoop(
@@ -260,6 +284,7 @@ export async function startLocalRelay(options: {
     follow: following.run,
     lookForOthers: async () => await watching?.run(),
     isReady: async () => (await health.respondReady()).statusCode === 200,
+    findObstacle: watch.watch,
     tell: telling.run,
     async listPaused() {
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
@@ -269,6 +294,7 @@ export async function startLocalRelay(options: {
       clearInterval(changesCheck);
       await server.close();
       await watching?.stop();
+      await receivingLooks.stop();
       await reconciling.stop();
       await following.stop();
       await worker.stop();
@@ -315,6 +341,11 @@ function refuseSender(
 ): HttpResponse | null {
   const refusal = senders?.refuse(socket.remoteAddress, headers) ?? null;
   return refusal === null ? null : createRefusal(log, refusal);
+}
+
+/** Whether a refusal says something of the alert or its sender, and nothing of the relay. */
+function isOfAlert(error: unknown): boolean {
+  return error instanceof RelayError && (error.row.httpStatus < 500 || error.code === 'rate_limited');
 }
 
 /** A reading that failed is repeated with the next turn. */

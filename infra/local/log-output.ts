@@ -21,9 +21,9 @@ const defaultMaximumFileBytes = 10 * 1024 * 1024;
 /**
  * Writes every log line to a file, and shows it in a readable form in the terminal.
  *
- * The terminal gets each line first, whether the file can be written or not. Lines that cannot be written are
- * not kept elsewhere. The terminal is notified once when that begins. When the file can be written again, a
- * line in it says how many are missing.
+ * The file gets each line first, whether the terminal can be written or not: a full disk behind it, or a terminal that is
+ * gone, is told once in the file and ends nothing. Lines that cannot be written to the file are not kept elsewhere. The
+ * terminal is notified once when that begins. When the file can be written again, a line in it says how many are missing.
  *
  * @param terminal null: lines are only written to the file
  */
@@ -34,13 +34,24 @@ export function createLogOutput(
 ): Writable {
   const { maximumFileBytes = defaultMaximumFileBytes, clock = systemClock } = options;
   let gap: Gap | null = null;
-  // The reader of a pipe may close it at any time.
-  terminal?.on('error', () => undefined);
+  let isTerminalLost = false;
+  terminal?.on('error', noteLoss);
+
+  function noteLoss(error: unknown): void {
+    if (isTerminalLost) return;
+    isTerminalLost = true;
+    const message = 'the console cannot be written, so lines may be in this file alone';
+    keep(createLine(clock, 'WARN', message, { reason: describeError(error) }));
+  }
 
   function show(text: string): void {
     if (terminal === null) return;
-    for (const line of text.split('\n'))
-      if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
+    try {
+      for (const line of text.split('\n'))
+        if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
+    } catch (error) {
+      noteLoss(error);
+    }
   }
 
   function keep(text: string): void {
@@ -57,8 +68,8 @@ export function createLogOutput(
   }
 
   function take(text: string): void {
-    show(text);
     keep(text);
+    show(text);
   }
 
   return new Writable({

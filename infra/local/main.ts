@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { explainConfigError, type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
-import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
+import { createDataFolder, type DataFolder, type Run } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { checkFolderKind, claimLiveFolder } from '../../lib/host/folder-kind.ts';
@@ -20,6 +20,7 @@ import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput, liveService } from './log-output.ts';
 import { openExchange, type RunExchange } from './open-exchange.ts';
 import { type RunningPage, startPage } from './page.ts';
+import { keepRunRecorded, recordRun } from './run-record.ts';
 import { createSenderCheck } from './senders.ts';
 import { addStartOptions, refusePaperOptions, type StartOptions, usualPagePort } from './start-options.ts';
 import { stopBySignal } from './stop-by-signal.ts';
@@ -35,6 +36,9 @@ const program = addStartOptions(
     '\nExamples:\n  npm start -- --frozen\n  npm start -- --port 9080 --paper-port 9090 --data .relay-second\n  npm start -- --live --reverse-proxy 127.0.0.1',
   )
   .action((options: StartOptions) => start(options));
+
+// No console that is full or gone ends a relay that runs: the log of the data folder says so, and goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 await run().catch((error: unknown) => {
   process.stderr.write(`${explainError(error)}\n`);
@@ -93,7 +97,8 @@ async function start(options: StartOptions): Promise<void> {
       : {}),
   });
   starting.defer(() => relay.close());
-  recordRun(folder, runOf(options, exchange, relay.url), log);
+  const recording = keepRunRecorded(folder, runOf(options, exchange, relay.url), log);
+  starting.defer(() => recording.stop());
 
   const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
   starting.defer(() => page?.close());
@@ -107,6 +112,7 @@ async function start(options: StartOptions): Promise<void> {
     environment: process.env,
     pingUrl: options.pingUrl,
     isReady: relay.isReady,
+    findObstacle: relay.findObstacle,
     log,
   });
   starting.defer(() => watchdog.stop());
@@ -206,18 +212,6 @@ async function greet(
     regionNotes: listRegionNotes(settings),
     wasPaperEmptied: exchange.wasEmptied,
   });
-}
-
-/** Records the addresses of this run for the command `relay`. The relay itself does not need them. */
-function recordRun(folder: DataFolder, run: Run, log: Log): void {
-  try {
-    writeRun(folder, run);
-  } catch (error) {
-    log.error(
-      `${folder.runPath} could not be written: \`npx relay\` cannot find this relay until it is restarted and the file can be written`,
-      { reason: describeError(error) },
-    );
-  }
 }
 
 function explainError(error: unknown): string {

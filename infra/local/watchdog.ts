@@ -23,15 +23,18 @@ const pingTimeoutMs = 10_000;
  *
  * @param options.environment has `NOTIFY_SOCKET` and `WATCHDOG_USEC` under systemd
  * @param options.isReady whether alerts are stored and executed
+ * @param options.findObstacle why no alert can be taken; null: alerts can be taken. The service manager shows it, and does
+ * not start the relay again: that would not help, and open orders would be left alone
  * @see https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
  */
 export function startWatchdog(options: {
   readonly environment: Environment;
   readonly pingUrl: string | undefined;
   readonly isReady: () => Promise<boolean>;
+  readonly findObstacle: () => Promise<string | null>;
   readonly log: Log;
 }): Watchdog {
-  const { environment, pingUrl, isReady, log } = options;
+  const { environment, pingUrl, isReady, findObstacle, log } = options;
   const timers: NodeJS.Timeout[] = [];
   const notify = (word: string) => notifyManager(environment, word, log);
   const ping = createPing(pingUrl, isReady, log);
@@ -39,7 +42,20 @@ export function startWatchdog(options: {
   notify('READY=1');
   const aliveEveryMs = readInterval(environment);
   // The timer itself is the sign of life: it runs only while the event loop does.
-  if (aliveEveryMs !== null) timers.push(setInterval(() => notify('WATCHDOG=1'), aliveEveryMs));
+  let shown = '';
+  async function showStatus(): Promise<void> {
+    const status = (await findObstacle()) ?? '';
+    if (status === shown || isStopped) return;
+    shown = status;
+    notify(`STATUS=${status}`);
+  }
+  if (aliveEveryMs !== null)
+    timers.push(
+      setInterval(() => {
+        notify('WATCHDOG=1');
+        void showStatus();
+      }, aliveEveryMs),
+    );
   let next: NodeJS.Timeout | undefined;
   let isStopped = false;
   async function pingOn(): Promise<void> {

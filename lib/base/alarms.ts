@@ -16,6 +16,7 @@ export const alarmMeanings = {
   signals_waiting: 'signals wait behind one that cannot be executed',
   signal_dead_lettered: 'the message of a signal became a dead letter',
   signals_over_limit: 'an account is over its limit of signals, and its alerts are refused',
+  alerts_not_taken: 'no alert can be taken: the store or the secrets cannot be used',
   alert_repeated: 'an alert placed nothing, because its id or its bytes were used before',
   interest_missing: 'payments of interest are no longer listed',
   position_unprotected: 'a position stands without the stop-loss that its entry asked for',

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RelayError } from './errors.ts';
+import { giveToFolderOwner } from './keep-owner.ts';
 import { storeError } from './sqlite-error.ts';
 import { beginPatiently, lockTimeoutMs } from './sqlite-lock.ts';
 
@@ -293,8 +294,8 @@ function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * Creates an empty database file that only its owner can read, if there is none. SQLite gives the same mode
- * to the files beside it.
+ * Creates an empty database file that only its owner can read, if there is none: the owner of the folder, when root
+ * creates it. SQLite gives the same mode and owner to the files beside it.
  *
  * An existing file is not opened: closing it would release the locks that this process holds on it.
  */
@@ -303,6 +304,7 @@ export function createForOwner(path: string): void {
   if (path === ':memory:' || path.startsWith('file:')) return;
   try {
     closeSync(openSync(path, 'wx', 0o600));
+    giveToFolderOwner(path);
   } catch {
     // The file exists, or SQLite reports why it cannot be created.
   }

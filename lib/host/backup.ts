@@ -1,6 +1,17 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
@@ -43,6 +54,7 @@ export async function backUpFolder(
     const untilMs = clock.nowMs();
     await copyDatabase(folder.databasePath, unfinished);
     const signals = finishCopy(unfinished, withSecrets ? readFileSync(folder.secretsPath, 'utf8') : null);
+    writeChecksum(unfinished);
     flush(unfinished);
     renameSync(unfinished, path);
     flushFolder(dirname(resolve(path)));
@@ -73,6 +85,56 @@ function finishCopy(path: string, secrets: string | null): number {
   return Number(copy.prepare('SELECT count(*) AS signals FROM entries').get()?.['signals']);
 }
 
+/** The application id of SQLite's header, which nothing else uses here: 4 bytes, the highest first. */
+const checksumAt = 68;
+const checksumBytes = 4;
+
+/** SQLite has no checksums of its own: a flipped byte in a figure would be restored as another figure. */
+function writeChecksum(path: string): void {
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32BE(checksumOf(path).actual);
+  const file = openSync(path, 'r+');
+  try {
+    writeSync(file, checksum, 0, checksumBytes, checksumAt);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A copy that was made without this command, or by an earlier release, has none. */
+function checkChecksum(path: string): void {
+  const { stored, actual } = checksumOf(path);
+  if (stored !== 0 && stored !== actual)
+    throw fail(`"${path}" is not as it was written, so nothing of it can be trusted: take another backup`);
+}
+
+function checkPages(path: string): void {
+  using copy = new DatabaseSync(path);
+  const { integrity_check: verdict } = copy.prepare('PRAGMA integrity_check').get() ?? {};
+  if (verdict !== 'ok') throw fail(`the backup is damaged: ${String(verdict)}`);
+}
+
+/** Of all bytes but its own. */
+function checksumOf(path: string): { readonly stored: number; readonly actual: number } {
+  const file = openSync(path, 'r');
+  const chunk = Buffer.alloc(1024 * 1024);
+  try {
+    let stored = 0;
+    let actual = 0;
+    for (let at = 0, read = -1; read !== 0; at += read) {
+      read = readSync(file, chunk, 0, chunk.length, at);
+      if (at === 0 && read >= checksumAt + checksumBytes) {
+        stored = chunk.readUInt32BE(checksumAt);
+        chunk.fill(0, checksumAt, checksumAt + checksumBytes);
+      }
+      actual = crc32(chunk.subarray(0, read), actual);
+    }
+    return { stored, actual };
+  } finally {
+    closeSync(file);
+  }
+}
+
 function flush(path: string): void {
   const file = openSync(path, 'r+');
   try {
@@ -101,11 +163,13 @@ export async function restoreFolder(
   try {
     rmSync(unfinished, { force: true });
     const secrets = readSecrets(path);
+    checkChecksum(path);
     if (secrets !== null && existsSync(folder.secretsPath))
       throw fail(`"${folder.secretsPath}" is there, and the backup has secrets too: move one of them away`);
     createForOwner(unfinished);
     using source = openReadOnly(path);
     await backup(source, unfinished, { rate: allPages });
+    checkPages(unfinished);
     const signals = await pauseAll(unfinished, accounts, clock.nowMs());
     flush(unfinished);
     if (secrets !== null) replaceFile(folder.secretsPath, secrets);
@@ -141,7 +205,7 @@ function readSecrets(path: string): string | null {
 async function pauseAll(path: string, accounts: readonly string[], sinceMs: number): Promise<number> {
   const file = openSqlite(path);
   try {
-    file.database.exec('DROP TABLE IF EXISTS backup_secrets; VACUUM;');
+    file.database.exec('PRAGMA application_id = 0; DROP TABLE IF EXISTS backup_secrets; VACUUM;');
     const ledger = createSqliteLedger(file);
     for (const account of accounts)
       await ledger.writePause(account, { sinceMs, reason: restoredReason, kind: 'everything' });

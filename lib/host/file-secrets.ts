@@ -64,7 +64,15 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
     webhookTokens: async (account, age) =>
       liveTokensOf(read(age).accounts[account]?.webhookTokens ?? [], clock.nowMs()),
     exchangeKeys: async (account, age) => read(age).accounts[account]?.exchangeKeys ?? null,
-    noticeWays: async () => read().ways,
+    async noticeWays() {
+      try {
+        return read().ways;
+      } catch (error) {
+        // That the secrets cannot be read is itself told through them.
+        if (known === null) throw error;
+        return known.secrets.ways;
+      }
+    },
     async heldSecrets() {
       const { accounts, ways } = read();
       const ofAccounts = Object.values(accounts).flatMap(({ webhookTokens, exchangeKeys }) => [
@@ -205,13 +213,34 @@ export function createToken(): string {
 
 /** A text that changes whenever the file does. A copy may keep the time of its contents, never that of its own change. */
 function versionOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = findStats(path);
   if (stats === undefined)
     throw new RelayError(
       'secrets_missing',
-      `there is no secrets file ${path}: start the relay, which creates it`,
+      `there is no secrets file ${path} (ENOENT): put it back, or start the relay, which creates it`,
     );
   return `${stats.ctimeMs}:${stats.mtimeMs}:${stats.size}:${stats.ino}`;
+}
+
+function findStats(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw createUnreadable(path, error);
+  }
+}
+
+/** The operating system's words quote paths alone. */
+function createUnreadable(path: string, error: unknown): RelayError {
+  const advice =
+    (error as NodeJS.ErrnoException).code === 'EACCES'
+      ? 'give it back to the user who runs the relay, with `chown`'
+      : 'see to the file and its disk';
+  return new RelayError(
+    'secrets_missing',
+    `the secrets file ${path} cannot be read: ${describeError(error)}; ${advice}`,
+    { cause: error },
+  );
 }
 
 function readIfThere(path: string): Secrets {
@@ -236,10 +265,19 @@ function readSecrets(path: string): Secrets {
 }
 
 function parseFile(path: string): unknown {
+  const text = readText(path);
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(text);
   } catch {
     // The parser's error is not passed on, because its message quotes the file.
     throw new RelayError('secrets_missing', `the secrets file ${path} cannot be read as JSON: correct it`);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw createUnreadable(path, error);
   }
 }

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { keepOwner } from '../base/keep-owner.ts';
 import { flushFolder } from './flush-folder.ts';
 
 /**
- * Replaces a file atomically and durably; only its owner can read the new one.
+ * Replaces a file atomically and durably; only its owner can read the new one. The owner stays,
+ * also when root replaces it.
  *
  * The text is written to a new file with a unique name in the same folder.
  * Once it is complete and on disk, that file replaces the old one.
  *
- * @throws the operating system's error; the old file is then unchanged
+ * @throws the operating system's error, or that the file is another user's; the old file is then unchanged
  */
 export function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.new`;
   try {
-    writeToDisk(unfinished, text);
+    writeToDisk(unfinished, path, text);
     renameSync(unfinished, path);
     flushFolder(dirname(path));
   } catch (error) {
@@ -35,9 +37,10 @@ export function findUnfinished(path: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-function writeToDisk(path: string, text: string): void {
+function writeToDisk(path: string, replacedPath: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
+    keepOwner(file, replacedPath);
     writeFileSync(file, text);
     fsyncSync(file);
   } finally {

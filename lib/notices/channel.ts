@@ -39,7 +39,8 @@ export interface Channel {
 /** The response headers that some service says how long to wait with. */
 export const retryHeader = 'retry-after';
 const shortestWaitMs = 1_000;
-const longestWaitMs = 3_600_000;
+/** An alarm must not wait for longer, whatever the service says. */
+const longestWaitMs = 300_000;
 const usualWaitMs = 30_000;
 
 /** @param seconds as the service says them; NaN when it does not */

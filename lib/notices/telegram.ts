@@ -8,7 +8,8 @@ const mostCharacters = 4096;
 const ownServer = 'https://api.telegram.org';
 
 /**
- * A bot's message to one chat. The text is HTML, in which only `<`, `>` and `&` are escaped.
+ * A bot's message to one chat. The text is HTML, in which only `<`, `>` and `&` are escaped. In plain text the apps make links
+ * of addresses, names, commands and numbers by themselves; in code they never do, so a line that has any of them is code.
  *
  * A text has at most 4,096 characters. A chat takes one message a second, a group 20 a minute; beyond that the answer is 429
  * with `parameters.retry_after` in seconds. `disable_notification` sends without a sound.
@@ -57,15 +58,28 @@ export const telegram: Channel = {
 };
 
 function textOf({ title, lines }: Pick<NoticeMessage, 'title' | 'lines'>): string {
-  return [`<b>${escapeHtml(title)}</b>`, ...lines.map(escapeHtml)].join('\n');
+  const head = canLink(title) ? codeOf(title) : `<b>${escapeHtml(title)}</b>`;
+  return [head, ...lines.map((line) => (canLink(line) ? codeOf(line) : escapeHtml(line)))].join('\n');
 }
 
 function textWithin(message: NoticeMessage): string {
   const text = textOf(message);
   if (text.length <= mostCharacters) return text;
   // Cut before it is escaped, so that no entity is cut in two; each character may become five.
-  const plain = cut([message.title, ...message.lines].join('\n'), Math.floor(mostCharacters / 5));
-  return escapeHtml(plain);
+  const plain = cut(
+    [message.title, ...message.lines].join('\n'),
+    Math.floor((mostCharacters - codeOf('').length) / 5),
+  );
+  return canLink(plain) ? codeOf(plain) : escapeHtml(plain);
+}
+
+/** An address, a domain, an e-mail address, `@name`, `#tag`, `$TAG`, `/command`, or a telephone number. */
+function canLink(text: string): boolean {
+  return /:\/\/|[@#$/][\p{L}\p{N}_]|[\p{L}\p{N}-]\.\p{L}|\+\d/u.test(text);
+}
+
+function codeOf(text: string): string {
+  return `<code>${escapeHtml(text)}</code>`;
 }
 
 export function escapeHtml(text: string): string {

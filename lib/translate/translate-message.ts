@@ -84,7 +84,8 @@ function translateJson(root: JsonNode, context: AlertContext): Unchecked {
   return {
     ...finish(drafts, context),
     product: [...new Set(products.map(({ name }) => name))].join(', '),
-    isNamed: products.every(isNamed),
+    // An empty list is of nobody.
+    isNamed: products.length > 0 && products.every(isNamed),
   };
 }
 

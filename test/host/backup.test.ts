@@ -88,6 +88,42 @@ describe('a backup', () => {
     lock.close();
   });
 
+  test('is refused when any byte of it has changed, and leaves nothing', async () => {
+    await make();
+    const bytes = readFileSync(path);
+    // A figure or a word of an entry, the header, the checksum, and the last byte.
+    for (const at of [bytes.indexOf('refused-1'), 24, 69, bytes.length - 1]) {
+      const damaged = Buffer.from(bytes);
+      damaged.writeUInt8(damaged.readUInt8(at) ^ 0b1, at);
+      writeFileSync(path, damaged);
+
+      await expect(restore()).rejects.toThrow('not as it was written');
+      expect(readdirSync(other.path)).toEqual(['lock.db']);
+    }
+  });
+
+  test('without a checksum is refused when its pages do not fit together', async () => {
+    await make();
+    const bytes = readFileSync(path);
+    bytes.fill(0, 68, 72);
+    bytes.fill(0xff, 4096, 4096 * 3);
+    writeFileSync(path, bytes);
+
+    await expect(restore()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(readdirSync(other.path)).toEqual(['lock.db']);
+  });
+
+  test('of a restored folder can be made and restored again', async () => {
+    await make();
+    await restore();
+    rmSync(path);
+    await backUpFolder(other, path, { withSecrets: false, clock });
+    const third = createDataFolder(join(place, 'third'));
+
+    expect(await restoreFolder(third, path, { accounts: [], clock })).toMatchObject({ signals: 1 });
+    expect(readFileSync(third.databasePath).readUInt32BE(68)).toBe(0);
+  });
+
   test('is nothing but a backup', async () => {
     await expect(restore()).rejects.toThrow('there is no file');
     writeFileSync(path, 'a letter');

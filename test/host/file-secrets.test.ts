@@ -1,6 +1,16 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,6 +19,7 @@ import {
   createFileSecrets,
   rotateFileToken,
   storeFileKeys,
+  storeFileWay,
 } from '../../lib/host/file-secrets.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -210,6 +221,77 @@ describe('the secrets file of a local run', () => {
         message: expect.stringContaining('/proc/self/secrets.json could not be written'),
       }),
     );
+  });
+
+  const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+  asRoot('keeps its owner and group when root changes it', () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    chownSync(path, 4711, 4712);
+
+    rotateFileToken(path, 'main', 1);
+    storeFileKeys(path, 'main', keysOf('another'));
+
+    const { uid, gid, mode } = statSync(path);
+    expect([uid, gid, mode & 0o777]).toEqual([4711, 4712, 0o600]);
+  });
+
+  asRoot('has the owner of its folder when root creates it, and so has its lock', () => {
+    chownSync(folder, 4711, 4712);
+
+    completeFileSecrets(path, ['main'], keysOf);
+
+    for (const made of [path, `${path}.lock`]) {
+      const { uid, gid } = statSync(made);
+      expect([made, uid, gid]).toEqual([made, 4711, 4712]);
+    }
+  });
+
+  asRoot('of another user is not replaced by one who cannot give it back', () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const before = readFileSync(path, 'utf8');
+    chownSync(folder, 4711, 4712);
+    const source = new URL('../../lib/host/replace-file.ts', import.meta.url).href;
+    const program = `
+      const { replaceFile } = await import('${source}');
+      // From here on, no folder above must be entered.
+      process.chdir('${folder}');
+      process.setgid(4712);
+      process.setuid(4711);
+      try { replaceFile('secrets.json', 'other'); } catch (error) { console.log(error.message); }`;
+
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program]);
+
+    expect(String(stdout)).toContain('it belongs to another user (number 0)');
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('that cannot be read is an error that names the cause', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const secrets = createFileSecrets(path);
+    rmSync(path);
+    const gone = await secrets.webhookTokens('main', 'newest').catch(String);
+    mkdirSync(path);
+    const unreadable = await secrets.webhookTokens('main', 'newest').catch(String);
+    rmSync(path, { recursive: true });
+
+    expect(gone).toContain('ENOENT');
+    expect(unreadable).toContain('EISDIR');
+    expect(unreadable).not.toContain('as JSON');
+  });
+
+  test('that can no longer be read leaves the ways of the notices as they were known', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const way = { url: 'https://127.0.0.1/hook', key: `whsec_${Buffer.alloc(32).toString('base64')}` };
+    storeFileWay(path, 'webhook', way);
+    const clock = createManualClock(1_000_000);
+    const secrets = createFileSecrets(path, clock);
+    await secrets.heldSecrets();
+    writeFileSync(path, '{"main"');
+    clock.advance(1_000);
+
+    expect(await secrets.noticeWays()).toEqual({ webhook: way });
+    await expect(secrets.webhookTokens('main')).rejects.toMatchObject({ code: 'secrets_missing' });
   });
 
   test.each([

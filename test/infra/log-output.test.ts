@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogOutput, describeLine } from '../../infra/local/log-output.ts';
@@ -64,6 +65,34 @@ describe('the log of a local run', () => {
     expect(readFileSync(join(folder, 'relay.log'), 'utf8')).toBe(line);
     expect(shown).toEqual(['08:31:45.120  signal placed  main s-1  buy 1']);
   });
+
+  test.each(['ENOSPC', 'EIO', 'EPIPE'])(
+    'keeps every line when the terminal fails with %s, and says so once',
+    async (code) => {
+      const path = join(folder, 'relay.log');
+      const kept: string[] = [];
+      const terminal = new Writable({
+        autoDestroy: false,
+        write(_chunk, _encoding, done) {
+          kept.push(readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '');
+          done(Object.assign(new Error(`${code}: write`), { code }));
+        },
+      });
+      const output = createLogOutput(path, terminal);
+
+      output.write(lineOf('one'));
+      await setImmediate();
+      output.write(lineOf('two'));
+      await setImmediate();
+
+      const log = readFileSync(path, 'utf8');
+      expect(log).toContain(lineOf('one'));
+      expect(log).toContain(lineOf('two'));
+      expect(log.match(new RegExp(`console cannot be written.*${code}`, 'g'))).toHaveLength(1);
+      // It is in the file before it is shown.
+      expect(`${kept[0]}\n`).toBe(lineOf('one'));
+    },
+  );
 
   test('shows what to do about an alarm on a line of its own, as it can be pasted', () => {
     const whatToDo = `echo '{"id":"stop-1"}' | npx relay send - --account main`;
@@ -124,7 +153,7 @@ describe('the log of a local run', () => {
 
       expect(shown.filter((line) => line === 'alarm')).toHaveLength(1000);
       expect(shown.filter((line) => line !== 'alarm')).toEqual([expect.stringContaining(code)]);
-      expect(shown.findIndex((line) => line.includes(code))).toBe(1);
+      expect(shown.findIndex((line) => line.includes(code))).toBe(0);
       expect(output.writableLength).toBe(0);
     },
   );

@@ -123,7 +123,7 @@ describe.each(names)('%s', (name) => {
     const message = writeNotice([news()], false, nowMs);
 
     expect(await send(name, message)).toMatchObject({ kind: 'wait', forMs: 30_000 });
-    expect(await send(name, message)).toMatchObject({ kind: 'wait', forMs: 3_600_000 });
+    expect(await send(name, message)).toMatchObject({ kind: 'wait', forMs: 300_000 });
   });
 
   test('a refusal says why, and never what opens the channel', async () => {
@@ -147,6 +147,27 @@ describe.each(names)('%s', (name) => {
 test.each(names.filter((name) => name !== 'slack'))('%s can tell without a sound', async (name) => {
   await send(name, writeNotice([news()], true, nowMs));
   expect(standIn.shown[name]).toMatchObject([{ isSilent: true }]);
+});
+
+test.each([
+  'http://evil/a',
+  'see evil.example',
+  '@everyone',
+  'a@evil.example',
+  '/start',
+  '#tag',
+  '$TAG',
+  '+380441234567',
+])('telegram makes no link of %s', async (text) => {
+  const notice = writeNotice([news({ headline: `<${text}>` })], false, nowMs);
+  const message = { ...notice, lines: [text, '0.01 BTC_USDT at 50000.5'] };
+
+  expect(await send('telegram', message)).toEqual({ kind: 'sent' });
+  const { text: sent = '' } = JSON.parse(
+    channels.telegram.compose(message, standIn.ways.telegram ?? {}, nowMs).body ?? '{}',
+  ) as { text?: string };
+  expect(sent.replaceAll(/<code>[^<]*<\/code>/g, '')).not.toContain(text);
+  expect(sent).toContain('\n0.01 BTC_USDT at 50000.5');
 });
 
 test('a signed request has the same id when the same news come again, and another one for others', () => {

@@ -106,7 +106,10 @@ const judges: Readonly<Record<Service, Judge>> = {
   telegram({ chat_id: chat, text, parse_mode: mode, disable_notification: isSilent }) {
     if (chat !== '-100200300' || typeof text !== 'string' || mode !== 'HTML')
       return refused('chat not found');
-    const withoutTags = text.replaceAll(/<\/?b>/g, '');
+    const outsideCode = text.replaceAll(/<code>[^<]*<\/code>|<\/?b>/g, '');
+    if (/https?:|\w\.[a-z]{2}|[@#$/]\w/i.test(undoEntities(outsideCode)))
+      return refused('it would be a link');
+    const withoutTags = text.replaceAll(/<\/?(?:b|code)>/g, '');
     if (/[<>]|&(?!(?:lt|gt|amp|quot);)/.test(withoutTags)) return refused("can't parse entities");
     const plain = undoEntities(withoutTags);
     if (plain.length === 0 || plain.length > 4096) return refused('message is too long');

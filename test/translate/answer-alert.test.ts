@@ -92,5 +92,5 @@ test('no secret of the other relay stands in the answer', () => {
 test('an error of another kind stays as it is', () => {
   const error = new RelayError('store_unavailable', 'no disk');
 
-  expect(answerAlert(error, bytesOf('{}'), context)).toBe(error);
+  for (const nobody of ['{}', '[]', '[[]]']) expect(answerAlert(error, bytesOf(nobody), context)).toBe(error);
 });

@@ -124,7 +124,9 @@ function noteFailure(
   // A time in the future was noted before the clock was set back.
   const sinceMs = Math.min(beforeMs, nowMs);
   const isNews = alarmedAtMs === null || hasPassed(alarmedAtMs, everyMs, nowMs);
-  const isDue = nowMs - sinceMs >= everyMs && isNews;
+  // A key that cannot be read does not come back by itself, as a list does.
+  const isKeyUnread = error instanceof RelayError && error.code === 'secrets_missing';
+  const isDue = (isKeyUnread || nowMs - sinceMs >= everyMs) && isNews;
   memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
   if (!isDue) return;
   const message =

@@ -69,6 +69,7 @@ describe('the guard of the page', () => {
   test.each([
     ['a foreign origin', { origin: 'https://evil.example' }],
     ['a page of another port', { origin: 'http://127.0.0.1:9999' }],
+    ['its own address by another protocol', { origin: own.replace('http:', 'https:') }],
     ['an origin that is hidden', { origin: 'null' }],
     ['no origin', {}],
     ['another site, says the browser', { origin: own, 'sec-fetch-site': 'cross-site' }],

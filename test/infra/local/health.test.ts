@@ -5,11 +5,25 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHealth } from '../../../infra/local/health.ts';
-import { openSqlite } from '../../../lib/base/sqlite.ts';
+import { createReceivingWatch } from '../../../infra/local/receiving.ts';
+import type { Clock } from '../../../lib/base/clock.ts';
+import { openSqlite, type SqliteFile } from '../../../lib/base/sqlite.ts';
 import { readVersion } from '../../../lib/host/version.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { createMovedClock } from '../../support/moved-clock.ts';
 import { readProjectFile } from '../../support/project-files.ts';
 import { openWorld, type World } from '../../support/world.ts';
+
+function watchFile(file: SqliteFile, clock: Clock) {
+  const readSecrets = async () => undefined;
+  return createReceivingWatch({
+    file,
+    databasePath: null,
+    readSecrets,
+    clock,
+    alarms: { raise: () => undefined },
+  });
+}
 
 describe('GET /health', () => {
   let world: World;
@@ -30,6 +44,7 @@ describe('GET /health', () => {
       trades: 'paper',
       version: readVersion(),
       store: 'writable',
+      secrets: 'readable',
     });
   });
 
@@ -52,7 +67,8 @@ describe('GET /health', () => {
 
 describe('a store that cannot be written', () => {
   test('is reported with 503 for as long as alerts get one', async () => {
-    const world = await openWorld({ dialect: 'live' });
+    const clock = createMovedClock();
+    const world = await openWorld({ dialect: 'live', clock });
     const ask = async (path: string) => {
       const response = await fetch(new URL(path, world.webhookUrl));
       return [response.status, await response.json()] as const;
@@ -60,7 +76,10 @@ describe('a store that cannot be written', () => {
     const other = new DatabaseSync(join(dirname(world.secretsPath), 'relay.db'));
     const alert = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '1%' };
 
+    // The relay itself has looked once.
+    await ask('/health');
     other.exec('BEGIN IMMEDIATE');
+    clock.advance(2_000);
     const refused = await world.post(JSON.stringify({ id: 'unstored', ...alert }));
     const [failing, unready] = [await ask('/health'), await ask('/ready')];
     other.exec('ROLLBACK');
@@ -72,11 +91,17 @@ describe('a store that cannot be written', () => {
     expect([refused.status, taken.status]).toEqual([503, 202]);
     expect(failing).toEqual([
       503,
-      { status: 'failing', trades: 'paper', version: readVersion(), store: 'unwritable' },
+      {
+        status: 'failing',
+        trades: 'paper',
+        version: readVersion(),
+        store: 'unwritable',
+        secrets: 'readable',
+      },
     ]);
     expect(unready).toEqual([
       503,
-      { status: 'not_ready', trades: 'paper', store: 'unwritable', heldAccounts: 0 },
+      { status: 'not_ready', trades: 'paper', store: 'unwritable', secrets: 'readable', heldAccounts: 0 },
     ]);
   });
 
@@ -85,8 +110,8 @@ describe('a store that cannot be written', () => {
     const path = join(folder, 'relay.db');
     const file = openSqlite(path);
     const clock = createManualClock(1_000_000);
-    const options = { file, version: '1.2.3', clock, trades: 'live', listHeld: () => [] } as const;
-    const health = createHealth(options);
+    const receiving = watchFile(file, clock);
+    const health = createHealth({ receiving, version: '1.2.3', trades: 'live', listHeld: () => [] });
     const other = new DatabaseSync(path);
 
     other.exec('BEGIN IMMEDIATE');
@@ -107,8 +132,8 @@ describe('a store that cannot be written', () => {
   test('makes the relay not ready; so does an account whose signals wait', async () => {
     const file = openSqlite(':memory:');
     const held: string[] = [];
-    const options = { file, version: '1', clock: createManualClock(1_000_000), trades: 'live' } as const;
-    const health = createHealth({ ...options, listHeld: () => held });
+    const receiving = watchFile(file, createManualClock(1_000_000));
+    const health = createHealth({ receiving, version: '1', trades: 'live', listHeld: () => held });
 
     const ready = await health.respondReady();
     held.push('main');
@@ -120,6 +145,7 @@ describe('a store that cannot be written', () => {
       status: 'not_ready',
       trades: 'live',
       store: 'writable',
+      secrets: 'readable',
       heldAccounts: 1,
     });
   });

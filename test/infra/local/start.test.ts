@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,7 +43,18 @@ describe('npm start', () => {
   });
 
   function run(folder: string, environment: Readonly<Record<string, string>> = {}) {
-    const args = [
+    const started = spawn(process.execPath, argumentsFor(folder), {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
+    });
+    child = started;
+    return started;
+  }
+
+  function argumentsFor(folder: string): readonly string[] {
+    return [
       'bin/run.cjs',
       'infra/local/main.ts',
       '--port',
@@ -43,14 +65,6 @@ describe('npm start', () => {
       folder,
       '--frozen',
     ];
-    const started = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...environment },
-      timeout: patienceMs,
-      killSignal: 'SIGKILL',
-    });
-    child = started;
-    return started;
   }
 
   /** @returns its output until it is ready */
@@ -85,6 +99,39 @@ describe('npm start', () => {
     expect(lines.at(-1)).toBe('ready');
     expect(lines.filter((line) => line.includes('run.json could not be written'))).toHaveLength(1);
   });
+
+  test('goes on when its console cannot be written, and says so once in its log', async () => {
+    const full = openSync('/dev/full', 'w');
+    child = spawn(process.execPath, argumentsFor(data), {
+      stdio: ['ignore', full, full],
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
+    });
+    closeSync(full);
+    const url = await untilHealthy();
+
+    const refusals = [];
+    for (const token of ['one', 'two', 'three'])
+      refusals.push((await fetch(`${url}/signals/main/${token}`, { method: 'POST', body: '{}' })).status);
+
+    expect(refusals).toEqual([401, 401, 401]);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const log = readFileSync(join(data, 'relay.log'), 'utf8');
+    expect(log.match(/the console cannot be written.*ENOSPC/g)).toHaveLength(1);
+    expect(log.match(/request refused/g)).toHaveLength(3);
+  });
+
+  /** @returns the address of the relay that was started, once it responds; a start in vain ends the wait */
+  async function untilHealthy(): Promise<string> {
+    const started = child;
+    while (started !== null && started.exitCode === null && started.signalCode === null) {
+      const url = readRun(locateDataFolder(data))?.relayUrl;
+      const response = url === undefined ? null : await fetch(`${url}/health`).catch(() => null);
+      if (url !== undefined && response?.ok === true) return url;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the relay ended with ${started?.exitCode ?? started?.signalCode}`);
+  }
 
   test('creates all files readable by their owner only, whatever the umask', async () => {
     await start();

@@ -352,6 +352,22 @@ test('an exit that filled before it was seen is found again when the write that 
   expect((await storedFills()).map(({ role }) => role)).toEqual(['order', 'stop_loss']);
 });
 
+test('a key that cannot be read while orders are followed is an alarm at once, and no more often than others', async () => {
+  await relay.send(limitAlert());
+  const exchangeFor = async () => {
+    throw new RelayError('secrets_missing', 'the secrets file cannot be read: EACCES');
+  };
+  const follower = createFollower({ ...relay.services, exchangeFor });
+
+  await follower.run(Number.POSITIVE_INFINITY);
+  relay.clock.advance(10_000);
+  await follower.run(Number.POSITIVE_INFINITY);
+
+  expect(relay.alarms.map(({ name, reason }) => [name, reason])).toEqual([
+    ['orders_unread', expect.stringContaining('EACCES')],
+  ]);
+});
+
 test('an account whose lists stay unreadable raises an alarm, and again as often as other alarms', async () => {
   const raised = () => relay.alarms.map(({ name }) => name);
   const everyMs = relay.services.settings.unknownAlarmAfterMs;
