@@ -155,6 +155,10 @@ export default {
     allowedAddresses: [],
     // AWS sends the alarms to this address, after the address has confirmed once. null: no e-mail is sent.
     alarmEmail: null,
+    // Whether the first alert after a quiet day is as fast as the next: two functions are called every three minutes.
+    keepWarm: true,
+    // Whether the exchange sees one address that stays, to which its keys can be bound: about 37 dollars a month.
+    fixedAddress: false,
     // How long the ledger entry of a settled signal is kept.
     keepLedgerDays: 400,
     logRetentionDays: 90,

@@ -20,6 +20,7 @@ import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
 import { addPositionsCommand } from './commands/positions.ts';
 import { addProtectCommand } from './commands/protect.ts';
+import { addRegionsCommand } from './commands/regions.ts';
 import { addRehearseCommand } from './commands/rehearse.ts';
 import { addReportCommand } from './commands/report.ts';
 import { addResolveCommands } from './commands/resolve.ts';
@@ -133,6 +134,7 @@ export function createProgram(terminal: Terminal): Command {
   addExportCommands(relay);
   relay.commandsGroup('The exchange:');
   addExchangeCommands(relay);
+  addRegionsCommand(relay);
   addOrdersCommand(relay);
   addPositionsCommand(relay);
   addLimitsCommand(relay);

@@ -41,6 +41,8 @@ export interface About {
   readonly exchange: string;
   readonly isPaper: boolean;
   readonly accounts: readonly AccountAbout[];
+  /** The accounts that trade live while nobody is told of anything. */
+  readonly untold: readonly string[];
   /** How often what is shown is read again. */
   readonly refreshMs: number;
 }
@@ -143,10 +145,33 @@ export interface AccountHealth {
   readonly snapshotAtMs: number | null;
 }
 
+export interface ChannelShown {
+  readonly name: string;
+  /** Whether it is stored how it is reached. */
+  readonly isReached: boolean;
+  /** When it told something last; null: never. */
+  readonly sentAtMs: number | null;
+  /** How many changes it has not told; null: not known. */
+  readonly waiting: number | null;
+  /** How many requests in a row have failed, and why the last one did. */
+  readonly failures: number;
+  readonly failure: string | null;
+  /** When the next request goes out; null: at once. */
+  readonly retryAtMs: number | null;
+}
+
+export interface NoticesShown {
+  /** Empty: nobody is told. */
+  readonly channels: readonly ChannelShown[];
+  /** Who is told of alarms without a channel, in words; null: nobody. */
+  readonly toldBesides: string | null;
+}
+
 export interface HealthDocument {
   readonly atMs: number;
   readonly checks: readonly CheckShown[];
   readonly accounts: readonly AccountHealth[];
+  readonly notices: NoticesShown;
   /** Newest first; null: they are not kept where the page can read them. */
   readonly alarms: readonly AlarmShown[] | null;
 }

@@ -3,7 +3,7 @@ import type { Status } from '../lib/model/outcome.ts';
 /** How urgent a status is; its colour follows. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'alarm' | 'faint';
 
-export const statusTones: Readonly<Record<Status, Tone>> = {
+const statusTones: Readonly<Record<Status, Tone>> = {
   accepted: 'waiting',
   sending: 'waiting',
   placed: 'good',
@@ -17,6 +17,11 @@ export const statusTones: Readonly<Record<Status, Tone>> = {
   not_placed: 'bad',
   invalid: 'bad',
 };
+
+/** A status that this page does not know, of a newer release or a damaged entry, is for a person to look at. */
+export function toneOfStatus(status: string): Tone {
+  return Object.hasOwn(statusTones, status) ? statusTones[status as Status] : 'alarm';
+}
 
 /** `14:05:09`, with the date before it unless it is today's. */
 export function showTime(ms: number, nowMs = Date.now()): string {

@@ -1,4 +1,5 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
+import { keepingWarm } from '../lib/host/keep-warm.ts';
 import { settling } from '../lib/host/recorded-alarms.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createWebhook } from '../lib/host/webhook.ts';
@@ -15,11 +16,15 @@ const responseTimeoutMs = 2_000;
 
 const services = openReceiveServices(readShippedConfig(checkedConfig), process.env);
 
-/** Called by API Gateway for `POST /signals/{account}/{token}`. */
-export const handler = createWebhook(
-  services.log,
-  settling(services.alarms, (request: Parameters<typeof receiveSignal>[1]) =>
-    receiveSignal(services, request),
+/** Called by API Gateway for `POST /signals/{account}/{token}`, and by a schedule that keeps it warm. */
+export const handler = keepingWarm(
+  services,
+  services.keepWarm,
+  createWebhook(
+    services.log,
+    settling(services.alarms, (request: Parameters<typeof receiveSignal>[1]) =>
+      receiveSignal(services, request),
+    ),
+    responseTimeoutMs,
   ),
-  responseTimeoutMs,
 );

@@ -11,13 +11,21 @@ export async function checkNotices(session: Session): Promise<readonly Check[]> 
   return await Promise.all(channels.map((channel) => checkChannel(session, channel)));
 }
 
-function checkUntold({ settings, notices, locateExchange }: Session): Check {
-  if (notices.toldBesides !== null) return pass('notices', `off; ${notices.toldBesides}`);
+/** The accounts that trade live while nobody is told of anything. */
+export function listUntold({ settings, notices, locateExchange }: Session): readonly string[] {
+  if (notices.settings.channels.length > 0 || notices.toldBesides !== null) return [];
   const live = Object.values(settings.accounts).filter(({ mode }) => mode === 'live');
-  if (live.length === 0 || locateExchange().kind === 'paper') return pass('notices', 'off');
+  return live.length === 0 || locateExchange().kind === 'paper' ? [] : live.map(({ name }) => name);
+}
+
+function checkUntold(session: Session): Check {
+  const { toldBesides } = session.notices;
+  if (toldBesides !== null) return pass('notices', `off; ${toldBesides}`);
+  const live = listUntold(session);
+  if (live.length === 0) return pass('notices', 'off');
   return warn(
     'notices',
-    `NOBODY is told of fills, refusals and alarms, and ${live.map(({ name }) => name).join(', ')} trades live`,
+    `NOBODY is told of fills, refusals and alarms, and ${live.join(', ')} trades live`,
     'Name a channel in notices.channels of relay.config.ts, then run `npx relay notify set`.',
   );
 }

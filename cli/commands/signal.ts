@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Json } from '../../lib/base/json.ts';
-import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import type { Entry, ReceivedMessage, Step } from '../../lib/ledger/entry.ts';
 import { findWait, type Wait } from '../../lib/relay/execute/explain-wait.ts';
 import { reconciler } from '../../lib/relay/settle/reconcile-signals.ts';
 import type { ToldEnding } from '../../lib/reports/read-endings.ts';
@@ -56,14 +56,24 @@ async function showSignal(
   const [ending = null] = await readSignalEndings(session, [entry]);
   const protects = await findProtects(session.openLedger(), entry);
   const protectEndings = await readSignalEndings(session, protects);
+  const message = await session.openLedger().readMessage(entry);
   const waits = await findWait({ ledger: session.openLedger(), settings: session.settings }, entry);
   print(
-    { ...entry, meaning, ending, waits, refusals, protects: protects.map(withEnding(protectEndings)) },
+    {
+      ...entry,
+      meaning,
+      ending,
+      waits,
+      message,
+      refusals,
+      protects: protects.map(withEnding(protectEndings)),
+    },
     () =>
       [
         renderEntry({ entry, ending }, meaning, waits, view),
         ...renderProtectsOf(protects, protectEndings, view),
         ...renderRefusals(refusals, view),
+        ...renderMessage(message),
       ].join('\n'),
   );
 }
@@ -80,6 +90,17 @@ function renderRefusals(refusals: readonly Entry[], view: View): readonly string
     ),
   );
   return ['', 'Other alerts with this id were refused:', ...lines];
+}
+
+function renderMessage(message: ReceivedMessage | null): readonly string[] {
+  if (message === null) return [];
+  const { text, omittedBytes } = message;
+  const cut = omittedBytes === 0 ? [] : [`… ${omittedBytes} more bytes were not kept`];
+  return [
+    '',
+    'Its message, without secrets:',
+    ...[...text.split('\n'), ...cut].map((line) => `  ${paint(line)}`),
+  ];
 }
 
 function renderEntry({ entry, ending }: ShownEntry, meaning: string, waits: Wait | null, view: View): string {

@@ -13,6 +13,7 @@ import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
 import { isSystemError } from '../system-error.ts';
+import { readNotices } from './read-notices.ts';
 
 /** What `doctor` finds, and when the relay last read and recorded what it reads and records. */
 export async function readHealth(session: Session, checks: readonly CheckShown[]): Promise<HealthDocument> {
@@ -21,6 +22,7 @@ export async function readHealth(session: Session, checks: readonly CheckShown[]
     atMs: session.clock.nowMs(),
     checks,
     accounts: await Promise.all(accounts.map((account) => readAccount(session, account))),
+    notices: await readNotices(session),
     alarms: readAlarms(session),
   };
 }

@@ -13,6 +13,7 @@ import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
 import { type Status, statuses } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import type { ToldEnding } from '../../lib/reports/read-endings.ts';
+import { listUntold } from '../checks/notice-checks.ts';
 import { createUsageFailure } from '../failure.ts';
 import { type EntryFilter, type EntryListing, readEntries } from '../read/read-entries.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
@@ -39,6 +40,7 @@ export function describeRelay(session: Session, isReadOnly: boolean): About {
     exchange: describeExchange(exchange),
     isPaper,
     accounts: Object.values(settings.accounts).map((account) => describeAccount(session, account, isPaper)),
+    untold: listUntold(session),
     refreshMs: refreshMs[target.kind],
   };
 }

@@ -22,6 +22,7 @@ import {
 } from '../../lib/host/file-secrets.ts';
 import { readFolderKind } from '../../lib/host/folder-kind.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteChanges } from '../../lib/ledger/sqlite-changes.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { isOlderLedger } from '../../lib/ledger/sqlite-migrations.ts';
@@ -39,7 +40,7 @@ import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 const patienceMs = 5000;
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings, notices }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings, notices, exchange }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
@@ -101,6 +102,7 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
         storeFileWay(folder.secretsPath, channel, way);
       },
       readState: (channel) => createSqliteChannelStates(openDatabase()).read(channel),
+      countWaiting: async (seq) => createSqliteChanges(openDatabase()).count(seq),
       async openChannel(channel) {
         if (channel === 'email') throw createNoMail();
         requireSecrets(folder);
@@ -113,6 +115,7 @@ export function openLocalSession(dataPath: string, { settings, notices }: HostCo
     reachHint:
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
+    exchangeAddress: exchange.address,
     locateExchange() {
       const { exchangeUrl: url, dialect, trades } = requireRun(folder);
       return { url, dialect, kind: trades === 'live' ? kindOfAddress(url) : 'paper' };

@@ -57,6 +57,8 @@ export interface Session {
   readonly reachHint: string;
   /** One sentence on when a change of keys or tokens takes effect. */
   readonly changeHint: string;
+  /** The address of the configuration: where a live relay trades, also when this one trades on paper. */
+  readonly exchangeAddress: string;
   /** @throws CommandFailure when the relay was never started */
   locateExchange(): ExchangeLocation;
   /** @throws CommandFailure when this relay has no paper exchange */
@@ -101,6 +103,8 @@ export interface NoticeAccess {
   storeWay(channel: RequestChannelName, way: Ways[RequestChannelName] | null): Promise<void>;
   /** How the channel fares; null when it was never used. */
   readState(channel: ChannelName): Promise<ChannelState | null>;
+  /** How many changes of the ledger wait for a channel; null where that is not known. @param seq of its state */
+  countWaiting(seq: number): Promise<number | null>;
   /** @throws RelayError `secrets_missing` when nobody has said how the channel is reached */
   openChannel(channel: ChannelName): Promise<OpenChannel>;
 }

@@ -79,6 +79,7 @@ export async function openStackSession(
       "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
     changeHint:
       'A new token works within 10 s; running functions keep an old key or token for up to 5 minutes.',
+    exchangeAddress: host.exchange.address,
     locateExchange: () => exchange,
     locatePaper() {
       throw createUsageFailure(

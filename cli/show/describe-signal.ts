@@ -17,8 +17,9 @@ const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', 
 
 const roleNames: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop-loss', take_profit: 'take-profit' };
 
-function partOf({ part }: ProtectSignal): string {
-  return part === undefined ? '' : ` ${part}`;
+function whatOf({ role, part, turnedBy }: ProtectSignal): string {
+  if (turnedBy !== undefined) return `close of what was turned by the ${roleNames[role]}`;
+  return `${roleNames[role]}${part === undefined ? '' : ` ${part}`}`;
 }
 
 type Exits = Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits' | 'trailing'>;
@@ -48,7 +49,7 @@ export function summariseSignal(signal: Signal): string {
     case 'target':
       return summarisePosition(signal);
     case 'protect':
-      return `${roleNames[signal.role]}${partOf(signal)} of ${signal.of}`;
+      return `${whatOf(signal)} of ${signal.of}`;
     case 'protect_position':
       return `protect: ${describeExits(signal).join(', ')}`;
     case 'cancel':
@@ -68,7 +69,7 @@ export function describeSignal(signal: Signal): string {
     case 'target':
       return describePosition(signal);
     case 'protect':
-      return `the ${roleNames[signal.role]}${partOf(signal)} of "${signal.of}" in ${signal.market}`;
+      return `the ${whatOf(signal)} of "${signal.of}" in ${signal.market}`;
     case 'protect_position':
       return [`protect the position of ${signal.market}`, ...describeExits(signal)].join(', ');
     case 'cancel':

@@ -48,7 +48,8 @@ export function renderProtectsOf(
 
 function nameOf({ signal }: Entry): string {
   if (signal?.action !== 'protect') return '–';
-  return `${roleNames[signal.role]}${signal.part === undefined ? '' : ` ${signal.part}`}`;
+  const turned = signal.turnedBy === undefined ? '' : ', what it turned';
+  return `${roleNames[signal.role]}${signal.part === undefined ? '' : ` ${signal.part}`}${turned}`;
 }
 
 function stateOf({ status }: Entry, ending: ToldEnding | null): Cell {

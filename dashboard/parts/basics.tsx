@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { ShownFailure } from '../documents.ts';
 import { go } from '../state.ts';
-import { showNumber, statusTones, type Tone } from '../words.ts';
+import { showNumber, type Tone, toneOfStatus } from '../words.ts';
 
 interface LinkProps {
   readonly href: string;
@@ -36,7 +36,7 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
 }
 
 export function StatusBadge({ status }: { readonly status: Status }) {
-  return <Badge tone={statusTones[status]}>{status.replace('_', ' ')}</Badge>;
+  return <Badge tone={toneOfStatus(status)}>{status.replaceAll('_', ' ')}</Badge>;
 }
 
 /** What failed, why, and what to do. */

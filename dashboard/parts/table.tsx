@@ -32,7 +32,8 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
           <tr key={keyOf(row)}>
             {columns.map(({ title, align, cell }) => (
               <td key={title} class={align} data-title={title}>
-                {cell(row)}
+                {/* One box, so that a card keeps what is in it together. */}
+                <div>{cell(row)}</div>
               </td>
             ))}
           </tr>

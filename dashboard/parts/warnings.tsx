@@ -4,6 +4,7 @@ import { about, doneCount } from '../state.ts';
 import { useReading } from '../use-reading.ts';
 import { showAge, showTime } from '../words.ts';
 import { Link } from './basics.tsx';
+import { UntoldWarning } from './notices.tsx';
 
 /** What must not be overlooked, above every view. */
 export function Warnings() {
@@ -15,9 +16,11 @@ export function Warnings() {
   );
   const { unknown: open, pauses } = shown ?? { unknown: [], pauses: [] };
   const [first] = open;
-  if (open.length === 0 && pauses.length === 0) return null;
+  const isQuiet = open.length === 0 && pauses.length === 0 && (about.value?.untold.length ?? 0) === 0;
+  if (isQuiet) return null;
   return (
     <div class="warnings">
+      <UntoldWarning />
       {first !== undefined && (
         <p class="note alarm" role="alert">
           <strong>

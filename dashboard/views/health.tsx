@@ -4,6 +4,7 @@ import type { AccountHealth, CheckShown, HealthDocument } from '../documents.ts'
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Badge, Empty, FailureBox, Loading, TextEntry } from '../parts/basics.tsx';
 import { ask } from '../parts/confirm.tsx';
+import { Notices } from '../parts/notices.tsx';
 import { RedButton } from '../parts/red-button.tsx';
 import { Table } from '../parts/table.tsx';
 import { about, account } from '../state.ts';
@@ -53,6 +54,7 @@ export function HealthView() {
       {health !== null && (
         <>
           <Accounts health={health} again={again} />
+          <Notices notices={health.notices} />
           <Checks health={health} again={again} />
           <Alarms health={health} />
         </>
@@ -66,6 +68,7 @@ function Checks({ health: { checks, atMs }, again }: { readonly health: HealthDo
   const hasDead = checks.some(({ name, verdict }) => name === 'dead letters' && verdict === 'fail');
   return (
     <>
+      <h2>Checks</h2>
       <Table
         caption={`Checks, as \`relay doctor\` makes them, at ${showTime(atMs)}`}
         rows={checks}

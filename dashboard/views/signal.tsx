@@ -52,6 +52,8 @@ export interface SignalDocument {
   readonly signal: Readonly<Record<string, unknown>> | null;
   readonly clientOrderId: string | null;
   readonly fingerprint: string;
+  /** Null: it is not kept. */
+  readonly message: { readonly text: string; readonly omittedBytes: number } | null;
   readonly orderId: number | null;
   readonly orderOpen: boolean;
   readonly createdAtMs: number;
@@ -138,16 +140,43 @@ function Detail({ shown, again }: { readonly shown: SignalDocument; again(): voi
       <Fills shown={shown} />
       <Protection shown={shown} />
       <h2>The alert</h2>
-      <p class="faint">
-        The ledger keeps what it understood of the alert, without secrets, and not its bytes. Their SHA-256 is{' '}
-        <code>{shown.fingerprint}</code>.
-      </p>
+      <Message shown={shown} />
       {signal === null ? (
         <p>The alert was refused, so there is no signal. The first step says why.</p>
       ) : (
         <Folded title="What was understood" value={signal} />
       )}
       <Folded title="The whole entry of the ledger" value={shown} />
+    </>
+  );
+}
+
+/** The message as it was received. It may hold anything: it is shown as text. */
+function Message({ shown: { message, signal, fingerprint } }: { readonly shown: SignalDocument }) {
+  const sha = (
+    <p class="faint">
+      SHA-256 of its bytes: <code>{fingerprint}</code>
+    </p>
+  );
+  if (message === null)
+    return (
+      <>
+        <p class="faint">
+          {signal?.['action'] === 'protect'
+            ? 'No alert asked for this: the relay did it by itself.'
+            : 'Its message is not kept: an older release stored it, it held a secret of the relay, or it was larger than an alert may be.'}
+        </p>
+        {sha}
+      </>
+    );
+  return (
+    <>
+      <p>The message as it was received, without secrets</p>
+      <pre>{message.text}</pre>
+      {message.omittedBytes > 0 && (
+        <p class="note waiting">{message.omittedBytes} more bytes at its end were not kept.</p>
+      )}
+      {sha}
     </>
   );
 }

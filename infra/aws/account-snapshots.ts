@@ -7,6 +7,7 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { SecretArns } from './account-secrets.ts';
 import type { Bundles, FunctionName } from './bundle.ts';
 import { findLongestPause } from './find-longest-pause.ts';
+import type { FixedAddress } from './fixed-address.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { RelayFunction } from './relay-function.ts';
 import { RelaySchedule } from './relay-schedule.ts';
@@ -20,6 +21,8 @@ export interface AccountSnapshotsProps {
   readonly settings: SnapshotSettings | null;
   readonly exchangeKeys: SecretArns;
   readonly logRetention: RetentionDays;
+  /** Through which network the functions go out; null: by the addresses of Lambda. */
+  readonly network: FixedAddress | null;
   /** Receives the runs that were given up. */
   readonly undelivered: IQueue;
   /** Where alarms are noted for the notices; null: nobody is told. */
@@ -135,6 +138,7 @@ export class AccountSnapshots extends Construct {
       memoryMiB,
       timeout,
       logRetention: props.logRetention,
+      network: props.network,
       environment: {
         SNAPSHOT_TABLE: this.table.table.tableName,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(props.exchangeKeys),

@@ -1,5 +1,6 @@
 import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { SubnetType } from 'aws-cdk-lib/aws-ec2';
+import { Effect, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -10,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { FixedAddress } from './fixed-address.ts';
 
 export interface RelayFunctionProps {
   readonly description: string;
@@ -19,7 +21,24 @@ export interface RelayFunctionProps {
   readonly timeout: Duration;
   readonly environment: Readonly<Record<string, string>>;
   readonly logRetention: RetentionDays;
+  /** Through which network it goes out; null: by the addresses of Lambda, which change. */
+  readonly network: FixedAddress | null;
 }
+
+/**
+ * What Lambda does with the role of a function to connect it to a network. None of these actions can name its resource
+ * beforehand.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+ */
+const networkActions = [
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:DeleteNetworkInterface',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:UnassignPrivateIpAddresses',
+] as const;
 
 /**
  * A function with its own role and log group. Until `grant` is
@@ -45,6 +64,7 @@ export class RelayFunction extends Construct {
       description: `Role of: ${props.description}`,
     });
     this.grant(['logs:CreateLogStream', 'logs:PutLogEvents'], [this.logGroup.logGroupArn]);
+    const { network } = props;
     this.lambda = new LambdaFunction(this, 'Function', {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -59,8 +79,33 @@ export class RelayFunction extends Construct {
       // Lambda's own lines about runs that went well would be half of the log. Their number and duration are metrics.
       systemLogLevelV2: SystemLogLevel.WARN,
       environment: props.environment,
+      ...(network === null
+        ? {}
+        : {
+            vpc: network.vpc,
+            vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+            securityGroups: [network.securityGroup],
+          }),
     });
     acknowledge(this.lambda);
+    if (network !== null) this.#allowNetwork();
+  }
+
+  /** Lambda itself connects the function to its network, with this role; the code of the function may not. */
+  #allowNetwork(): void {
+    const rights = { actions: [...networkActions], resources: ['*'] };
+    const roles = [this.#role];
+    const allowed = new Policy(this, 'Network', { roles, statements: [new PolicyStatement(rights)] });
+    Validations.of(allowed).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason: 'The interfaces do not exist yet. A denial keeps the code of the function from these actions.',
+    });
+    // Lambda checks the role when the function is created.
+    this.lambda.node.addDependency(allowed);
+    const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': this.lambda.functionArn } };
+    const denial = new PolicyStatement({ ...rights, effect: Effect.DENY, conditions });
+    const denied = new Policy(this, 'NetworkOfLambdaAlone', { roles, statements: [denial] });
+    Validations.of(denied).acknowledge({ id: 'AwsSolutions-IAM5[Resource::*]', reason: 'It denies.' });
   }
 
   /** Allows exactly these actions on exactly these resources. */

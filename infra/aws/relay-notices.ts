@@ -86,6 +86,8 @@ export class RelayNotices extends Construct {
       memoryMiB,
       timeout,
       logRetention,
+      // It asks the exchange nothing.
+      network: null,
       environment: {
         LEDGER_TABLE: ledger.table.tableName,
         NOTICE_SECRET: this.secretArn,

@@ -1,4 +1,4 @@
-import { Aws, type Duration, Stack } from 'aws-cdk-lib';
+import { Aws, type Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
 import {
@@ -6,6 +6,7 @@ import {
   Schedule,
   type ScheduleExpression,
   ScheduleTargetInput,
+  TimeWindow,
 } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -21,8 +22,18 @@ export interface RelayScheduleProps {
   readonly retries: number;
   /** A run that has not succeeded after this time is given up; at least a minute. */
   readonly maxAge: Duration;
-  /** Receives the runs that were given up. */
-  readonly undelivered: IQueue;
+  /** Receives the runs that were given up; null: nobody needs to know of them. */
+  readonly undelivered: IQueue | null;
+  /**
+   * What the function is called with.
+   * @default - the scheduled time of the run, as `slot`: a retry or a duplicate carries the same
+   */
+  readonly input?: ScheduleTargetInput;
+  /**
+   * A run starts at any time within this window.
+   * @default - at the times of the expression
+   */
+  readonly window?: Duration;
 }
 
 /**
@@ -51,32 +62,38 @@ export class RelaySchedule extends Construct {
     role.addToPolicy(
       new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [target.lambda.functionArn] }),
     );
-    role.addToPolicy(
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [undelivered.queueArn] }),
-    );
+    if (undelivered !== null)
+      role.addToPolicy(
+        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [undelivered.queueArn] }),
+      );
     const schedule = new Schedule(this, 'Schedule', {
       description: props.description,
       schedule: props.expression,
+      ...(props.window === undefined ? {} : { timeWindow: TimeWindow.flexible(props.window) }),
       target: new LambdaInvoke(target.lambda, {
         // The CDK would add a grant on every version of the function.
         role: role.withoutPolicyUpdates(),
-        // The scheduled time of the run: a retry or a duplicate carries the same.
-        input: ScheduleTargetInput.fromObject({ slot: ContextAttribute.scheduledTime }),
+        input: props.input ?? ScheduleTargetInput.fromObject({ slot: ContextAttribute.scheduledTime }),
         retryAttempts: props.retries,
         maxEventAge: props.maxAge,
-        deadLetterQueue: undelivered,
+        ...(undelivered === null ? {} : { deadLetterQueue: undelivered }),
       }),
     });
     // EventBridge Scheduler checks the role when the schedule is created.
     schedule.node.addDependency(role);
     // The scheduler invokes asynchronously and sees no failure of the run: Lambda retries and reports it.
-    target.grant(['sqs:SendMessage'], [undelivered.queueArn]);
-    new EventInvokeConfig(this, 'Failures', {
+    if (undelivered !== null) target.grant(['sqs:SendMessage'], [undelivered.queueArn]);
+    const failures = new EventInvokeConfig(this, 'Failures', {
       function: target.lambda,
       // Lambda retries twice at most.
       retryAttempts: Math.min(props.retries, 2),
       maxEventAge: props.maxAge,
-      onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
+      ...(undelivered === null ? {} : { onFailure: { bind: () => ({ destination: undelivered.queueArn }) } }),
     });
+    if (undelivered === null)
+      Validations.of(failures).acknowledge({
+        id: 'Serverless-LambdaAsyncFailureDestination',
+        reason: 'Nothing is lost with a run that nobody needs to know of.',
+      });
   }
 }

@@ -12,18 +12,25 @@ export interface RelayStackProps extends StackProps {
   readonly bundles: Bundles;
 }
 
+/** At the end of an address. */
+const otherPort = /:(?!443\/?$)\d+\/?$/;
+
 /** One relay as a stack. Its outputs are how the CLI finds its resources. */
 export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
     const tags = { application: 'trading-relay', stage };
     super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
-    const { aws, settings, snapshots, notices } = config;
+    const { aws, settings, snapshots, notices, exchange } = config;
+    if (aws.fixedAddress && otherPort.test(exchange.address))
+      throw new Error('aws.fixedAddress lets out port 443 alone, and exchange.address names another port');
     const relay = new TradingRelay(this, 'Relay', {
       bundles,
       stage,
       accounts: Object.keys(settings.accounts),
       allowedAddresses: aws.allowedAddresses,
       alarmEmail: aws.alarmEmail,
+      keepWarm: aws.keepWarm,
+      fixedAddress: aws.fixedAddress,
       logRetention: aws.logRetentionDays,
       snapshots,
       notices,
@@ -38,7 +45,8 @@ export class RelayStack extends Stack {
 
   /** The names are an interface: the CLI reads them. */
   #addOutputs(relay: TradingRelay): void {
-    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic, notices } = relay;
+    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic, notices, network } =
+      relay;
     const outputs: Record<string, readonly [value: string, description: string]> = {
       WebhookUrl: [api.webhookUrl, 'Append {account}/{token} to get the URL of an account'],
       LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
@@ -59,6 +67,9 @@ export class RelayStack extends Stack {
       AlarmTopic: [alarmTopic.topic.topicArn, 'Topic of all alarms'],
       ReceiveFunction: [receive.lambda.functionName, 'Function receive-signal, behind the webhook'],
       ExecuteFunction: [execute.lambda.functionName, 'Function execute-signal, which sends orders'],
+      ...(network === null
+        ? {}
+        : { FixedAddress: [network.address, 'The address that the exchange sees: bind its keys to it'] }),
       ...(notices === null
         ? {}
         : {

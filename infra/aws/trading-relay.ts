@@ -8,6 +8,8 @@ import { AccountSecrets } from './account-secrets.ts';
 import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import type { Bundles } from './bundle.ts';
+import { FixedAddress } from './fixed-address.ts';
+import { KeepWarm, nameRelease } from './keep-warm.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { RelayAlarms } from './relay-alarms.ts';
 import { RelayDashboard } from './relay-dashboard.ts';
@@ -38,6 +40,16 @@ export interface TradingRelayProps {
    * @default null
    */
   readonly alarmEmail?: string | null;
+  /**
+   * Whether the functions on the way of an alert are kept warm, so that an alert after a quiet day is as fast as the next.
+   * @default true
+   */
+  readonly keepWarm?: boolean;
+  /**
+   * Whether every request to the exchange comes from one address that stays.
+   * @default false - a NAT gateway costs about 37 dollars a month
+   */
+  readonly fixedAddress?: boolean;
   /**
    * How long logs are kept. The ledger has its own retention.
    * @default RetentionDays.THREE_MONTHS
@@ -114,6 +126,8 @@ export class TradingRelay extends Construct {
   readonly alarmTopic: AlarmTopic;
   /** Null: nobody is told. */
   readonly notices: RelayNotices | null;
+  /** Null: the exchange sees addresses of Lambda, which change. */
+  readonly network: FixedAddress | null;
   readonly #logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: TradingRelayProps) {
@@ -128,6 +142,7 @@ export class TradingRelay extends Construct {
       removalPolicy,
     });
     const undelivered = new UndeliveredQueue(this, 'Undelivered');
+    this.network = props.fixedAddress === true ? new FixedAddress(this, 'FixedAddress') : null;
     this.receive = this.#createReceive(props);
     this.execute = this.#createExecute(props);
     this.reconcile = this.#createReconcile(props);
@@ -141,11 +156,13 @@ export class TradingRelay extends Construct {
       maxAge: Duration.minutes(1),
       undelivered,
     });
+    if (keepsWarm(props)) new KeepWarm(this, 'KeepWarm', { Receive: this.receive, Execute: this.execute });
     this.snapshots = new AccountSnapshots(this, 'Snapshots', {
       bundles: props.bundles,
       settings: props.snapshots ?? null,
       exchangeKeys: this.secrets.exchangeKeys,
       logRetention: this.#logRetention,
+      network: this.network,
       undelivered,
       alarmsIn: settings === null ? null : this.ledger,
     });
@@ -192,6 +209,8 @@ export class TradingRelay extends Construct {
       memoryMiB: hurriedMemoryMiB,
       timeout: receiveTimeout,
       logRetention: this.#logRetention,
+      // It asks the exchange nothing.
+      network: null,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -208,17 +227,22 @@ export class TradingRelay extends Construct {
     return receive;
   }
 
-  #createExecute({ bundles }: TradingRelayProps): RelayFunction {
+  #createExecute(props: TradingRelayProps): RelayFunction {
+    const { bundles } = props;
+    const release = nameRelease(bundles['receive-signal'], bundles['execute-signal']);
     const execute = new RelayFunction(this, 'Execute', {
       description: 'Trading relay: executes signals',
       bundle: bundles['execute-signal'],
       memoryMiB: hurriedMemoryMiB,
       timeout: executeTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        // By it the function knows whether an alert should have met a warm one.
+        ...(keepsWarm(props) ? { RELEASE: release } : {}),
       },
     });
     // It stores and queues signals of its own, which keep the protection of positions.
@@ -244,6 +268,7 @@ export class TradingRelay extends Construct {
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
       logRetention: this.#logRetention,
+      network: this.network,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
@@ -278,4 +303,8 @@ export class TradingRelay extends Construct {
         'Lambda has no such destination for a queue. The dead-letter queue keeps the signals that failed.',
     });
   }
+}
+
+function keepsWarm({ keepWarm = true }: TradingRelayProps): boolean {
+  return keepWarm;
 }

@@ -154,10 +154,15 @@ function findToldFill(
   };
 }
 
-/** A command that only reads stores nothing: what it has read is in no list. @returns the oldest first */
+/**
+ * A command that only reads stores nothing: what it has read is in no list.
+ *
+ * @returns the oldest first. Those of one millisecond are in the order of their numbers: what each of them closed, and at which
+ *   profit, depends on what was dealt before it
+ */
 function merge(listed: readonly Fill[], fresh: readonly Fill[]): readonly Fill[] {
   const all = new Map([...fresh, ...listed].map((fill) => [fillNameOf(fill), fill]));
-  return [...all.values()].sort((one, other) => one.atMs - other.atMs);
+  return [...all.values()].sort((one, other) => one.atMs - other.atMs || one.dealId - other.dealId);
 }
 
 async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {

@@ -37,6 +37,7 @@ export const alarmMeanings = {
   unknown_word: "the exchange's lists have a word that the relay does not know",
   record_unreadable: 'a list has a record that cannot be read, so what is missing in it is not known',
   fills_contradicted: 'the fills that are listed for an order are more than the order',
+  cold_start: 'an alert met a function that was not kept warm, and took some tenths of a second longer',
 } as const;
 
 export type AlarmName = keyof typeof alarmMeanings;

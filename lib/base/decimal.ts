@@ -115,3 +115,7 @@ export function decimalPlaces(value: Decimal): number {
 export function minimum(a: Decimal, b: Decimal): Decimal {
   return a.lt(b) ? a : b;
 }
+
+export function maximum(a: Decimal, b: Decimal): Decimal {
+  return a.lt(b) ? b : a;
+}

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { RelayError } from './errors.ts';
 import { giveToFolderOwner } from './keep-owner.ts';
 import { storeError } from './sqlite-error.ts';
 import { beginPatiently, lockTimeoutMs } from './sqlite-lock.ts';
@@ -22,7 +23,15 @@ export interface SqliteFile {
    * @throws RelayError `store_unavailable` when the database cannot be written; any other error that the operation throws
    */
   execute<T>(operation: () => T): Executed<T>;
-  /** Does the same, and resolves with the result once it is on the disk. */
+  /**
+   * Does the same with what must outlive the transaction: if that is not committed, the operation is executed again at the
+   * beginning of the next one, until one is committed. So whatever is written after it is on the disk only when this is.
+   *
+   * @throws RelayError `store_unavailable` when it waits for the next transaction; any other error that it throws itself, and
+   * then it is not executed again
+   */
+  insist(operation: () => void): void;
+  /** Does the same as `execute`, and resolves with the result once it is on the disk. */
   write<T>(operation: () => T): Promise<T>;
   /**
    * Runs a query. It sees every operation that was executed, on the disk or not, and no partial one.
@@ -87,6 +96,8 @@ class TransactedFile implements SqliteFile {
   /** Why the last transaction could not be opened: until its flush is due, no operation waits for the same lock again. */
   #failure: unknown = null;
   #isScheduled = false;
+  /** What must be in a transaction that is committed, oldest first. */
+  #owed: Owed[] = [];
 
   constructor(database: DatabaseSync, { patienceMs = 0, scheduleFlush = afterTwoTurns }: SqliteOptions) {
     this.database = database;
@@ -98,6 +109,13 @@ class TransactedFile implements SqliteFile {
   execute<T>(operation: () => T): Executed<T> {
     const { durable } = this.#open();
     return { result: this.#run(operation), durable };
+  }
+
+  insist(operation: () => void): void {
+    const owed = { operation, isExecuted: false };
+    this.#owed = [...this.#owed, owed].slice(-mostOwed);
+    this.#open();
+    this.#pay(owed);
   }
 
   async write<T>(operation: () => T): Promise<T> {
@@ -116,6 +134,7 @@ class TransactedFile implements SqliteFile {
 
   close(): void {
     this.#commit();
+    if (this.#owed.length > 0) this.#tryOwed();
     if (this.database.isOpen) this.database.close();
   }
 
@@ -129,8 +148,32 @@ class TransactedFile implements SqliteFile {
       this.#failure = storeError('written', error);
       throw this.#failure;
     }
-    this.#flush = createFlush();
-    return this.#flush;
+    const flush = createFlush();
+    this.#flush = flush;
+    for (const owed of this.#owed) this.#pay(owed);
+    return flush;
+  }
+
+  /** @throws RelayError `store_unavailable`: then the transaction is lost, since nothing may be written without it */
+  #pay(owed: Owed): void {
+    if (owed.isExecuted) return;
+    try {
+      this.#run(owed.operation);
+      owed.isExecuted = true;
+    } catch (error) {
+      if (!(error instanceof RelayError)) this.#owed = this.#owed.filter((other) => other !== owed);
+      else if (this.#flush !== null) this.#rollBack(error);
+      throw error;
+    }
+  }
+
+  #tryOwed(): void {
+    try {
+      this.#open();
+      this.#commit();
+    } catch {
+      // The disk did not take it while it could.
+    }
   }
 
   #begin(): void {
@@ -175,6 +218,11 @@ class TransactedFile implements SqliteFile {
     this.#lose(failure);
   }
 
+  #rollBack(failure: unknown): void {
+    if (this.database.isOpen && this.database.isTransaction) this.#statements.rollback.run();
+    this.#lose(failure);
+  }
+
   #commit(): void {
     this.#failure = null;
     const flush = this.#flush;
@@ -182,11 +230,11 @@ class TransactedFile implements SqliteFile {
     try {
       this.#statements.commit.run();
     } catch (error) {
-      if (this.database.isOpen && this.database.isTransaction) this.#statements.rollback.run();
-      this.#lose(storeError('written', error));
+      this.#rollBack(storeError('written', error));
       return;
     }
     this.#flush = null;
+    this.#owed = this.#owed.filter(({ isExecuted }) => !isExecuted);
     flush.resolve();
   }
 
@@ -194,9 +242,20 @@ class TransactedFile implements SqliteFile {
   #lose(failure: unknown): void {
     const flush = this.#flush;
     this.#flush = null;
+    for (const owed of this.#owed) owed.isExecuted = false;
     flush?.reject(failure);
   }
 }
+
+/** An operation that is executed until it is committed. */
+interface Owed {
+  readonly operation: () => void;
+  /** In the open transaction. */
+  isExecuted: boolean;
+}
+
+/** A disk that is full for weeks must not fill the memory. */
+const mostOwed = 10_000;
 
 /** The end of one transaction. */
 interface Flush {

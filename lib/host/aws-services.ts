@@ -41,12 +41,31 @@ import type { NoticeServices } from './notice-handler.ts';
 import { afterAlarms, type RecordedAlarms, recordAlarms } from './recorded-alarms.ts';
 import { parseWaysContent } from './secret-contents.ts';
 import type { SecretStore } from './secrets.ts';
+import { createStartWatch, type StartWatch } from './start-watch.ts';
+import { type ColdStartTeller, createColdStartTeller } from './tell-cold-start.ts';
 import { tellOddities } from './telling-client.ts';
 
 /** Services whose function may end only when its alarms are stored. */
 interface SettlingAlarms {
   readonly alarms: RecordedAlarms;
 }
+
+/** A function that is kept warm between alerts. */
+interface WarmServices {
+  readonly start: StartWatch;
+  /**
+   * Reads what an alert needs, and what would be too old for one that comes before the next such call.
+   *
+   * @throws RelayError when something cannot be read
+   */
+  keepWarm(): Promise<void>;
+}
+
+/**
+ * The longest time between two calls that keep a function warm: the schedule's three minutes, the minute over which
+ * EventBridge Scheduler may spread a call, and as much for its delay.
+ */
+const longestPauseMs = 5 * 60_000;
 
 /** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
 const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
@@ -118,8 +137,9 @@ const snapshotTimeoutMs = 10_000;
 export function openReceiveServices(
   host: HostConfig,
   environment: Environment,
-): ReceiveServices & SettlingAlarms {
+): ReceiveServices & SettlingAlarms & WarmServices {
   const connection = connect('receive-signal', host, environment);
+  const start = createStartWatch();
   const secrets = createAwsSecrets({
     client: createSecretsClient(connection),
     clock: systemClock,
@@ -133,7 +153,14 @@ export function openReceiveServices(
     clock: systemClock,
     ...loggingOf(connection),
     settings: host.settings,
-    ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
+    ledger: createQueuedEntrance(
+      createDynamodbEntrance(ledgerOptions(connection)),
+      openQueue(connection, start),
+    ),
+    start,
+    async keepWarm() {
+      await Promise.all(accounts.map((account) => secrets.webhookTokens(account, 'newest')));
+    },
     webhookTokens: secrets.webhookTokens,
     heldSecrets: async () =>
       (await Promise.all([secrets.heldSecrets(), readFingerprints(facts, accounts)])).flat(),
@@ -150,12 +177,33 @@ export function openReceiveServices(
 export function openExecuteServices(
   host: HostConfig,
   environment: Environment,
-): ExecuteServices & SettlingAlarms & { readonly postponeMessage: PostponeMessage } {
+): ExecuteServices &
+  SettlingAlarms &
+  WarmServices & { readonly postponeMessage: PostponeMessage; readonly coldStarts: ColdStartTeller } {
   const connection = connect('execute-signal', host, environment);
-  const clients = openExchangeClients(connection);
+  const secrets = openExchangeKeys(connection);
+  const clients = openExchangeClients(connection, secrets);
   const logging = loggingOf(connection);
   const ledger = openLedger(connection);
   const records = openRecords(connection);
+  const accounts = Object.keys(host.settings.accounts);
+  const markets = createMarketCatalogue({
+    client: clients.anonymous,
+    clock: systemClock,
+    log: logging.log,
+    copies: openMarketCopies(connection),
+    traded: tradedMarkets(host.settings),
+    timeoutMs: marketsTimeoutMs,
+  });
+  const coldStarts = createColdStartTeller({
+    clock: systemClock,
+    ...logging,
+    facts: records.facts,
+    ledger,
+    accounts,
+    // Absent: the stack does not keep it warm.
+    release: environment['RELEASE'] ?? null,
+  });
   return {
     clock: systemClock,
     ...logging,
@@ -163,19 +211,21 @@ export function openExecuteServices(
     ledger,
     entrance: createQueuedEntrance(ledger, openQueue(connection)),
     ...records,
-    markets: createMarketCatalogue({
-      client: clients.anonymous,
-      clock: systemClock,
-      log: logging.log,
-      copies: openMarketCopies(connection),
-      traded: tradedMarkets(host.settings),
-      timeoutMs: marketsTimeoutMs,
-    }),
+    markets,
     // Whatever the address of the exchange is: a stack trades for real.
     isPaperExchange: false,
     exchangeFor: tellOddities(clients.forAccount, { clock: systemClock, ...logging, ...records }),
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(sqsOptionsOf(connection)),
+    start: createStartWatch(),
+    async keepWarm() {
+      await Promise.all([
+        ...accounts.map((account) => secrets.exchangeKeys(account, 'newest')),
+        markets.keepFresh(longestPauseMs),
+        coldStarts.noteWarm(),
+      ]);
+    },
+    coldStarts,
   };
 }
 
@@ -324,8 +374,9 @@ function openMarketCopies(connection: Connection): MarketCopies {
   });
 }
 
-function openQueue(connection: Connection): SignalQueue {
-  return createSqsQueue(sqsOptionsOf(connection));
+function openQueue(connection: Connection, start?: StartWatch): SignalQueue {
+  const options = sqsOptionsOf(connection);
+  return createSqsQueue(start === undefined ? options : { ...options, start });
 }
 
 function sqsOptionsOf(connection: Connection) {

@@ -32,6 +32,8 @@ const AwsSchema = z.strictObject({
     )
     .default([]),
   alarmEmail: z.email('must be an e-mail address').nullable().default(null),
+  keepWarm: z.boolean().default(true),
+  fixedAddress: z.boolean().default(false),
   keepLedgerDays: z.int().min(1).max(3_650).default(400),
   logRetentionDays: z.literal(logRetentions).default(90),
 });
@@ -99,6 +101,10 @@ export interface AwsSettings {
   readonly allowedAddresses: readonly string[];
   /** Null: no alarm is sent by e-mail. */
   readonly alarmEmail: string | null;
+  /** Whether the functions on the way of an alert are called every few minutes, so that no alert waits for their start. */
+  readonly keepWarm: boolean;
+  /** Whether every request to the exchange comes from one address that stays. */
+  readonly fixedAddress: boolean;
   /** How long the ledger keeps an entry once its signal is settled. */
   readonly keepLedgerDays: number;
   readonly logRetentionDays: (typeof logRetentions)[number];

@@ -3,10 +3,14 @@ import { describeError } from '../base/describe-error.ts';
 import { isAwaited } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { parseSignalMessage } from '../queue/parse-message.ts';
-import type { PostponeMessage, SignalMessage } from '../queue/queue.ts';
+import { coldStartAttribute, type PostponeMessage, type SignalMessage } from '../queue/queue.ts';
 
-/** Handles one message; throws when the queue should deliver it again. */
-export type HandleMessage = (message: SignalMessage) => Promise<unknown>;
+/**
+ * Handles one message; throws when the queue should deliver it again.
+ *
+ * @param metColdStart whether its signal met a cold start when it was received
+ */
+export type HandleMessage = (message: SignalMessage, metColdStart: boolean) => Promise<unknown>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
@@ -39,7 +43,8 @@ async function handleGroup(
 ): Promise<readonly SQSRecord[]> {
   for (const [index, record] of records.entries()) {
     try {
-      await handle(parseSignalMessage(record.body));
+      const metColdStart = record.messageAttributes?.[coldStartAttribute] !== undefined;
+      await handle(parseSignalMessage(record.body), metColdStart);
     } catch (error) {
       if (isAwaited(error)) {
         log.info('signal waits; the reconciler enqueues it again', {

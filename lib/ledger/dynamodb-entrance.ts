@@ -4,10 +4,10 @@ import { type ConditionalPut, DynamodbTable, isNew } from '../base/dynamodb-tabl
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
 import { DynamodbArrivals } from './dynamodb-arrivals.ts';
-import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
+import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem, messageAttributes } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
-import type { Entry, EntryKey } from './entry.ts';
+import type { Entry, EntryKey, ReceivedMessage } from './entry.ts';
 import type {
   Accepted,
   LedgerEntrance,
@@ -74,7 +74,7 @@ export class DynamodbEntrance implements LedgerEntrance {
       const fresh = newEntries.filter((_, index) => found[index] === null);
       const place = await this.#signals.take(fresh, newEntries[0]?.atMs ?? 0, limit);
       if (!place.free) return { result: 'over_limit', count: place.count };
-      const created = fresh.map(createAcceptedEntry);
+      const created = fresh.map(createOf);
       if (await this.#create(created)) return { result: 'stored', signals: storedOf(created, found) };
       found = await this.#readAll(newEntries);
     }
@@ -98,10 +98,10 @@ export class DynamodbEntrance implements LedgerEntrance {
         return { result: 'stored', signals: known.map((entry) => ({ entry, isNew: false })) };
       const place = await this.#signals.take(newEntries, first.atMs, limit);
       if (!place.free) return { result: 'over_limit', count: place.count };
-      const created = newEntries.map(createAcceptedEntry);
+      const created = newEntries.map(createOf);
       const arrival = this.#byArrival.putOf(seen, first, signalIds, writer);
       if (await this.#putAll([...this.#putsOf(created, writer), arrival], writer))
-        return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
+        return { result: 'stored', signals: created.map(({ entry }) => ({ entry, isNew: true })) };
     }
     throw createTooManyCopies();
   }
@@ -115,15 +115,16 @@ export class DynamodbEntrance implements LedgerEntrance {
     const atMs = newEntries[0]?.atMs ?? 0;
     const version = await this.#signals.takeNew(newEntries, atMs, limit);
     if (version === null) return null;
-    const created = newEntries.map(createAcceptedEntry);
+    const created = newEntries.map(createOf);
     if (await this.#create(created))
-      return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
+      return { result: 'stored', signals: created.map(({ entry }) => ({ entry, isNew: true })) };
     await this.#signals.giveBack(newEntries, version, limit);
     return null;
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {
-    await this.#create([createRefusedEntry(refused)]);
+    const { message, ...entry } = refused;
+    await this.#create([{ entry: createRefusedEntry(entry), message }]);
   }
 
   async read(key: EntryKey): Promise<Entry | null> {
@@ -132,7 +133,7 @@ export class DynamodbEntrance implements LedgerEntrance {
   }
 
   /** Creates all entries or none. @returns false when one of them existed already; then none was created */
-  async #create(entries: readonly Entry[]): Promise<boolean> {
+  async #create(entries: readonly Created[]): Promise<boolean> {
     const writer = randomUUID();
     const puts = this.#putsOf(entries, writer);
     const [only] = puts;
@@ -142,7 +143,7 @@ export class DynamodbEntrance implements LedgerEntrance {
     return await this.#putAll(puts, writer);
   }
 
-  #putsOf(entries: readonly Entry[], writer: string): readonly ConditionalPut[] {
+  #putsOf(entries: readonly Created[], writer: string): readonly ConditionalPut[] {
     return entries.map((entry) => ({ item: this.#itemOf(entry, writer), condition: isNew }));
   }
 
@@ -160,22 +161,33 @@ export class DynamodbEntrance implements LedgerEntrance {
     return keys.map(({ signalId }) => entries.get(`signal#${signalId}`) ?? null);
   }
 
-  #itemOf(entry: Entry, writer: string): Item {
+  #itemOf({ entry, message }: Created, writer: string): Item {
     this.#arrivals += 1;
     const expiresAt = expiryOf(entry.status, entry.updatedAtMs, this.#keepDays, false);
     return {
       ...itemOf(entry, this.#arrivals),
+      ...messageAttributes(message),
       writer: { S: writer },
       ...(expiresAt === null ? {} : { [expiryAttribute]: { N: String(expiresAt) } }),
     };
   }
 }
 
+/** A new entry, and what its alert said. */
+interface Created {
+  readonly entry: Entry;
+  readonly message: ReceivedMessage | undefined;
+}
+
+function createOf(newEntry: NewEntry): Created {
+  return { entry: createAcceptedEntry(newEntry), message: newEntry.message };
+}
+
 /** Every signal of the alert, in the alert's order; `found` has null for those that were created. */
-function storedOf(created: readonly Entry[], found: readonly (Entry | null)[]): readonly StoredSignal[] {
+function storedOf(created: readonly Created[], found: readonly (Entry | null)[]): readonly StoredSignal[] {
   const fresh = created.values();
   return found.map((entry) =>
-    entry === null ? { entry: fresh.next().value as Entry, isNew: true } : { entry, isNew: false },
+    entry === null ? { entry: (fresh.next().value as Created).entry, isNew: true } : { entry, isNew: false },
   );
 }
 

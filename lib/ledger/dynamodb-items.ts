@@ -6,7 +6,7 @@ import { isFinal, type Status } from '../model/outcome.ts';
 import type { FactName } from './account-facts.ts';
 import { formatStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
-import type { Entry, EntryKey, Step } from './entry.ts';
+import type { Entry, EntryKey, ReceivedMessage, Step } from './entry.ts';
 import { readLookup, readSignal, readSteps } from './stored-entry.ts';
 
 /**
@@ -76,6 +76,21 @@ export function itemOf(entry: Entry, arrival: number): Item {
           openOrder: { S: `${waitingPrefix(entry.signal.market)}${place}` },
         }),
   };
+}
+
+/** What the message of an alert said stands beside its entry, in the same item. */
+export function messageAttributes(message: ReceivedMessage | undefined): Item {
+  return message === undefined ? {} : { message: { S: JSON.stringify(message) } };
+}
+
+/** @returns null in an item without one, or with one that cannot be read */
+export function messageOf(item: Item): ReceivedMessage | null {
+  if (item['message'] === undefined) return null;
+  try {
+    return parseOwnJson<ReceivedMessage>(textAttribute(item, 'message'));
+  } catch {
+    return null;
+  }
 }
 
 export function stepList(...steps: readonly Step[]): AttributeValue {

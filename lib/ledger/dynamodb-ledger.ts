@@ -13,6 +13,7 @@ import {
   expiryOf,
   followedPlace,
   keyItem,
+  messageOf,
   openOrderPrefix,
   orderKeyItem,
   pauseName,
@@ -20,7 +21,7 @@ import {
 import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
-import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, ReceivedMessage, Step } from './entry.ts';
 import {
   type Accepted,
   type Due,
@@ -113,6 +114,11 @@ class DynamodbLedger implements Ledger {
 
   read(key: EntryKey): Promise<Entry | null> {
     return this.#entrance.read(key);
+  }
+
+  async readMessage(key: EntryKey): Promise<ReceivedMessage | null> {
+    const item = await this.#table.get(keyItem(key));
+    return item === null ? null : messageOf(item);
   }
 
   async readDue({ market, ...key }: DueKey, mostEarlier: number): Promise<Due> {

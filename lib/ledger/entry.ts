@@ -37,6 +37,13 @@ export interface Entry extends EntryKey {
   readonly execution: Execution | null;
 }
 
+/** What the message of an alert said, without secrets. It is kept beside the entry, and nothing decides by it. */
+export interface ReceivedMessage {
+  readonly text: string;
+  /** How many bytes at its end were not kept. */
+  readonly omittedBytes: number;
+}
+
 /** The entry of a valid alert: an order or a cancellation. */
 export interface SignalEntry extends Entry {
   readonly signal: Signal;

@@ -1,6 +1,6 @@
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, ReceivedMessage, Step } from './entry.ts';
 
 /** The most open orders read at once; the read takes milliseconds, however large the ledger is. */
 export const mostBelieved = 1000;
@@ -18,12 +18,16 @@ export interface NewEntry extends EntryKey {
   readonly atMs: number;
   /** True when only the time of its arrival tells the alert from the next one with the same bytes; then of all its signals. */
   readonly isByArrival?: boolean;
+  /** Absent: no alert asked for it, or its message is not kept. */
+  readonly message?: ReceivedMessage;
 }
 
 /** An authentic alert that was refused. */
 export interface RefusedEntry extends EntryKey {
   readonly fingerprint: string;
   readonly step: Step;
+  /** Absent: it is not kept. */
+  readonly message?: ReceivedMessage;
 }
 
 /** A signal in the ledger after its alert was accepted. */
@@ -167,6 +171,9 @@ export interface Ledger {
    * be read; lists, searches and moves return a substitute instead
    */
   read(key: EntryKey): Promise<Entry | null>;
+
+  /** The message that an entry came from; null when none was kept, as in older releases. */
+  readMessage(entry: Pick<Entry, 'account' | 'signalId' | 'fingerprint'>): Promise<ReceivedMessage | null>;
 
   /**
    * What the execution of a signal begins with, in one reading.

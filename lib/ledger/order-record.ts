@@ -28,7 +28,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly strategy: string | undefined;
   /** Null when what was sent cannot be read. */
   readonly asked: OrderSignal | null;
-  /** Of an order that keeps the protection of a position: what it protects; null for every other one. */
+  /** Of an order that keeps the protection of a position: what it protects; null for every other one, and for one that closes
+   * what an exit has turned. */
   readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
   /** What such an order was to protect before that was rounded, in base units; null for every other one. */
   readonly exact: Decimal | null;
@@ -128,7 +129,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     market: signal.market,
     strategy: signal.strategy,
     asked,
-    protects: signal.action === 'protect' ? signal : null,
+    protects: signal.action === 'protect' && signal.turnedBy === undefined ? signal : null,
     exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,

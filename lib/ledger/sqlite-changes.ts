@@ -47,6 +47,7 @@ const triggers: Readonly<Record<string, string>> = {
 
 const sql = {
   list: 'SELECT * FROM ledger_changes WHERE seq > ? ORDER BY seq LIMIT ?',
+  count: 'SELECT count(*) AS seq FROM ledger_changes WHERE seq > ?',
   last: 'SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0) AS seq',
   first: 'SELECT coalesce(min(seq), 0) AS seq FROM ledger_changes',
   forget: 'DELETE FROM ledger_changes WHERE seq <= ?',
@@ -76,15 +77,17 @@ export interface SqliteChanges {
   end(): Promise<void>;
   /** The place of the newest change; 0 before the first. */
   last(): number;
+  /** How many changes there are after a place. */
+  count(after: number): number;
   /** The changes after a place, oldest first. */
   list(after: number, limit: number): readonly PlacedChange[];
   /** Removes the changes up to a place; of those behind it, the oldest beyond a hundred thousand that are no alarm. */
   forget(until: number): Promise<void>;
   /**
-   * Notes an alarm at once, in the transaction that is open: whatever is written after it is on the disk only when the alarm
-   * is.
+   * Notes an alarm at once, in the transaction that is open, and in the next one if that is lost: whatever is written after it
+   * is on the disk only when the alarm is.
    *
-   * @throws RelayError `store_unavailable`
+   * @throws RelayError `store_unavailable` when it waits for the next transaction
    */
   addAlarm(alarm: Alarm, facts: LogFacts, atMs: number): void;
   /** @returns the day of which figures were noted last, as it was given; null: of none */
@@ -101,7 +104,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
   const prepared = Object.entries(sql).map(([name, text]) => [name, database.prepare(text)]);
   const statements = Object.fromEntries(prepared) as Record<keyof typeof sql, StatementSync>;
 
-  function placeIn(statement: 'first' | 'last', ...values: readonly string[]): number {
+  function placeIn(statement: 'first' | 'last' | 'count', ...values: readonly (string | number)[]): number {
     return Number(file.read(() => statements[statement].get(...values))?.['seq']);
   }
 
@@ -142,6 +145,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
       });
     },
     last: () => placeIn('last', 'ledger_changes'),
+    count: (after) => placeIn('count', after),
     list(after, limit) {
       return file.read(() => {
         const rows = statements.list.all(after, limit) as unknown as readonly ChangeRow[];
@@ -159,7 +163,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
     },
     addAlarm({ name, message }, facts, atMs) {
       const text = JSON.stringify({ name, message, facts });
-      file.execute(() => statements.add.run('alarm', accountIn(facts), atMs, text));
+      file.insist(() => void statements.add.run('alarm', accountIn(facts), atMs, text));
     },
     toldDay(account) {
       const row = file.read(() => statements.toldDay.get(account));

@@ -77,6 +77,8 @@ const sql = {
   pauseRunning: 'INSERT OR IGNORE INTO pauses (account, since_ms, reason, kind) VALUES (?, ?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
   findArrival: 'SELECT at_ms, signal_ids FROM arrivals WHERE account = ? AND fingerprint = ?',
+  keepMessage: 'INSERT OR IGNORE INTO received_messages VALUES (?, ?, ?, ?)',
+  readMessage: 'SELECT text, omitted_bytes FROM received_messages WHERE account = ? AND fingerprint = ?',
   noteArrival: 'INSERT OR REPLACE INTO arrivals VALUES (?, ?, ?, ?)',
 } as const;
 

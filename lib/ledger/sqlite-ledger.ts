@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../base/sqlite.ts';
 import { boundLookup, formatStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
-import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, ReceivedMessage, Step } from './entry.ts';
 import {
   type Accepted,
   clockToleranceMs,
@@ -89,6 +89,7 @@ class SqliteLedger implements Ledger {
       if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
       return { entry: found, seq: null };
     });
+    if (newEntries[0] !== undefined) this.#keepMessage(newEntries[0]);
     const fresh = rows.filter(({ seq }) => seq !== null).length;
     if (limit !== null && fresh > 0 && count + fresh > limit.maxPerMinute)
       throw new Undone({ result: 'over_limit', count });
@@ -122,7 +123,25 @@ class SqliteLedger implements Ledger {
 
   async refuse(refused: RefusedEntry): Promise<void> {
     const row = entryRowOf(createRefusedEntry(refused));
-    await this.#file.write(() => this.#statements.insert.run(...row));
+    await this.#file.write(() => {
+      this.#statements.insert.run(...row);
+      this.#keepMessage(refused);
+    });
+  }
+
+  /** All entries of an alert have the same one. */
+  #keepMessage({ account, fingerprint, message }: NewEntry | RefusedEntry): void {
+    if (message === undefined) return;
+    this.#statements.keepMessage.run(account, fingerprint, message.text, message.omittedBytes);
+  }
+
+  async readMessage({
+    account,
+    fingerprint,
+  }: Pick<Entry, 'account' | 'fingerprint'>): Promise<ReceivedMessage | null> {
+    const row = this.#file.read(() => this.#statements.readMessage.get(account, fingerprint));
+    if (row === undefined) return null;
+    return { text: String(row['text']), omittedBytes: Number(row['omitted_bytes']) };
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {

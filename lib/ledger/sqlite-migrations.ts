@@ -80,6 +80,14 @@ export const migrations: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
   // What a pause stops; null in a pause that an older release made.
   'ALTER TABLE pauses ADD COLUMN kind TEXT;',
+  // What alerts said, once for all signals of an alert and for its resends. Nothing that executes a signal reads it.
+  `CREATE TABLE received_messages (
+     account TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     text TEXT NOT NULL,
+     omitted_bytes INTEGER NOT NULL,
+     PRIMARY KEY (account, fingerprint)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

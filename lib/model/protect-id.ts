@@ -2,12 +2,16 @@ import type { ExitRole } from './signal.ts';
 
 const words: Readonly<Record<ExitRole, string>> = { stop_loss: 'stop', take_profit: 'target' };
 
-/** With what the id of a signal ends that keeps a stop-loss or take-profit: `:stop-t3k9f2`, `:target2-t3k9f2`. */
+/**
+ * With what the id of a signal ends that keeps a stop-loss or take-profit: `:stop-t3k9f2`, `:target2-t3k9f2`; or that closes
+ * what one has turned: `:turned-t3k9f2`.
+ */
 export function protectSuffixOf(
-  { role, part }: { readonly role: ExitRole; readonly part?: number },
+  { role, part, turnedBy }: { readonly role: ExitRole; readonly part?: number; readonly turnedBy?: number },
   nowMs: number,
 ): string {
-  return `:${words[role]}${part ?? ''}-${Math.floor(nowMs / 1000).toString(36)}`;
+  const word = turnedBy === undefined ? `${words[role]}${part ?? ''}` : 'turned';
+  return `:${word}-${Math.floor(nowMs / 1000).toString(36)}`;
 }
 
 /** What the id of a signal says of the position that its order protects. */

@@ -238,6 +238,11 @@ export interface ProtectSignal extends SignalBase {
   readonly of: string;
   /** Which one of several take-profits, from 1; absent: the only one. */
   readonly part?: number;
+  /**
+   * The exchange's id of the deal with which the exit of `of` turned the position: the signal closes what that opened, and
+   * makes nothing fit. Absent: nothing was turned.
+   */
+  readonly turnedBy?: number;
   /** The position that is meant, in hedge mode. */
   readonly positionSide?: PositionSide;
 }

@@ -35,7 +35,7 @@ export async function openNoticeOutbox(
 
 /**
  * Notes each alarm where it is raised, before the write that follows it. An alarm that cannot be noted is logged all the same:
- * the write that follows will fail, too.
+ * the write that follows fails, too, and when it is tried again, the alarm is noted before it.
  */
 export function noteAlarms(alarms: Alarms, { changes }: NoticeOutbox, clock: Clock, log: Log): Alarms {
   return {
@@ -44,7 +44,7 @@ export function noteAlarms(alarms: Alarms, { changes }: NoticeOutbox, clock: Clo
       try {
         changes.addAlarm(alarm, facts, clock.nowMs());
       } catch (error) {
-        log.error('an alarm could not be noted for the notices', { reason: describeSafely(error) });
+        log.error('an alarm could not be noted for the notices yet', { reason: describeSafely(error) });
       }
     },
   };

@@ -25,16 +25,26 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
   const remove = database.prepare(
     'DELETE FROM notice_channels WHERE channel NOT IN (SELECT value FROM json_each(?))',
   );
+  /** What a channel has told, where that could not be noted. */
+  const unwritten = new Map<ChannelName, ChannelState>();
+
+  async function write(channel: ChannelName, state: ChannelState): Promise<void> {
+    unwritten.set(channel, state);
+    await file.write(() => replace.run(channel, JSON.stringify(state)));
+    unwritten.delete(channel);
+  }
+
   return {
     async read(channel) {
+      const waiting = unwritten.get(channel);
+      // Nothing more is sent before it is noted: a disk that is full would let every turn tell the same again.
+      if (waiting !== undefined) await write(channel, waiting);
       const row = file.read(() => select.get(channel));
       return row === undefined
         ? null
         : { ...firstState, ...parseOwnJson<ChannelState>(String(row['state'])) };
     },
-    async write(channel, state) {
-      await file.write(() => replace.run(channel, JSON.stringify(state)));
-    },
+    write,
     async keepOnly(channels, seq) {
       const known = file.read(() => all.all()).map(({ channel }) => String(channel));
       // Reading needs no lock, and nearly always there is nothing to do.

@@ -38,7 +38,7 @@ export const telegram: Channel = {
   ],
   fits: (message) => textOf(message).length <= mostCharacters,
   compose(message, { botToken = '', chatId = '', server = ownServer }) {
-    return requestTo(`${server}/bot${botToken}/sendNotice`, {
+    return requestTo(`${server}/bot${botToken}/sendMessage`, {
       chat_id: chatId,
       text: textWithin(message),
       parse_mode: 'HTML',

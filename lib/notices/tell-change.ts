@@ -88,7 +88,7 @@ function describeSignal(entry: Entry, signal: Signal): string {
   const order = record?.side ? `${record.side} ${amount}${market}` : market;
   switch (signal.action) {
     case 'protect':
-      return `${signal.role === 'stop_loss' ? 'stop-loss' : 'take-profit'} of ${market}`;
+      return `${signal.turnedBy === undefined ? '' : 'what was turned by the '}${signal.role === 'stop_loss' ? 'stop-loss' : 'take-profit'} of ${market}`;
     case 'order':
       return order;
     default:

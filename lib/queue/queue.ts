@@ -31,6 +31,9 @@ export interface SignalQueue {
  */
 export type PostponeMessage = (receipt: string, pauseMs: number) => Promise<void>;
 
+/** The attribute of a message whose signal met a cold start when it was received. */
+export const coldStartAttribute = 'metColdStart';
+
 /** The group whose messages are handled strictly in order. */
 export function groupOf(message: Omit<SignalMessage, 'signalId'>): string {
   return `${message.account}.${message.market}`;

@@ -1,10 +1,13 @@
 import { createStoreFailure } from '../base/store-failure.ts';
-import { deduplicationIdOf, groupOf, type SignalQueue } from './queue.ts';
+import { coldStartAttribute, deduplicationIdOf, groupOf, type SignalQueue } from './queue.ts';
 import { type SqsClient, sendMessage } from './sqs.ts';
+
+const metColdStart = { [coldStartAttribute]: { DataType: 'String', StringValue: 'true' } } as const;
 
 /**
  * The queue on SQS FIFO. The event source mapping delivers its messages to the function.
  *
+ * @param options.start of the function that sends; a message says when its signal met a cold start there
  * SQS drops a duplicate within five minutes of the first message, even if that one has already been handled.
  *
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html
@@ -12,8 +15,9 @@ import { type SqsClient, sendMessage } from './sqs.ts';
 export function createSqsQueue(options: {
   readonly client: SqsClient;
   readonly queueUrl: string;
+  readonly start?: { readonly isCold: boolean };
 }): SignalQueue {
-  const { client, queueUrl } = options;
+  const { client, queueUrl, start } = options;
   return {
     async enqueue(message, attempt) {
       const sent = {
@@ -21,6 +25,7 @@ export function createSqsQueue(options: {
         MessageBody: JSON.stringify(message),
         MessageGroupId: groupOf(message),
         MessageDeduplicationId: deduplicationIdOf(message, attempt),
+        ...(start?.isCold === true ? { MessageAttributes: metColdStart } : {}),
       };
       try {
         await sendMessage(client, sent);

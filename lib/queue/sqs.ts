@@ -14,6 +14,9 @@ interface NewMessage {
   readonly MessageBody: string;
   readonly MessageGroupId: string;
   readonly MessageDeduplicationId: string;
+  readonly MessageAttributes?: Readonly<
+    Record<string, { readonly DataType: 'String'; readonly StringValue: string }>
+  >;
 }
 
 interface OfMessage {

@@ -11,11 +11,10 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Executions } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
-import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
 import {
@@ -24,10 +23,10 @@ import {
   explainReduction,
   findReductions,
 } from './explain-reduction.ts';
-import { findTurningExit } from './find-turned.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
+import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
 /** The services that the watch needs. */
 export interface WatchServices {
@@ -38,6 +37,7 @@ export interface WatchServices {
   readonly settings: Settings;
   readonly executions: Executions;
   readonly facts: AccountFacts;
+  readonly turnedCloser: TurnedCloser;
   readonly exchangeTimeoutMs: number;
   exchangeFor(account: string): Promise<ExchangeClient>;
 }
@@ -176,7 +176,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   const reading = keepHidden(read, before);
   const everyMs = services.settings.unknownAlarmAfterMs;
   for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
-  await warnOfTurned(services, account, reading, alarms);
+  await watchTurned(services, account, reading);
   const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {
@@ -222,46 +222,6 @@ function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, every
     },
     everyMs,
   );
-}
-
-/** Following stores fills within a minute; an alarm that a crash has lost may come a while later. */
-const turnedWithinMs = 15 * 60_000;
-/** Each turn is told once. */
-const onceMs = 365 * 24 * 3_600_000;
-
-/** Nobody asked for a position that an exit has opened, and no stop-loss protects it. */
-async function warnOfTurned(
-  { executions }: Pick<WatchServices, 'executions'>,
-  account: Account,
-  { positions, readAtMs }: { readonly positions: readonly OpenPosition[]; readonly readAtMs: number },
-  alarms: RepeatedAlarms,
-): Promise<void> {
-  if (positions.length === 0) return;
-  const fills: Fill[] = [];
-  const [fromMs, untilMs] = [readAtMs - turnedWithinMs, readAtMs + turnedWithinMs];
-  for await (const fill of listFills(executions, account.name, fromMs, untilMs)) fills.push(fill);
-  for (const position of positions) {
-    const turning = findTurningExit(position, fills);
-    if (turning === null) continue;
-    const { market, amount } = position;
-    const { signalId, orderId, dealId } = turning.fill;
-    alarms.raise(
-      `turned ${market} ${dealId}`,
-      {
-        name: 'position_turned',
-        message: `a stop-loss or take-profit of signal "${signalId}" filled after its position had been reduced, and opened the opposite one: no alert asked for it, and nothing protects it; close it with \`relay close ${market} --account ${account.name}\``,
-      },
-      {
-        market,
-        signalId,
-        orderId,
-        opened: formatDecimal(turning.opened),
-        amount: formatDecimal(amount),
-        whatToDo: `npx relay close ${market} --account ${account.name}`,
-      },
-      onceMs,
-    );
-  }
 }
 
 /** A list of fills may lag behind the list of positions by seconds. */

@@ -363,3 +363,56 @@ describe('migrateTables', () => {
     expect(file.database.isTransaction).toBe(false);
   });
 });
+
+describe('an operation that is insisted on', () => {
+  const insert = (text: string) => () => void file.database.prepare('INSERT INTO notes VALUES (?)').run(text);
+  /** As a full disk does: the transaction is lost when it is to be committed. */
+  const loseTransaction = () => file.database.exec('ROLLBACK');
+
+  test('is in the next transaction when its own is lost, before what is written there', async () => {
+    file.insist(insert('an alarm'));
+    const lost = add('its outcome');
+    loseTransaction();
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(notesOnDisk()).toEqual([]);
+
+    await add('its outcome');
+    await add('more');
+
+    expect(notesOnDisk()).toEqual(['an alarm', 'its outcome', 'more']);
+  });
+
+  test('lets nothing be written while it cannot be, and waits for its turn', async () => {
+    const other = new DatabaseSync(path, { timeout: 0 });
+    other.exec('BEGIN IMMEDIATE');
+    file.database.exec('PRAGMA busy_timeout = 0');
+    expect(() => file.insist(insert('an alarm'))).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
+    await turns(3);
+    other.exec('ROLLBACK');
+    other.close();
+
+    await add('its outcome');
+
+    expect(notesOnDisk()).toEqual(['an alarm', 'its outcome']);
+  });
+
+  test('is written when the file is closed', () => {
+    file.insist(insert('an alarm'));
+    loseTransaction();
+
+    file.close();
+
+    expect(notesOnDisk()).toEqual(['an alarm']);
+  });
+
+  test('that fails by itself is given up: it must not keep others from being written', async () => {
+    await add('a');
+    expect(() => file.insist(() => JSON.parse('{'))).toThrow(SyntaxError);
+
+    await add('b');
+
+    expect(notesOnDisk()).toEqual(['a', 'b']);
+  });
+});

@@ -3,6 +3,7 @@ import type { Writing } from './facts.ts';
 /** An alarm, as a line of the log has it. Absent fields are empty. */
 export interface RaisedAlarm {
   readonly name: string;
+  readonly message: string;
   readonly atMs: number;
   readonly account: string;
   readonly signalId: string;
@@ -27,6 +28,7 @@ export function readAlarm(line: string): RaisedAlarm | null {
     const textOf = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
     return {
       name: textOf('alarmName'),
+      message: textOf('message'),
       atMs: Date.parse(textOf('timestamp')),
       account: textOf('account'),
       signalId: textOf('signalId'),

@@ -15,7 +15,7 @@ export function checkOrders(evidence: Evidence): readonly Violation[] {
   return [
     ...evidence.entries.flatMap((entry) => checkEntry(evidence, entry)),
     ...evidence.created.flatMap((order) => checkOrder(evidence, order)),
-    ...findTwins(evidence.created.filter((order) => !isSizedByRelay(evidence.entryOfOrder(order)))),
+    ...findTwins(evidence.created.filter((order) => !isSizedElsewhere(evidence, order))),
     ...checkCount(evidence),
   ];
 }
@@ -89,8 +89,9 @@ function contradictCancel(evidence: Evidence, { account, signal, status }: Entry
 
 function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[] {
   const entry = evidence.entryOfOrder(order);
-  const alert =
-    evidence.alertOfContent(contentOf(order)) ?? (entry === null ? null : alertOfCut(evidence, entry, order));
+  // An order that was cut may look like one that another alert asked for.
+  const cut = entry === null ? null : alertOfCut(evidence, entry, order);
+  const alert = cut ?? evidence.alertOfContent(contentOf(order));
   const found = (what: string): Violation => ({
     wrong: 'disagreement',
     what,
@@ -129,9 +130,11 @@ function alertOfCut(evidence: Evidence, entry: Entry, order: OrderState): SentAl
   return isCut === true ? alert : null;
 }
 
-/** Whether the relay chose the amount, so that two orders may be alike; of each there is one by its client order id. */
-function isSizedByRelay(entry: Entry | null): boolean {
-  return isProtective(entry) || isClose(entry);
+/** Whether relay or exchange chose the amount, so that two orders may be alike; of each there is one by its client order id. */
+function isSizedElsewhere(evidence: Evidence, order: OrderState): boolean {
+  const entry = evidence.entryOfOrder(order);
+  if (entry === null) return false;
+  return isProtective(entry) || isClose(entry) || alertOfCut(evidence, entry, order) !== null;
 }
 
 function isClose(entry: Entry | null): boolean {

@@ -100,6 +100,7 @@ const bought = fill('buy', 'buy', '0.01');
 function alarm(changes: Partial<RaisedAlarm>): RaisedAlarm {
   return {
     name: 'position_unprotected',
+    message: 'm',
     atMs: 1_600,
     account: 'second',
     signalId: 'buy',

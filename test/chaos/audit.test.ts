@@ -34,7 +34,7 @@ function planCancel(id: string, target: string): PlannedCancel {
 }
 
 function deliver(httpStatus: number | null, ...signalIds: readonly string[]): Delivery {
-  return { atMs: 1_000, httpStatus, signalIds, reason: '' };
+  return { atMs: 1_000, tookMs: 1, httpStatus, signalIds, reason: '' };
 }
 
 function sendAlert(signal: PlannedOrder | PlannedCancel, ...deliveries: readonly Delivery[]): SentAlert {
@@ -159,6 +159,7 @@ const sound: Facts = {
   ],
   ownEnds: [{ wasReady: false, diskWasFull: true, exitCode: 1, lastWords: 'no room' }],
   followed: null,
+  notices: null,
   quietSinceMs,
 };
 
@@ -258,6 +259,19 @@ describe('the audit of a run', () => {
     const alerts = [one, two, three, four, sendAlert(reduction, deliver(null))];
     const facts = { ...sound, alerts, exchange: holdOrders(orderOne, { ...orderFive, ...changes }) };
     expect(auditRun(facts).map(({ what }) => what)).toEqual(whats);
+  });
+
+  test('takes a reduction that was cut for its own, although another alert asked for such an order', () => {
+    const market = { limitPrice: null, stopPrice: null };
+    const reduction = { ...planOrder('five', ''), ...market, amount: '0.0002', reduceOnly: true };
+    const other = sendAlert({ ...planOrder('one', ''), ...market, amount: '0.00004' }, deliver(202, 'one'));
+    const alerts = [other, two, three, four, sendAlert(reduction, deliver(null))];
+    const ofOther = { ...orderOne, amount: '0.00004', price: '0' };
+    const cut = { ...orderFive, amount: '0.00004', price: '0', reduceOnly: true };
+
+    const found = auditRun({ ...sound, alerts, exchange: holdOrders(ofOther, cut) });
+
+    expect(found.map(({ what }) => what)).toEqual([]);
   });
 
   const lookup = {

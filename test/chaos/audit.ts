@@ -1,6 +1,7 @@
 import { checkAlerts } from './audit-alerts.ts';
 import { checkBalances } from './audit-balances.ts';
 import { checkFills } from './audit-fills.ts';
+import { checkNotices } from './audit-notices.ts';
 import { checkOrders } from './audit-orders.ts';
 import { checkOutcomes } from './audit-outcomes.ts';
 import { checkProtection } from './audit-protection.ts';
@@ -19,6 +20,7 @@ export function auditRun(facts: Facts): readonly Violation[] {
     checkProtection,
     checkBalances,
     checkFills,
+    checkNotices,
     checkTerminal,
     checkWritings,
     checkExits,

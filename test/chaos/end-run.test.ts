@@ -42,7 +42,7 @@ test('an order that fills while the relay is stopped is filled in the facts of b
     await world.follow();
   });
 
-  const stage = { folder, paper: world.paper, keeper, journal: [], terminal: [] };
+  const stage = { folder, paper: world.paper, keeper, service: null, journal: [], terminal: [] };
   const facts = await gatherFacts(stage, [], Date.now(), false);
 
   expect(facts.entries.map(({ signalId, orderOpen }) => [signalId, orderOpen])).toEqual([['one', false]]);

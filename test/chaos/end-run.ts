@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { secretsIn } from '../../lib/notices/channels.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { readAlarm } from './alarms.ts';
 import { bodyMark } from './alerts.ts';
@@ -17,6 +18,7 @@ import {
   readWritings,
   type Secret,
 } from './facts.ts';
+import type { NoticeService } from './notice-service.ts';
 import { resolveAbsent } from './operator.ts';
 import { accounts, guardedAccount } from './relay-config.ts';
 import type { RelayKeeper } from './relay-keeper.ts';
@@ -27,6 +29,8 @@ export interface RunStage {
   readonly folder: DataFolder;
   readonly paper: PaperExchange;
   readonly keeper: RelayKeeper;
+  /** Null: nobody is to be told of anything. */
+  readonly service: NoticeService | null;
   /** The lines that the relay wrote as to a service manager's journal. */
   readonly journal: readonly string[];
   /** The lines that the relay's terminal has shown. */
@@ -144,14 +148,32 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
   return true;
 }
 
+/**
+ * Waits until every service was told of everything. They must answer: a service that has failed some times is left alone for
+ * minutes.
+ */
+export async function awaitNotices(
+  { folder }: Pick<RunStage, 'folder'>,
+  longestMs = longestNoticesMs,
+): Promise<void> {
+  const records = openRecords(folder);
+  try {
+    await waitUntil(records.isAllTold, longestMs);
+  } finally {
+    records.close();
+  }
+}
+
+const longestNoticesMs = 330_000;
+
 /** Stops the relay, and then gathers what sender, exchange, ledger and logs say of the run. */
 export async function gatherFacts(
-  { folder, paper, keeper, journal, terminal }: RunStage,
+  { folder, paper, keeper, service, journal, terminal }: RunStage,
   alerts: readonly SentAlert[],
   quietSinceMs: number,
   areFillsAwaited: boolean,
 ): Promise<Facts> {
-  const secrets = await collectSecrets(folder);
+  const secrets = [...(await collectSecrets(folder)), ...(service === null ? [] : waySecrets(service))];
   await keeper.stop();
   // Not before: as long as the relay runs, the ledger learns of fills that an earlier reading of the exchange lacks.
   const exchange = await readExchange(paper.url);
@@ -174,8 +196,17 @@ export async function gatherFacts(
     secrets,
     ownEnds: keeper.ownEnds,
     followed,
+    notices: service === null ? null : { shown: service.shown, endedAtMs: keeper.endedAtMs },
     quietSinceMs,
   };
+}
+
+function waySecrets({ ways }: NoticeService): readonly Secret[] {
+  return secretsIn(ways).map((value) => ({
+    name: 'what opens a channel of the notices',
+    value,
+    mayBeStored: false,
+  }));
 }
 
 async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {

@@ -21,6 +21,10 @@ export type Wrong =
   | 'duplicated'
   /** Neither an outcome nor an alarm. */
   | 'silent'
+  /** The owner was not told of it. */
+  | 'untold'
+  /** The owner was told of it again without need. */
+  | 'retold'
   /** Ledger, exchange and senders contradict each other. */
   | 'disagreement'
   /** A secret in a log or store that must not contain it. */

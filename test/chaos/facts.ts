@@ -8,13 +8,16 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { type Executions, listFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteChanges } from '../../lib/ledger/sqlite-changes.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
+import { createSqliteChannelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import type { PaperState } from '../../lib/paper/server/state.ts';
 import { createSqliteDeadLetters, type QueueCounts } from '../../lib/queue/sqlite-dead-letters.ts';
 import { type Report, readReport } from '../../lib/reports/read-report.ts';
 import type { FollowedFills } from './audit-fills.ts';
+import { noticeChannels, type ShownNotice } from './notice-service.ts';
 import { grounds, tradingAccounts } from './relay-config.ts';
 import type { OwnEnd } from './relay-keeper.ts';
 import type { SentAlert } from './sender.ts';
@@ -38,8 +41,17 @@ export interface Facts {
   readonly ownEnds: readonly OwnEnd[];
   /** What the ledger knows of fills; null when the run did not wait until it knew them all. */
   readonly followed: FollowedFills | null;
+  /** Null: nobody was to be told of anything. */
+  readonly notices: NoticeFacts | null;
   /** From this time on there were no faults. */
   readonly quietSinceMs: number;
+}
+
+export interface NoticeFacts {
+  /** What the services have shown, oldest first. */
+  readonly shown: readonly ShownNotice[];
+  /** When processes of the relay ended. */
+  readonly endedAtMs: readonly number[];
 }
 
 export interface Writing {
@@ -65,17 +77,25 @@ export interface RelayRecords {
   readonly executions: Executions;
   readonly facts: AccountFacts;
   countQueue(): QueueCounts;
+  /** Whether every service was told of all that the ledger has noted. */
+  isAllTold(): Promise<boolean>;
   close(): void;
 }
 
 export function openRecords(folder: DataFolder): RelayRecords {
   const file = openSqlite(folder.databasePath);
   const deadLetters = createSqliteDeadLetters(file);
+  const [changes, states] = [createSqliteChanges(file), createSqliteChannelStates(file)];
   return {
     ledger: createSqliteLedger(file),
     executions: createSqliteExecutions(file),
     facts: createSqliteAccountFacts(file),
     countQueue: deadLetters.count,
+    async isAllTold() {
+      const last = changes.last();
+      const told = await Promise.all(noticeChannels.map((channel) => states.read(channel)));
+      return told.every((state) => state !== null && state.seq >= last);
+    },
     close: () => file.close(),
   };
 }

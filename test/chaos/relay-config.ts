@@ -1,5 +1,6 @@
 import type { RelayConfig } from '../../lib/host/config.ts';
 import type { TradingGround } from '../../lib/model/account.ts';
+import { noticeChannels } from './notice-service.ts';
 
 /** The two trading accounts of the relay, each with its account name at the paper exchange. */
 export const tradingAccounts: Readonly<Record<string, string>> = { main: 'main', second: 'second' };
@@ -24,6 +25,9 @@ export const tickers: Readonly<Record<string, string>> = {
  * long.
  */
 export const exchangeTimeoutMs = 2_000;
+
+/** Short, so that most notices are listed one by one, and kills come between them. */
+export const tellEveryMs = 250;
 
 /** Small, so that a short run fills many log files. */
 export const maximumLogFileBytes = 128 * 1024;
@@ -65,6 +69,7 @@ export function chaosConfig(exchangeUrl: string): RelayConfig {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers,
     maxLagSeconds: 60,
+    notices: { channels: [...noticeChannels] },
     accounts: {
       ...Object.fromEntries(trading),
       [rehearsalAccount]: { mode: 'dry-run', markets, allowUnguardedMarket: true },

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type DataFolder, readRun } from '../../lib/host/data-folder.ts';
+import type { Ways } from '../../lib/notices/channels.ts';
 
 /** A relay process that ended by itself, or not as it was told to. */
 export interface OwnEnd {
@@ -40,6 +41,8 @@ export interface RelayKeeper {
   abandon(): void;
   readonly counts: { readonly kills: number; readonly starts: number };
   readonly ownEnds: readonly OwnEnd[];
+  /** When its processes ended, however they did. */
+  readonly endedAtMs: readonly number[];
 }
 
 /** How the next process is started. */
@@ -58,6 +61,8 @@ const script = fileURLToPath(new URL('relay-process.ts', import.meta.url));
 export function startKeeper(options: {
   readonly folder: DataFolder;
   readonly exchangeUrl: string;
+  /** How the services of the notices are reached. */
+  readonly ways: Ways;
   readonly isDiskFull: () => boolean;
   /** Called with every line of the relay's standard output and standard error. */
   readonly onLine: (line: string) => void;
@@ -66,9 +71,10 @@ export function startKeeper(options: {
   /** Whether the process that has just ended killed itself where it was told to. */
   readonly hasCutItself?: () => boolean;
 }): RelayKeeper {
-  const { folder, exchangeUrl, isDiskFull, onLine, prepareStart, hasCutItself } = options;
+  const { folder, exchangeUrl, ways, isDiskFull, onLine, prepareStart, hasCutItself } = options;
   const counts = { kills: 0, starts: 0 };
   const ownEnds: OwnEnd[] = [];
+  const endedAtMs: number[] = [];
   let isOver = false;
   let child: ChildProcess | null = null;
   let endedWith: NodeJS.Signals | null = null;
@@ -79,7 +85,7 @@ export function startKeeper(options: {
 
   async function runOnce(): Promise<void> {
     const { environment, nodeOptions } = prepareStart?.() ?? { environment: {}, nodeOptions: [] };
-    const args = [...nodeOptions, script, exchangeUrl, folder.path];
+    const args = [...nodeOptions, script, exchangeUrl, folder.path, JSON.stringify(ways)];
     const relay = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, ...environment },
@@ -91,6 +97,7 @@ export function startKeeper(options: {
     endedWith = null;
     relay.once('exit', () => {
       child = null;
+      endedAtMs.push(Date.now());
       if (wasReady) ready = createMoment();
       ended.resolve();
       ended = createMoment();
@@ -181,6 +188,7 @@ export function startKeeper(options: {
     },
     counts,
     ownEnds,
+    endedAtMs,
   };
 }
 

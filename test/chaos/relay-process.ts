@@ -6,11 +6,12 @@ import { createLogOutput } from '../../infra/local/log-output.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
-import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
+import { completeFileSecrets, createFileSecrets, storeFileWay } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
+import type { RequestChannelName, Ways } from '../../lib/notices/channels.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
-import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
+import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes, tellEveryMs } from './relay-config.ts';
 
 /**
  * The relay as `npm start` composes it, with an exchange in another process.
@@ -18,13 +19,14 @@ import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-con
  * Its standard output serves as the terminal. Every log line is also written there as JSON, as to a service
  * manager's journal: synchronously, so that no line is lost with the disk or the process.
  */
-const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
-const { exchange, settings } = parseConfig(chaosConfig(exchangeUrl));
+const [exchangeUrl = '', dataPath = '', ways = '{}'] = process.argv.slice(2);
+const { exchange, settings, notices } = parseConfig(chaosConfig(exchangeUrl));
 const folder = createDataFolder(dataPath);
 checkDataFolder(folder);
 const lock = lockFolder(folder.lockPath);
 restrictDataFolder(folder);
 completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+await storeWays(JSON.parse(ways) as Ways);
 
 const logOutput = createLogOutput(folder.logPath, process.stdout, { maximumFileBytes: maximumLogFileBytes });
 const output = new Writable({
@@ -47,6 +49,8 @@ const relay = await startLocalRelay({
   settings,
   exchange: { ...exchange, isPaper: true },
   exchangeTimeoutMs,
+  notices,
+  tellEveryMs,
   clock: systemClock,
   log: createLineLog('relay', output),
 });
@@ -68,6 +72,13 @@ function stop(): Promise<void> {
     if (process.connected) process.disconnect();
   });
   return stopping;
+}
+
+/** As `notify set` stores them, once. */
+async function storeWays(wanted: Ways): Promise<void> {
+  const stored = await createFileSecrets(folder.secretsPath).noticeWays();
+  for (const [name, way] of Object.entries(wanted) as [RequestChannelName, Ways[RequestChannelName]][])
+    if (stored[name] === undefined) storeFileWay(folder.secretsPath, name, way ?? null);
 }
 
 // Last, because who reads this may end the process at once.

@@ -6,6 +6,7 @@ import { findAlarmed } from './audit-outcomes.ts';
 import { isProtective } from './audit-protection.ts';
 import { hadResponse, type Violation } from './evidence.ts';
 import type { Facts } from './facts.ts';
+import { hangMs, type ShownNotice, type Trouble } from './notice-service.ts';
 import type { Plan } from './plan.ts';
 import { guardedAccount, tradingAccounts } from './relay-config.ts';
 import type { ChaosRun } from './run.ts';
@@ -26,6 +27,7 @@ export function printPlan(plan: Plan, seed: number): void {
 export function printRun(run: ChaosRun, violations: readonly Violation[]): void {
   printSenders(run.facts.alerts);
   printFaults(run);
+  printTroubles(run.troubles);
   printOutcomes(run.facts);
   printViolations(violations);
   const signals = countSignals(run.facts.alerts);
@@ -80,7 +82,42 @@ function printFaults({ kills, starts, facts, fullDisks, logLosses, strikes }: Ch
   );
 }
 
-export function printOutcomes({ entries, exchange, writings, followed }: Facts): void {
+export function printTroubles(troubles: ReadonlyMap<Trouble, number>): void {
+  row(
+    'notice services',
+    [...troubles]
+      .map(([trouble, struck]) => `${trouble} ${struck}`)
+      .sort()
+      .join(', '),
+  );
+}
+
+/** How long an alert waited for its acceptance, and how long while a service of the notices hung. */
+function printPatience(alerts: readonly SentAlert[], shown: readonly ShownNotice[]): void {
+  const hangs = shown.filter(({ trouble }) => trouble === 'hang');
+  const isHung = (atMs: number) => hangs.some((hang) => atMs >= hang.atMs && atMs < hang.atMs + hangMs);
+  const accepted = alerts
+    .flatMap(({ deliveries }) => deliveries)
+    .filter(({ httpStatus }) => httpStatus === 202);
+  const [hung, others] = [true, false].map((is) =>
+    accepted.filter(({ atMs }) => isHung(atMs) === is).map(({ tookMs }) => tookMs),
+  );
+  row('accepted within', `${describeMedian(others)}; while a notice service hung, ${describeMedian(hung)}`);
+}
+
+function describeMedian(timesMs: readonly number[] = []): string {
+  const median = timesMs.toSorted((a, b) => a - b)[Math.floor(timesMs.length / 2)];
+  return median === undefined ? 'none' : `${median.toFixed(1)} ms (median of ${timesMs.length})`;
+}
+
+export function printOutcomes(facts: Facts): void {
+  const { entries, exchange, writings, followed, notices, alerts } = facts;
+  if (notices !== null) {
+    const { shown } = notices;
+    const unsure = shown.filter(({ trouble }) => trouble !== null).length;
+    row('notices', `${shown.length} messages taken, ${unsure} of them without an answer`);
+    printPatience(alerts, shown);
+  }
   const counts = [...Map.groupBy(entries, ({ status }) => status)].map(([status, { length }]) => ({
     status,
     length,

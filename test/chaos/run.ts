@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../lib/base/random.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
 import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
 import { startPaperExchange } from '../../lib/paper/server/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
-import { awaitFills, awaitProtection, gatherFacts, quieten, type RunStage } from './end-run.ts';
+import { awaitFills, awaitNotices, awaitProtection, gatherFacts, quieten, type RunStage } from './end-run.ts';
 import type { Facts } from './facts.ts';
 import { fillOften, loseLogOften } from './hazards.ts';
+import { type NoticeService, startNoticeService, type Trouble } from './notice-service.ts';
 import { resolveAbsent } from './operator.ts';
 import type { Plan } from './plan.ts';
 import { accounts, exitsOfRun } from './relay-config.ts';
@@ -28,6 +30,8 @@ export interface ChaosRun {
   readonly logLosses: number;
   /** How often each kind of fault has struck. */
   readonly strikes: ReadonlyMap<FaultKind, number>;
+  /** How often each trouble of the services of the notices has struck. */
+  readonly troubles: ReadonlyMap<Trouble, number>;
 }
 
 export interface FullDisks {
@@ -41,6 +45,7 @@ export interface FullDisks {
 /** The parts of a run; `runChaos` removes them again at its end. */
 interface Stage extends RunStage {
   readonly disk: DataDisk;
+  readonly service: NoticeService;
   refusedWrites: number;
 }
 
@@ -58,13 +63,16 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
     const { alerts, strikes, logLosses } = await play(stage, plan);
     const busyMs = performance.now() - startedAtMs;
     const quietSinceMs = Date.now();
+    stage.service.calm();
     await quieten(stage);
     await awaitProtection(stage);
     await awaitFills(stage);
+    await awaitNotices(stage);
     const facts = await gatherFacts(stage, alerts, quietSinceMs, true);
-    const { keeper, disk, refusedWrites } = stage;
+    const { keeper, disk, service, refusedWrites } = stage;
     return {
       facts,
+      troubles: service.troubles,
       strikes,
       logLosses,
       busyMs,
@@ -79,6 +87,7 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
   } finally {
     await stage.keeper.stop();
     await stage.paper.close();
+    await stage.service.close();
     stage.disk.remove();
   }
 }
@@ -92,9 +101,11 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
   paper.control.setExits(exitsOfRun);
   const [journal, terminal]: [string[], string[]] = [[], []];
+  const service = await startNoticeService(createRandom(seed + 1));
   const keeper = startKeeper({
     folder,
     exchangeUrl: paper.url,
+    ways: service.ways,
     isDiskFull: () => disk.isFull,
     onLine(line) {
       // Lines of the journal are JSON; all others are lines of the terminal.
@@ -104,7 +115,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
     },
   });
   process.prependOnceListener('exit', keeper.abandon);
-  const stage: Stage = { disk, folder, paper, keeper, journal, terminal, refusedWrites: 0 };
+  const stage: Stage = { disk, folder, paper, keeper, service, journal, terminal, refusedWrites: 0 };
   return stage;
 }
 

@@ -6,6 +6,8 @@ import { type PlannedAlert, writeBody } from './alerts.ts';
 /** One delivery of an alert's bytes. */
 export interface Delivery {
   readonly atMs: number;
+  /** Until the response, or until it was given up. */
+  readonly tookMs: number;
   /** Null: the connection was refused, broke or hung. */
   readonly httpStatus: number | null;
   /** The signal ids in the response. */
@@ -68,7 +70,15 @@ function isSentAgain({ httpStatus }: Delivery): boolean {
 /** Posts over a new connection, as TradingView's servers do. */
 function post(url: string, body: Buffer): Promise<Delivery> {
   const atMs = Date.now();
-  const silence = (reason: string): Delivery => ({ atMs, httpStatus: null, signalIds: [], reason });
+  const startedAtMs = performance.now();
+  const tookMs = () => performance.now() - startedAtMs;
+  const silence = (reason: string): Delivery => ({
+    atMs,
+    tookMs: tookMs(),
+    httpStatus: null,
+    signalIds: [],
+    reason,
+  });
   return new Promise((resolve) => {
     const request = issueRequest(
       url,
@@ -77,7 +87,14 @@ function post(url: string, body: Buffer): Promise<Delivery> {
         const chunks: Buffer[] = [];
         response
           .on('data', (chunk: Buffer) => chunks.push(chunk))
-          .on('end', () => resolve({ atMs, httpStatus: response.statusCode ?? 0, ...readResponse(chunks) }))
+          .on('end', () =>
+            resolve({
+              atMs,
+              tookMs: tookMs(),
+              httpStatus: response.statusCode ?? 0,
+              ...readResponse(chunks),
+            }),
+          )
           .on('error', (error) => resolve(silence(error.message)));
       },
     );

@@ -151,9 +151,24 @@ describe('signal', () => {
       lookup: null,
       execution: null,
       waits: null,
+      message: null,
       protects: [],
       refusals: [],
     });
+  });
+
+  test('shows the message as it was received, and what of it is missing', async () => {
+    const key = { account: 'second', signalId: 'told-1' };
+    const message = { text: '{"token": (removed),\n "a": "\u001b[31m"}', omittedBytes: 12 };
+    const entry = { ...key, signal: buySignal, clientOrderId: 'tr-9', fingerprint: 'f9', atMs: startMs };
+    await stored.ledger.accept([{ ...entry, message }], null);
+
+    const { stdout } = await runCli(here('signal', 'told-1', '--account', 'second'));
+
+    expect(stdout).toContain(
+      '\nIts message, without secrets:\n  {"token": (removed),\n   "a": "\\u001b[31m"}\n  … 12 more bytes were not kept\n',
+    );
+    expect(await runForJson(here('signal', 'told-1', '--account', 'second'))).toMatchObject({ message });
   });
 
   test('shows each step in absolute time and since the first one', async () => {

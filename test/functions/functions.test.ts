@@ -22,6 +22,9 @@ const environment = {
   NOTICE_SECRET: 'id-of-channels',
 } as const;
 
+/** As the schedules of the stack have it; see `test/infra/requirements.ts`. */
+const warmCall = { keepWarm: true };
+
 const folder = mkdtempSync(join(tmpdir(), 'relay-functions-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -86,6 +89,13 @@ describe('the functions', () => {
       VisibilityTimeout: 5,
     });
   });
+
+  test.each(['receive-signal', 'execute-signal'] as const)(
+    '%s does not fail at a call that keeps it warm, though it can read nothing',
+    async (name) => {
+      expect(await handlerOf(name)(warmCall)).toBeNull();
+    },
+  );
 
   test('reconcile-signals fails when its store does', async () => {
     const handler = handlerOf('reconcile-signals');

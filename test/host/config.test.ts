@@ -316,6 +316,8 @@ describe('the aws block', () => {
     const defaults = {
       allowedAddresses: [],
       alarmEmail: null,
+      keepWarm: true,
+      fixedAddress: false,
       keepLedgerDays: 400,
       logRetentionDays: 90,
     };

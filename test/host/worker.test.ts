@@ -115,3 +115,25 @@ describe('the worker behind a FIFO queue', () => {
     expect(await worker(eventOf(['1', 'a']))).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
   });
 });
+
+test('a message tells the worker whether its signal met a cold start when it was received', async () => {
+  const seen: (readonly [string, boolean])[] = [];
+  const worker = createWorker(
+    log,
+    async ({ signalId }, metColdStart) => void seen.push([signalId, metColdStart]),
+    notAtAll,
+  );
+  const { Records } = eventOf(['cold', 'a'], ['warm', 'b']);
+  const metColdStart = { dataType: 'String', stringValue: 'true' };
+  const [cold, warm] = Records.map((record, index) => ({
+    ...record,
+    messageAttributes: index === 0 ? { metColdStart } : {},
+  })) as [SQSRecord, SQSRecord];
+
+  await worker({ Records: [cold, warm] });
+
+  expect(seen).toEqual([
+    ['cold', true],
+    ['warm', false],
+  ]);
+});

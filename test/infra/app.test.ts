@@ -41,8 +41,8 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 247_000],
-    ['execute-signal', 372_000],
+    ['receive-signal', 248_000],
+    ['execute-signal', 380_000],
     ['reconcile-signals', 318_000],
     ['snapshot-balances', 150_000],
     ['snapshot-fees', 150_000],

@@ -1,6 +1,14 @@
 import type { SignalUsage } from './measure-signal.ts';
 import type { Resource, SynthesizedTemplate } from './synthesized.ts';
 
+/** What a fixed address adds to the bill of a month, without its traffic. */
+export function fixedAddressCost({ resources }: SynthesizedTemplate): number {
+  const count = (type: string) => Object.values(resources).filter(({ Type }) => Type === type).length;
+  const anHour =
+    count('AWS::EC2::NatGateway') * prices.natGatewayHour + count('AWS::EC2::EIP') * prices.publicAddressHour;
+  return anHour * (minutesOfMonth / 60);
+}
+
 /** What AWS bills under one price. */
 interface Position {
   readonly name: string;
@@ -27,6 +35,7 @@ const minutesOfMonth = 43_800;
  * @see https://aws.amazon.com/api-gateway/pricing/
  * @see https://aws.amazon.com/secrets-manager/pricing/
  * @see https://aws.amazon.com/eventbridge/pricing/
+ * @see https://aws.amazon.com/vpc/pricing/
  */
 export const prices = {
   secret: 0.4,
@@ -47,6 +56,8 @@ export const prices = {
   backedUpByte: 0.2 / gigabyte,
   scheduledRun: 1 / million,
   sentByte: 0.09 / gigabyte,
+  natGatewayHour: 0.045,
+  publicAddressHour: 0.005,
 } as const;
 
 /** What cannot be measured without AWS, and is assumed. */
@@ -56,6 +67,8 @@ const assumed = {
   executeSeconds: 0.3,
   reconcileSeconds: 0.1,
   snapshotSeconds: 1,
+  /** A call that keeps a function warm: the secrets are read again, and by every second one the list of markets. */
+  warmSeconds: 0.1,
   /** Hourly balances, and fees and payments once a day. */
   snapshotRuns: 730 + 2 * 30,
   /** The reconciler compares the keys with their fingerprints every hour. */
@@ -66,8 +79,6 @@ const assumed = {
   reconcileReadUnits: 4,
   /** The same for each account. */
   followReadUnits: 1,
-  /** A function keeps a secret for five minutes, in one instance. */
-  mostSecretReads: minutesOfMonth / 5,
   /** One line of the access log. */
   accessLogBytes: 400,
   /** The response to the alert, and the request to the exchange. */
@@ -85,25 +96,34 @@ function fixedPositions({ resources }: SynthesizedTemplate): readonly Position[]
   const alarms = count('AWS::CloudWatch::Alarm');
   const metrics = countLogMetrics(resources);
   const otherReads = (assumed.snapshotRuns + assumed.fingerprintRuns) * (secrets / 2);
+  const warm = warmCallsOf(resources);
   return [
     fixed('Secrets', secrets, prices.secret, 0, `${secrets} × ${prices.secret}, two for each account`),
     {
       name: 'Reads of secrets',
-      quantity: (alerts) => 2 * Math.min(alerts, assumed.mostSecretReads) + otherReads,
+      quantity: () => warm * (secrets / 2) + otherReads,
       price: prices.secretRead,
       free: 0,
-      calculation: 'both functions, at most every 5 minutes; each snapshot; reconciler each hour',
+      calculation: `${secrets} every 3 minutes, to keep both functions warm; each snapshot; reconciler each hour`,
     },
     fixed('Alarms', alarms, prices.alarm, 10, `${alarms} × ${prices.alarm}, 10 free`),
     fixed('Metrics of log lines', metrics, prices.metric, 10, `${metrics} × ${prices.metric}, 10 free`),
     fixed(
       'Scheduler',
-      minutesOfMonth + assumed.snapshotRuns,
+      minutesOfMonth + assumed.snapshotRuns + warm,
       prices.scheduledRun,
       14 * million,
-      'a run each minute',
+      'a run each minute; two every 3 minutes, to keep functions warm',
     ),
   ];
+}
+
+/** The calls of the month that keep functions warm. */
+function warmCallsOf(resources: SynthesizedTemplate['resources']): number {
+  const schedules = Object.values(resources).filter(
+    ({ Properties }) => Properties['ScheduleExpression'] === 'rate(3 minutes)',
+  );
+  return schedules.length * (minutesOfMonth / 3);
 }
 
 function fixed(name: string, units: number, price: number, free: number, calculation: string): Position {
@@ -122,7 +142,9 @@ function countLogMetrics(resources: SynthesizedTemplate['resources']): number {
 function runPositions({ resources }: SynthesizedTemplate, usage: SignalUsage): readonly Position[] {
   const gigabytes = (name: string) => Number(resources[name]?.Properties['MemorySize']) / 1024;
   const [receive, execute] = [gigabytes('RelayReceiveFunction'), gigabytes('RelayExecuteFunction')];
+  const warm = warmCallsOf(resources);
   const idleSeconds =
+    warm * assumed.warmSeconds * execute +
     minutesOfMonth * assumed.reconcileSeconds * gigabytes('RelayReconcileFunction') +
     assumed.snapshotRuns * assumed.snapshotSeconds * gigabytes('RelaySnapshotsBalancesFunction');
   const alertSeconds = receive * assumed.receiveSeconds + execute * assumed.executeSeconds;
@@ -133,11 +155,11 @@ function runPositions({ resources }: SynthesizedTemplate, usage: SignalUsage): r
       quantity: (alerts) => idleSeconds + alerts * alertSeconds,
       price: prices.gigabyteSecond,
       free: 400_000,
-      calculation: `${receive} GB × ${assumed.receiveSeconds} s + ${execute} GB × ${assumed.executeSeconds} s, 400,000 GB-seconds free; reconciler 43,800 × ${assumed.reconcileSeconds} s`,
+      calculation: `${receive} GB × ${assumed.receiveSeconds} s + ${execute} GB × ${assumed.executeSeconds} s, 400,000 GB-seconds free; reconciler 43,800 × ${assumed.reconcileSeconds} s; kept warm ${warm.toLocaleString('en')} × ${assumed.warmSeconds} s`,
     },
     {
       name: 'Lambda, runs',
-      quantity: (alerts) => 2 * alerts + minutesOfMonth + assumed.snapshotRuns,
+      quantity: (alerts) => 2 * alerts + minutesOfMonth + assumed.snapshotRuns + warm,
       price: prices.run,
       free: million,
       calculation: '2 × 0.20 per million; 1 million free',

@@ -114,6 +114,8 @@ describe('The roles', () => {
       ['RelayExecuteRole', { Service: 'lambda.amazonaws.com' }],
       ['RelayReconcileRole', { Service: 'lambda.amazonaws.com' }],
       ['RelayReconcileScheduleRole', { Service: 'scheduler.amazonaws.com' }],
+      ['RelayKeepWarmReceiveRole', { Service: 'scheduler.amazonaws.com' }],
+      ['RelayKeepWarmExecuteRole', { Service: 'scheduler.amazonaws.com' }],
       ['RelaySnapshotsBalancesRole', { Service: 'lambda.amazonaws.com' }],
       ['RelaySnapshotsBalancesScheduleRole', { Service: 'scheduler.amazonaws.com' }],
       ['RelaySnapshotsFeesRole', { Service: 'lambda.amazonaws.com' }],

@@ -102,6 +102,21 @@ test('Every account has its own token and key, and each function may read only t
   expect(policyOf('RelayReconcileRole')).not.toContain('WebhookToken');
 });
 
+test('A stack that keeps nothing warm has no schedule and no role for it, and its function tells of no cold start', async () => {
+  const { resources } = await synthesize({
+    config: { ...infraConfig, aws: { ...infraConfig.aws, keepWarm: false } },
+  });
+  const variablesOf = (of: SynthesizedTemplate['resources']) =>
+    Object.keys(
+      (of['RelayExecuteFunction']?.Properties['Environment'] as { Variables: object } | undefined)
+        ?.Variables ?? {},
+    );
+
+  expect(Object.keys(resources).filter((id) => id.includes('KeepWarm'))).toEqual([]);
+  expect(variablesOf(resources)).not.toContain('RELEASE');
+  expect(variablesOf((await synthesize()).resources)).toContain('RELEASE');
+});
+
 describe('Snapshots', () => {
   const { snapshots } = infraConfig;
   const withSnapshots = (changes: RelayConfig['snapshots']) =>

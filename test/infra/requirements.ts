@@ -125,6 +125,49 @@ function schedule(facts: ScheduleFacts): readonly Requirement[] {
   ];
 }
 
+/** The schedule that keeps a function warm, what becomes of a failed call (nothing), and the service that may use its role. */
+function warmSchedule(name: string): readonly Requirement[] {
+  const functionId = `Relay${name}Function`;
+  const id = `RelayKeepWarm${name}`;
+  return [
+    {
+      id: `${id}Schedule`,
+      type: 'AWS::Scheduler::Schedule',
+      body: {
+        Properties: {
+          ScheduleExpression: 'rate(3 minutes)',
+          State: 'ENABLED',
+          FlexibleTimeWindow: { Mode: 'FLEXIBLE', MaximumWindowInMinutes: 1 },
+          Target: {
+            Arn: attribute(functionId, 'Arn'),
+            RoleArn: attribute(`${id}Role`, 'Arn'),
+            Input: '{"keepWarm":true}',
+            RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 },
+          },
+        },
+      },
+    },
+    {
+      id: `${id}Failures`,
+      type: 'AWS::Lambda::EventInvokeConfig',
+      body: {
+        Properties: {
+          FunctionName: reference(functionId),
+          MaximumEventAgeInSeconds: 60,
+          MaximumRetryAttempts: 0,
+        },
+      },
+    },
+    {
+      id: `${id}Role`,
+      type: 'AWS::IAM::Role',
+      body: {
+        Properties: { AssumeRolePolicyDocument: { Statement: [assumedByDefaultGroup] } },
+      },
+    },
+  ];
+}
+
 const assumedByDefaultGroup = {
   Action: 'sts:AssumeRole',
   Condition: {
@@ -490,6 +533,7 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
     maxAgeSeconds: 60,
     retries: 2,
   }),
+  'The calls that keep a function warm': [...warmSchedule('Receive'), ...warmSchedule('Execute')],
   'The schedule of balances': schedule({
     schedule: 'RelaySnapshotsBalancesSchedule',
     target: 'RelaySnapshotsBalances',

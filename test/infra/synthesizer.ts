@@ -30,10 +30,13 @@ export async function startSynthesizer(): Promise<Synthesizer> {
 
   /** One after the other: the thread posts its results in the order of the requests. */
   function resultOf(request: string): Promise<string> {
-    const known = results.get(request) ?? last.then(() => ask(request));
-    results.set(request, known);
-    last = known;
-    return known;
+    const known = results.get(request);
+    if (known !== undefined) return known;
+    const made = last.then(() => ask(request));
+    results.set(request, made);
+    // Only a new one is the last: after one that was made before, the next would begin beside one that is being made.
+    last = made;
+    return made;
   }
 
   const server = createServer(async (request, response) => {

@@ -142,6 +142,26 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
     });
 
+    test('keeps what the message said beside the entries of its alert, and not in them', async () => {
+      const message = { text: '{"id": "ä\\u0000", "x": (removed)}\n', omittedBytes: 7 };
+      const alert = ['a', 'b'].map((id) => orderEntry(id, { message }));
+      await ledger.accept(alert, null);
+      await ledger.accept(
+        alert.map((one) => ({ ...one, message: { text: 'again', omittedBytes: 0 } })),
+        null,
+      );
+      await acceptOne(ledger, orderEntry('own', { fingerprint: 'f2' }), null);
+
+      const [a, b, own] = await Promise.all(['a', 'b', 'own'].map((id) => ledger.read(keyOf(id))));
+
+      expect(await Promise.all([a, b, own].map((entry) => ledger.readMessage(entry as Entry)))).toEqual([
+        message,
+        message,
+        null,
+      ]);
+      expect(a).not.toHaveProperty('message');
+    });
+
     test('returns the current entry for a resend and changes nothing', async () => {
       await bringTo(ledger, 'placed', 'a');
       const again = await acceptOne(ledger, orderEntry('a', { atMs: noonMs + 5000 }), null);
@@ -322,7 +342,8 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         note: 'no quantity',
         evidence: { issues: [] },
       } as const;
-      const refusal = { ...keyOf('refused-1'), fingerprint: 'f9', step };
+      const message = { text: 'buy', omittedBytes: 0 };
+      const refusal = { ...keyOf('refused-1'), fingerprint: 'f9', step, message };
       await ledger.refuse(refusal);
       await Promise.all([
         ledger.refuse({ ...refusal, step: { ...step, atMs: noonMs + 5000, note: 'again' } }),
@@ -344,6 +365,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         execution: null,
       });
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
+      expect(await ledger.readMessage(refusal)).toEqual(message);
     });
   });
 

@@ -260,7 +260,13 @@ describe('the queue of an older release', () => {
     const { file } = openLine();
 
     const tables = file.database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-    expect(tables.map(({ name }) => name)).toEqual(['entries', 'pauses', 'schema_versions', 'arrivals']);
+    expect(tables.map(({ name }) => name)).toEqual([
+      'entries',
+      'pauses',
+      'schema_versions',
+      'arrivals',
+      'received_messages',
+    ]);
     expect(file.database.prepare('SELECT * FROM schema_versions').all()).toEqual([
       { store: 'ledger', version: migrations.length },
     ]);

@@ -85,7 +85,7 @@ export async function startStandIn(): Promise<StandIn> {
 }
 
 function serviceOf(path: string): Service | null {
-  if (path === `/bot${tokens.bot}/sendNotice`) return 'telegram';
+  if (path === `/bot${tokens.bot}/sendMessage`) return 'telegram';
   if (path === tokens.slackPath) return 'slack';
   if (path.startsWith('/api/v10/webhooks/42/stand-in-token')) return 'discord';
   if (path === '/') return 'ntfy';

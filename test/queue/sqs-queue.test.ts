@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { createStartWatch } from '../../lib/host/start-watch.ts';
 import { createSqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsQueue } from '../../lib/queue/sqs-queue.ts';
 import { openAccess } from '../support/aws-access.ts';
@@ -38,6 +39,31 @@ test('a signal goes into the group of its account and market, under an id of its
     code: 'store_unavailable',
     message: 'the signal could not be enqueued: InvalidChecksum',
   });
+  access.transport.close();
+  await server.close();
+});
+
+test('a message says when its signal met a cold start, and only then', async () => {
+  const text = '{"account":"main","signalId":"tv-1","market":"BTC_USDT"}';
+  const stored = { status: 200, body: JSON.stringify({ MD5OfMessageBody: hash('md5', text) }) };
+  const server = await startScriptedServer([stored, stored]);
+  const access = openAccess(server.url, { maximumAttempts: 1 });
+  const start = createStartWatch();
+  const queue = createSqsQueue({
+    client: createSqsClient(access),
+    queueUrl: `${server.url}/1/a.fifo`,
+    start,
+  });
+
+  for (let call = 1; call <= 2; call += 1) {
+    start.begin();
+    await queue.enqueue({ account: 'main', signalId: 'tv-1', market: 'BTC_USDT' });
+  }
+
+  expect(server.seen.map(({ body }) => JSON.parse(body).MessageAttributes)).toEqual([
+    { metColdStart: { DataType: 'String', StringValue: 'true' } },
+    undefined,
+  ]);
   access.transport.close();
   await server.close();
 });

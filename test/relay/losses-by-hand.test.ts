@@ -293,6 +293,21 @@ test('what the list of deals shows of an order that is not followed yet counts f
   expect(await usedOfLoss()).toBe(used);
 });
 
+test('deals of one millisecond count in the order in which they were made', async () => {
+  const cooling = settingsWith({ coolDownAfterLoss: 30 });
+  await relay.sendUnder(cooling, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  relay.setPrice('60000');
+  await tradeByHand('buy', '0.02');
+  relay.setPrice('53000');
+  // The average price is 55000 now; without the order before, it would be 50000.
+  await tradeByHand('sell', '0.01');
+
+  expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.001' })).toMatchObject({
+    rule: 'cool_down_after_loss',
+  });
+});
+
 test('a relay whose clock is ahead of the exchange keeps the cost of what its first order opens', async () => {
   const { clock } = relay.services;
   Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() + 2000 }) });

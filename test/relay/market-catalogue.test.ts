@@ -475,3 +475,39 @@ const wireMarket = {
   isCollateral: true,
   type: 'spot',
 };
+
+describe('the catalogue of a function that is kept warm', () => {
+  const forMs = 5 * minuteMs;
+
+  test('loads the stored copy, so that no signal waits for it, and reads a newer one when that is too old', async () => {
+    const copies = createKeptCopies(copyOf(noonMs - 60 * minuteMs, 'BTC_USDT'));
+    const { catalogue, readings } = openCatalogue({ copies });
+
+    await catalogue.keepFresh(forMs);
+
+    expect(readings()).toBe(1);
+    expect(copies.saved).toHaveLength(1);
+    await catalogue.find('BTC_USDT');
+    expect(readings()).toBe(1);
+  });
+
+  test('reads the list when a signal before the next call would find it too old, and not earlier', async () => {
+    const { catalogue, readings } = openCatalogue();
+    await catalogue.keepFresh(forMs);
+    nowMs = noonMs + forMs;
+    await catalogue.keepFresh(forMs);
+    expect(readings()).toBe(1);
+
+    nowMs = noonMs + forMs + 1;
+    await catalogue.keepFresh(forMs);
+    expect(readings()).toBe(2);
+  });
+
+  test('fails nothing when the list cannot be read, and does not ask again within the pause', async () => {
+    const { catalogue, readings, list } = openCatalogue();
+    list.mood = 'fails';
+    await catalogue.keepFresh(forMs);
+    await catalogue.keepFresh(forMs);
+    expect(readings()).toBe(1);
+  });
+});

@@ -98,7 +98,7 @@ test('an order that was cancelled after it had filled in part counts while the l
   await relay.execute('b');
   const key = { account: 'main', signalId: 'b' };
   const { entry } = await resolveSignal(relay.services, key, { kind: 'cancel' }, 'operator', {});
-  expect(entry.status).toBe('cancelled');
+  expect(entry.status).toBe('placed');
   const held = await heldAmount();
   expect(held).not.toBe('0');
   relay.paper.control.addFault({

@@ -44,6 +44,8 @@ describe('a run of the reconciler', () => {
         ledger,
         executions: createSqliteExecutions(file),
         facts: createSqliteAccountFacts(file),
+        entrance: ledger,
+        isPaperExchange: true,
         queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
       },
       null,

@@ -51,32 +51,45 @@ function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
   });
 }
 
-/**
- * Each deal of the relay's orders and of their exits must be in the ledger once, as that of its signal, and each other deal
- * of the time that was read once, as of no signal; nothing else may be. Of a role in a word that nobody knows, nothing is
- * expected.
- */
+/** Each deal of the relay's orders and of their exits must be in the ledger once, as that of its signal. */
 function findWrongFills(facts: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
-  const { fills, exchange, deals: read } = facts;
+  const { fills, exchange } = facts;
   const own = new Set(placed.flatMap(({ order, exits }) => [order, ...exits].map(({ orderId }) => orderId)));
   const deals = exchange.deals.filter(({ orderId }) => own.has(orderId)).map(textOfDeal);
-  const roles = new Map(exchange.deals.map(({ orderId, dealId, role }) => [`${orderId} ${dealId}`, role]));
-  const describe = (fill: Fill) => {
-    const isKnown = fill.liquidity === 'maker' || fill.liquidity === 'taker';
-    const role = isKnown ? fill.liquidity : roles.get(`${fill.orderId} ${fill.dealId}`);
-    return textOfFill({ ...fill, liquidity: role ?? fill.liquidity });
-  };
+  const describe = describeFills(exchange);
   const stored = fills.filter(isOfSignal).map(describe);
   const missing = deals.filter((text) => !stored.includes(text));
   const invented = stored.filter((text) => !deals.includes(text));
-  const others = fills.filter((fill) => !isOfSignal(fill)).map(describe);
-  const ofNone = exchange.deals.filter(({ orderId }) => !own.has(orderId));
-  const due = ofNone.filter(({ account, market, atMs }) => {
-    const state = read.get(account);
+  return [
+    ...Object.keys(facts.settings.accounts).flatMap((account) => findWrongOthers(facts, account, placed)),
+    ...missing.map((text) => broken('I27', `the ledger has no fill ${text}`)),
+    ...invented.map((text) => broken('I27', `the exchange has no fill ${text}`)),
+    ...(stored.length > new Set(stored).size ? [broken('I27', 'the ledger has a fill twice')] : []),
+  ];
+}
+
+/**
+ * Each other deal of the time that was read must be in the ledger once, as of no signal; nothing else may be. Two accounts
+ * of the relay may have keys of one account of the exchange: what one of them deals is then of no signal of the other one.
+ */
+function findWrongOthers(
+  { fills, exchange, deals: read, owners }: Facts,
+  account: string,
+  placed: readonly PlacedEntry[],
+): readonly Violation[] {
+  const ofAccount = placed.filter(({ entry }) => entry.account === account);
+  const own = new Set(ofAccount.flatMap(({ order, exits }) => [order, ...exits].map((one) => one.orderId)));
+  const ofNone = exchange.deals
+    .filter((deal) => deal.account === owners.get(account) && !own.has(deal.orderId))
+    .map((deal) => ({ ...deal, account }));
+  const state = read.get(account);
+  const due = ofNone.filter(({ market, atMs }) => {
     if (state === undefined || atMs < state.sinceMs) return false;
     // What the positions showed when they were first read is in them.
     return atMs > (state.shownToMs.get(market) ?? 0) && atMs <= state.readToMs - longestLagMs;
   });
+  const stored = fills.filter((fill) => fill.account === account && !isOfSignal(fill));
+  const others = stored.map(describeFills(exchange));
   const uncounted = due.map(textOfDeal).filter((text) => !others.includes(text));
   const known = new Set(ofNone.map(textOfDeal));
   const wronglyOther = others.filter((text) => !known.has(text));
@@ -85,10 +98,17 @@ function findWrongFills(facts: Facts, placed: readonly PlacedEntry[]): readonly 
     ...wronglyOther.map((text) =>
       broken('I32', `no signal's is in the ledger, and not at the exchange: ${text}`),
     ),
-    ...missing.map((text) => broken('I27', `the ledger has no fill ${text}`)),
-    ...invented.map((text) => broken('I27', `the exchange has no fill ${text}`)),
-    ...(stored.length > new Set(stored).size ? [broken('I27', 'the ledger has a fill twice')] : []),
   ];
+}
+
+/** Of a role in a word that nobody knows, nothing is expected. */
+function describeFills(exchange: ExchangeState): (fill: Fill) => string {
+  const roles = new Map(exchange.deals.map(({ orderId, dealId, role }) => [`${orderId} ${dealId}`, role]));
+  return (fill) => {
+    const isKnown = fill.liquidity === 'maker' || fill.liquidity === 'taker';
+    const role = isKnown ? fill.liquidity : roles.get(`${fill.orderId} ${fill.dealId}`);
+    return textOfFill({ ...fill, liquidity: role ?? fill.liquidity });
+  };
 }
 
 function textOfDeal(deal: PaperDeal): string {
@@ -98,7 +118,6 @@ function textOfDeal(deal: PaperDeal): string {
 }
 
 function textOfFill(fill: Fill): string {
-  // The accounts of the relay have the same names at the exchange.
   const { dealId, orderId, account, market, side, liquidity, feeAsset, atMs } = fill;
   const numbers = [fill.amount, fill.price, fill.notional, fill.fee];
   return [dealId, orderId, account, market, side, liquidity, feeAsset, atMs, ...numbers].join(' ');

@@ -140,8 +140,8 @@ export class History {
   readonly started = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
   /** By id of a deal: when its fill was last stored. */
   readonly storedDeals = new Map<number, number>();
-  /** By id of a deal: when it was last stored as one of no signal. */
-  readonly storedOthers = new Map<number, number>();
+  /** By account and id of a deal: when it was last stored as one of no signal. */
+  readonly storedOthers = new Map<string, number>();
   /** By key of an entry that became `not_sent`: its note, the process, and when that invocation started. */
   readonly unsent = new Map<string, Unsent>();
   /** By key: whether the last delivery of a signal on one machine only waited for an earlier one. */

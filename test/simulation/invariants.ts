@@ -74,7 +74,7 @@ export const invariants = {
   I40: 'a stop-loss that follows the price never moves back',
   I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share',
   I42: 'an order that protects a position is not larger than a position that was read',
-  I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so',
+  I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so; what it opened is closed again, and no more, or an alarm says that nobody does',
   I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
   I45: 'the profit that a report adds up is the change of the collateral at the exchange',
 } as const;
@@ -100,6 +100,8 @@ export interface Facts {
   /** By account. */
   readonly profits: ReadonlyMap<string, ReportedProfit>;
   readonly exchange: ExchangeState;
+  /** By account: the account of the exchange to which its key belongs. */
+  readonly owners: ReadonlyMap<string, string>;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */
   readonly settings: Settings;

@@ -5,13 +5,13 @@ import { stepFacts } from '../../lib/ledger/order-facts.ts';
 import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import type { TakeProfitPart } from '../../lib/model/signal.ts';
 import type { PositionWish } from '../../lib/model/step-facts.ts';
-import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { listPlaces, type TrueExit } from './guarded-positions.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { createViews, isHedged } from './position-view.ts';
-import { truePositions } from './true-positions.ts';
+import { findWrongTurns } from './turned-invariants.ts';
 
 /** Finds orders that protect a position in another way than alerts asked for, or more than there was. */
 export function findWrongProtection(facts: Facts): readonly Violation[] {
@@ -21,7 +21,7 @@ export function findWrongProtection(facts: Facts): readonly Violation[] {
     ...findWrongEntryPrices(facts),
     ...exits.flatMap((exit) => findLargePart(facts, exit)),
     ...findLargeOrders(facts),
-    ...findTurned(facts, exits),
+    ...findWrongTurns(facts, exits),
   ];
 }
 
@@ -143,54 +143,4 @@ function findLargeOrders(facts: Facts): readonly Violation[] {
     const seen = believable.map((position) => position.toFixed()).join(', ');
     return [broken('I42', entry, `sent an order for ${amount}, and the position was ${seen}`)];
   });
-}
-
-/** Until then, lists and what follows them may not have seen what changed a position. */
-const noticedAfterMs = 5 * 60_000;
-
-/** Faults in which nothing is out of order at the relay. */
-const harmless = ['owner: ', 'price: ', 'hazard: list_lag', 'hazard: odd_'];
-
-/** What was placed to close a position does not open one that nobody asked for. */
-function findTurned(facts: Facts, exits: readonly TrueExit[]): readonly Violation[] {
-  const { exchange, history } = facts;
-  const positionOf = truePositions(exchange);
-  const isTroubled = (atMs: number) =>
-    history.timeline.some(
-      (row) =>
-        row.fault !== null &&
-        row.atMs > atMs - noticedAfterMs &&
-        row.atMs <= atMs &&
-        !harmless.some((name) => row.fault?.startsWith(name)),
-    );
-  return exits.flatMap(({ order, of }) => {
-    if (order.positionSide !== 'BOTH' || isSpotOrder(order)) return [];
-    const { changes } = positionOf(order.account, order.market);
-    const turned = changes.find(
-      (change) => change.order.orderId === order.orderId && opensAgainst(change.before, change.after),
-    );
-    if (turned === undefined || isTroubled(turned.atMs)) return [];
-    const others = changes.filter(
-      (change) => change.order.orderId !== order.orderId && change.atMs <= turned.atMs,
-    );
-    const changedAtMs = others.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
-    const isNew = changedAtMs > turned.atMs - noticedAfterMs;
-    const isTold = history.alarms.some(
-      ({ atMs, facts: told }) =>
-        atMs >= changedAtMs && atMs <= turned.atMs && told['account'] === order.account,
-    );
-    return isNew || isTold
-      ? []
-      : [
-          broken(
-            'I43',
-            of,
-            `has an exit ${order.orderId} that led from ${turned.before.toFixed()} to ${turned.after.toFixed()}`,
-          ),
-        ];
-  });
-}
-
-function opensAgainst(before: Decimal, after: Decimal): boolean {
-  return after.abs().gt(zero) && (before.eq(zero) || before.times(after).lt(zero));
 }

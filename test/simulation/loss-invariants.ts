@@ -8,7 +8,7 @@ import { isCreate, keyText, widestSkewMs } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { matchOrders, type OwnOrders } from './own-orders.ts';
 import { readingsFor } from './readings.ts';
-import { type RealisedDeal, realisedDeals } from './realised-deals.ts';
+import { type RealisedDeal, realisedAlone, realisedDeals } from './realised-deals.ts';
 import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 
 /**
@@ -82,15 +82,17 @@ function findBeyondDailyLoss(known: Known, sent: SentOrder): readonly Violation[
     exchange.deals.some(({ account, orderId }) => account === sent.entry.account && isSpot(exchange, orderId))
   )
     return [];
-  const gained = sumOf(own.filter(({ deal, realised }) => realised.gt(zero) && deal.atMs <= sent.send.atMs));
-  const told = dealsTold(known, sent).filter(({ realised }) => realised.lt(zero));
+  const told = new Map(dealsTold(known, sent).map((one) => [one.deal, one]));
+  const earlier = own.filter(({ deal }) => deal.atMs <= sent.send.atMs);
+  const gains = earlier.map((one) => told.get(one.deal) ?? one).filter(({ realised }) => realised.gt(zero));
+  const lost = [...told.values()].filter(({ realised }) => realised.lt(zero));
   const losses = readings.map((positions) => {
     const floating = positions.reduce(
       (sum, { unrealizedPnl = '0' }) => sum.plus(parseDecimal(unrealizedPnl)),
       zero,
     );
-    return gained
-      .plus(sumOf(told.filter((one) => isShown(one, positions, sent))))
+    return sumOf(gains)
+      .plus(sumOf(lost.filter((one) => isShown(one, positions, sent))))
       .plus(floating)
       .neg();
   });
@@ -113,7 +115,11 @@ function isShown({ deal }: RealisedDeal, positions: readonly ReadPosition[], { s
 /** Longer than the relay takes a list of positions to lag, on a clock that is off. */
 const listedAfterMs = 20_000;
 
-/** The deals of the account that the relay had been told of when it judged the order, and that it counts. */
+/**
+ * The deals of the account that the relay had been told of when it judged the order, and that it counts. What each of them
+ * closed, and at which profit, depends on those before it: where the relay had not been told of all of them, the better of
+ * what the exchange booked and of what it would have booked without the others counts.
+ */
 function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly RealisedDeal[] {
   const { history, entries } = facts;
   const read = facts.deals.get(sent.entry.account);
@@ -131,18 +137,31 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
   );
   const isOfResponse = ({ orderId, atMs }: PaperDeal) =>
     answered.has(orderId) && facts.exchange.orders.get(orderId)?.createdAtMs === atMs;
-  const isStored = ({ dealId }: PaperDeal) =>
-    [history.storedDeals, history.storedOthers].some(
-      (stored) => (stored.get(dealId) ?? Number.POSITIVE_INFINITY) < startedAtMs,
+  const isStored = ({ account, dealId }: PaperDeal) =>
+    [history.storedDeals.get(dealId), history.storedOthers.get(`${account} ${dealId}`)].some(
+      (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < startedAtMs,
     );
-  return deals.filter(
-    ({ deal }) =>
-      deal.account === sent.entry.account &&
-      deal.atMs >= read.sinceMs &&
-      deal.atMs <= sent.send.atMs &&
-      !unknown.has(deal.market) &&
-      (listed.has(deal.dealId) || isStored(deal) || isOfResponse(deal)),
-  );
+  const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isOfResponse(deal);
+  // The positions that were first read had shown the earlier ones.
+  const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
+    atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
+  const own = deals.filter(({ deal }) => deal.account === sent.entry.account && deal.atMs <= sent.send.atMs);
+  const counted = own.filter(({ deal }) => isTold(deal) || isHeldAtFirst(deal));
+  const alone =
+    counted.length === own.length
+      ? own
+      : realisedAlone(
+          facts.exchange,
+          counted.map(({ deal }) => deal),
+        );
+  return counted
+    .map((one, index) => betterOf(one, alone[index] ?? one))
+    .filter(({ deal }) => deal.atMs >= read.sinceMs && !unknown.has(deal.market) && isTold(deal));
+}
+
+function betterOf(one: RealisedDeal, other: RealisedDeal): RealisedDeal {
+  const realised = one.realised.gt(other.realised) ? one.realised : other.realised;
+  return { ...one, realised, isClosing: one.isClosing && other.isClosing };
 }
 
 /**

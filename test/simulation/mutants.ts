@@ -12,6 +12,7 @@ import { webhookMutants } from './receive-mutants.ts';
 import { riskMutants } from './risk-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
+import { turnedMutants } from './turned-mutants.ts';
 import { wireMutants } from './wire-mutants.ts';
 import type { Job } from './worker.ts';
 
@@ -31,6 +32,7 @@ const mutants: readonly Mutant[] = [
   ...positionMutants,
   ...closeMutants,
   ...guardMutants,
+  ...turnedMutants,
   ...riskMutants,
   ...wireMutants,
   ...followMutants,

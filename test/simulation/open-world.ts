@@ -60,6 +60,10 @@ function waitingFor(flush: LocalFlush, file: SqliteFile): SqliteFile {
       flush.run?.();
       return file.execute(operation);
     },
+    insist(operation) {
+      flush.run?.();
+      file.insist(operation);
+    },
     write(operation) {
       flush.run?.();
       return file.write(operation);

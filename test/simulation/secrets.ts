@@ -2,6 +2,7 @@ import type { Credentials } from '../../lib/exchange/client.ts';
 import { createAwsSecrets, type SecretsClient } from '../../lib/host/aws-secrets.ts';
 import { liveTokensOf, type TokensContent } from '../../lib/host/secret-contents.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
+import { paperKeys } from '../../lib/paper/engine/accounts.ts';
 import type { Process } from './process.ts';
 
 /** The current secrets; an operator changes them. */
@@ -16,6 +17,16 @@ export function listSecrets({ tokens, keys }: SecretContents, nowMs: number): re
     ...[...tokens.values()].flatMap((content) => liveTokensOf(content, nowMs)),
     ...[...keys.values()].flatMap(({ apiKey, apiSecret }) => [apiKey, apiSecret]),
   ];
+}
+
+/** By account of the relay: the account of the exchange to which its key belongs. */
+export function ownersOf({ keys }: SecretContents): ReadonlyMap<string, string> {
+  return new Map(
+    [...keys].flatMap(([account, { apiKey }]) => {
+      const owner = paperKeys.get(apiKey)?.account;
+      return owner === undefined ? [] : [[account, owner] as const];
+    }),
+  );
 }
 
 /** The secrets of a local run, which are read again each time. */

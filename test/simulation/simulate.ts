@@ -33,7 +33,7 @@ import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
 import { readProfits } from './reported-profits.ts';
 import { resolveUnknown } from './resolving.ts';
-import { listSecrets } from './secrets.ts';
+import { listSecrets, ownersOf } from './secrets.ts';
 import { Sender } from './sender.ts';
 import { type SimulatedWorld, settingsIn, withoutLimitsOfRisk } from './simulated-world.ts';
 
@@ -162,6 +162,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
     deals,
     profits,
     exchange: world.exchange.state,
+    owners: ownersOf(world.secrets),
     dialect,
     settings: ownSettings(settingsIn(dialect)),
     secrets: listSecrets(world.secrets, loop.nowMs),

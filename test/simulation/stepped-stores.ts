@@ -68,6 +68,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
+    readMessage: (entry) =>
+      process.step('ledger.readMessage', keyText(entry), () => ledger.readMessage(entry)),
     readDue: (key, mostEarlier) =>
       process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
     read: (key) =>
@@ -154,7 +156,7 @@ export function createSteppedExecutions(process: Process, executions: Executions
       process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), async () => {
         await executions.recordOthers(fills);
         const { history, loop } = process.stage;
-        for (const { dealId } of fills) history.storedOthers.set(dealId, loop.nowMs);
+        for (const { account, dealId } of fills) history.storedOthers.set(`${account} ${dealId}`, loop.nowMs);
       }),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),

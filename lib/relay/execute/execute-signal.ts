@@ -15,6 +15,7 @@ import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
 import { planProtect } from '../protect/plan-protect.ts';
+import { planTurned } from '../protect/plan-turned.ts';
 import { planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
@@ -239,7 +240,9 @@ async function planSignal(
     case 'protect_position':
       return await planWish(services, account, { ...entry, signal });
     case 'protect':
-      return await planProtect(services, account, { ...entry, signal });
+      return signal.turnedBy === undefined
+        ? await planProtect(services, account, { ...entry, signal })
+        : await planTurned(services, account, { ...entry, signal });
     case 'cancel':
       return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':

@@ -53,6 +53,11 @@ const readingGraceMs = 1_000;
 export function createMarketCatalogue(options: CatalogueOptions): MarketCatalogue & {
   /** Resolves once no background task is running. */
   settle(): Promise<void>;
+  /**
+   * Reads whatever the next signal would find too old, if it comes within that time. A failed reading is logged, and pauses
+   * further ones as after a failure in the background.
+   */
+  keepFresh(forMs: number): Promise<void>;
 } {
   return new Catalogue(options);
 }
@@ -114,6 +119,13 @@ class Catalogue implements MarketCatalogue {
     while (this.#background.size > 0) await Promise.allSettled(this.#background);
   }
 
+  async keepFresh(forMs: number): Promise<void> {
+    if (this.#copy === null) await this.#loadOnce();
+    this.#refreshInBackground(this.#copy, refreshAfterMs - forMs);
+    // Lambda freezes what still runs when its call ends.
+    await this.settle();
+  }
+
   /** The first copy: the stored one, else the exchange's list. */
   async #open(): Promise<Copy> {
     await this.#loadOnce();
@@ -151,8 +163,8 @@ class Catalogue implements MarketCatalogue {
     return joined ?? (await (this.#running() ?? this.#begin()).done);
   }
 
-  #refreshInBackground({ readAtMs }: Copy): void {
-    if (!this.#isOlderThan(readAtMs, refreshAfterMs) || this.#running() !== null) return;
+  #refreshInBackground(copy: Copy | null, afterMs = refreshAfterMs): void {
+    if ((copy !== null && !this.#isOlderThan(copy.readAtMs, afterMs)) || this.#running() !== null) return;
     if (this.#isOlderThan(this.#failedAtMs, this.#pauseMs))
       this.#begin({ notAfterMs: this.#options.clock.nowMs() + backgroundAttemptsMs });
   }

@@ -48,7 +48,9 @@ export function createUncovered(
 export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
 
 export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
-  return Map.groupBy(followed, ({ entry: { signal } }) => (signal?.action === 'protect' ? signal.of : ''));
+  return Map.groupBy(followed, ({ entry: { signal } }) =>
+    signal?.action === 'protect' && signal.turnedBy === undefined ? signal.of : '',
+  );
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */

@@ -11,6 +11,8 @@ import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identi
 
 /** What must be looked at: one stop-loss or take-profit of a position. */
 export interface ProtectionNeed extends GuardName {
+  /** Present if what an exit has turned is to be closed: the id of its deal. */
+  readonly turnedBy?: number;
   readonly account: string;
   readonly market: string;
   readonly ticker: string;
@@ -53,7 +55,7 @@ export async function askProtection(
 }
 
 function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
-  const { account, market, ticker, strategy, positionSide, of, role, part } = need;
+  const { account, market, ticker, strategy, positionSide, of, role, part, turnedBy } = need;
   const signalId = protectIdOf(need, nowMs);
   const signal: ProtectSignal = {
     ticker,
@@ -67,6 +69,7 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
     role,
     of,
     ...(part === undefined ? {} : { part }),
+    ...(turnedBy === undefined ? {} : { turnedBy }),
   };
   return {
     account,
@@ -79,7 +82,10 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number): NewEntry {
 }
 
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf({ of, ...name }: GuardName, nowMs: number): string {
+function protectIdOf(
+  { of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>,
+  nowMs: number,
+): string {
   const suffix = protectSuffixOf(name, nowMs);
   const plain = `${of}${suffix}`;
   return isSignalId(plain) ? plain : `${digestOf(of)}${suffix}`;

@@ -5,8 +5,13 @@ import type { Denial } from '../../model/outcome.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 
-/** A stop-loss or take-profit that should be placed, and is not. */
+/** A stop-loss or take-profit that should be placed, and is not; or what one has turned, and what is not closed. */
 export function failedAlarm(signal: ProtectSignal, reason: string): Alarm {
+  if (signal.turnedBy !== undefined)
+    return {
+      name: 'position_turned',
+      message: `a stop-loss or take-profit of signal "${signal.of}" has opened the opposite position in ${signal.market}, and the relay could not close that: ${reason}; \`relay positions\` shows it, \`relay close ${signal.market}\` closes it`,
+    };
   return {
     name: 'protection_failed',
     message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
@@ -25,7 +30,7 @@ export async function tellPaused(
   { actual, message }: Denial,
 ): Promise<void> {
   await createTeller(services).tell(account, {
-    key: `${actual}: ${describeGuard(signal)}`,
+    key: `${actual}: ${signal.turnedBy === undefined ? describeGuard(signal) : `turned ${signal.turnedBy}`}`,
     alarm: failedAlarm(signal, message),
     facts: { signalId },
     everyMs: null,

@@ -18,7 +18,8 @@ import { type Alert, type AlertContext, parseAlert } from '../../signals/parse-a
 import { checkStaleness } from '../../signals/staleness.ts';
 import { answerAlert } from '../../translate/answer-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts';
-import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
+import { keepMessage, maximumBodyBytes } from './received-message.ts';
+import { type Arrived, recordRefusal } from './record-refusal.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
 
 /** One delivery of an alert, as bytes. */
@@ -138,14 +139,21 @@ interface Identified {
   readonly items: readonly (readonly NewEntry[])[];
 }
 
-function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number): Identified {
+function identify(alert: Alert, { account, body, secrets }: Arrived, arrivedAtMs: number): Identified {
   const { isByArrival } = alert;
   const fingerprint = fingerprintOf(body);
   const identity = isByArrival ? arrivalFingerprintOf(fingerprint, arrivedAtMs) : fingerprint;
+  const message = keepMessage(body, secrets);
   const entryOf = (signalId: string, signal: Signal): NewEntry => {
     const clientOrderId = placesOrder(signal) ? clientOrderIdOf(account.name, signalId) : null;
     const own = { account: account.name, signalId, signal, clientOrderId };
-    return { ...own, fingerprint, atMs: arrivedAtMs, isByArrival };
+    return {
+      ...own,
+      fingerprint,
+      atMs: arrivedAtMs,
+      isByArrival,
+      ...(message === undefined ? {} : { message }),
+    };
   };
   const items = alert.items.map(({ explicitId, signal, reduceLeg }, index) => {
     const signalId = signalIdOf(explicitId, identity, alert.isArray ? index : null);

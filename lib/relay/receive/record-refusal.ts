@@ -6,6 +6,7 @@ import { type HeldSecret, holdsSecret } from '../../signals/find-secret.ts';
 import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../../signals/refused-names.ts';
 import type { ReceiveServices } from '../services.ts';
+import { keepMessage, maximumBodyBytes } from './received-message.ts';
 import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
 
 /** An alert of an authenticated sender, not parsed yet. */
@@ -16,10 +17,6 @@ export interface Arrived {
   readonly secrets: readonly HeldSecret[];
 }
 
-/**
- * TradingView states no limit; real alerts stay far below. A larger body is not parsed, not even for its id.
- */
-export const maximumBodyBytes = 16 * 1024;
 /** The most entries one refused alert adds to the ledger: as many as an alert may hold signals. */
 const mostRecords = 10;
 
@@ -103,7 +100,7 @@ const overLimitAlarm: Alarm = {
  */
 async function record(
   services: ReceiveServices,
-  { account, body }: Arrived,
+  { account, body, secrets }: Arrived,
   names: readonly RefusedName[],
   error: RelayError,
 ): Promise<void> {
@@ -111,6 +108,7 @@ async function record(
   const [first = { id: null, ticker: null }] = names;
   const named = names.filter(({ id }) => id !== null).slice(0, mostRecords);
   const atMs = services.clock.nowMs();
+  const message = keepMessage(body, secrets);
   const recorded =
     error instanceof RepeatedAlert
       ? repeatFingerprintOf(fingerprint, error.arrivedAtMs, services.repeats.nextName())
@@ -121,6 +119,7 @@ async function record(
       await services.ledger.refuse({
         ...key,
         fingerprint,
+        ...(message === undefined ? {} : { message }),
         step: { status: 'invalid', atMs, note: noteOf(error), evidence: evidenceOf(error, ticker) },
       });
       // The line on the refusal itself, which also tells of unknown senders, names no account.

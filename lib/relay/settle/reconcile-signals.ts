@@ -3,10 +3,12 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry, LookupProgress } from '../../ledger/entry.ts';
 import type { Executions } from '../../ledger/executions.ts';
+import type { LedgerEntrance } from '../../ledger/ledger.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { SignalQueue } from '../../queue/queue.ts';
 import { watchPositions } from '../../watch/watch-positions.ts';
 import type { Outcome } from '../execute/action.ts';
+import { createTurnedCloser } from '../protect/ask-to-close-turned.ts';
 import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import type { LookupResult } from './lookup-result.ts';
@@ -18,6 +20,9 @@ export interface ReconcileServices extends SettleServices {
   readonly settings: Settings;
   readonly executions: Executions;
   readonly facts: AccountFacts;
+  /** Takes in signals that the relay itself makes, and puts them in line. */
+  readonly entrance: Pick<LedgerEntrance, 'accept'>;
+  readonly isPaperExchange: boolean;
   /** Null when the ledger itself is the line of waiting signals: then none can have lost its message. */
   readonly queue: SignalQueue | null;
   /** How long one request to the exchange may take, retries included. */
@@ -73,7 +78,9 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   const [swept, found, watched] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
-    watchPositions(services, startedAtMs, { notAfterMs: startedAtMs + lastRequestMs }),
+    watchPositions({ ...services, turnedCloser: createTurnedCloser(services) }, startedAtMs, {
+      notAfterMs: startedAtMs + lastRequestMs,
+    }),
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;

@@ -35,6 +35,29 @@ function see(sql: string, values: readonly unknown[] = []): void {
     written.sending = true;
 }
 
+/** Where a channel notes what it has told, and where what every channel has told is forgotten. */
+const statesStatement = /INSERT OR REPLACE INTO notice_channels\b/i;
+const forgetStatement = /DELETE FROM ledger_changes\b/i;
+
+/** What a defect of the notices writes instead; null: nothing. */
+function spoilNotes(sql: string, values: readonly unknown[]): readonly unknown[] | null {
+  const isNote = statesStatement.test(sql);
+  if (defect === 'notices-unkept' && (isNote || forgetStatement.test(sql))) return null;
+  if (!isNote) return values;
+  const [channel, text] = values as readonly [string, string];
+  const state = JSON.parse(text) as { seq: number; failure: string | null };
+  if (defect !== 'notices-unasked' || state.failure === null) return values;
+  return [channel, JSON.stringify({ ...state, seq: lastSeq, failures: 0, failure: null, retryAtMs: 0 })];
+}
+
+/** The place of the newest change that was read for the notices. */
+let lastSeq = 0;
+
+function noteSeq(sql: string, rows: unknown): void {
+  if (!/FROM ledger_changes WHERE seq > /i.test(sql) || !Array.isArray(rows)) return;
+  for (const { seq } of rows as readonly { seq: number }[]) lastSeq = Math.max(lastSeq, seq);
+}
+
 const isCommit = (sql: string): boolean => /^\s*(COMMIT|END)\b/i.test(sql);
 
 const { exec } = DatabaseSync.prototype;
@@ -50,7 +73,13 @@ for (const name of ['run', 'get', 'all'] as const) {
   Object.assign(StatementSync.prototype, {
     [name](this: StatementSync, ...values: unknown[]) {
       see(this.sourceSQL, values);
-      const run = () => original.apply(this, values);
+      const written = spoilNotes(this.sourceSQL, values);
+      if (written === null) return undefined;
+      const run = () => {
+        const result = original.apply(this, [...written]);
+        noteSeq(this.sourceSQL, result);
+        return result;
+      };
       return isCommit(this.sourceSQL) ? runUnflushed(run) : run();
     },
   });

@@ -22,4 +22,6 @@ export const powerMutants: readonly PowerMutant[] = [
   spoil('synchronous-normal', 'the database flushes its log at checkpoints only', 'lost'),
   spoil('accept-unflushed', 'an alert is acknowledged before its entry is flushed', 'lost'),
   spoil('send-unflushed', 'an order is sent before `sending` is flushed', 'duplicated'),
+  spoil('notices-unasked', 'a notice counts as told, whatever the service answered', 'untold'),
+  spoil('notices-unkept', 'what was told is never noted', 'retold'),
 ];

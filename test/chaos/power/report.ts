@@ -3,6 +3,7 @@ import {
   print,
   printOutcomes,
   printSenders,
+  printTroubles,
   printVerdict,
   printViolations,
   row,
@@ -24,6 +25,7 @@ export function printPowerRun(run: PowerRun, violations: readonly Violation[]): 
     `${changes.dropped} dropped, ${changes.torn} torn, ${changes.kept} kept; names of files: ${changes.entriesDropped} dropped, ${changes.entriesKept} kept`,
   );
   row('relay', `started ${starts} times, failed to start ${facts.ownEnds.length} times`);
+  printTroubles(run.troubles);
   printOutcomes(facts);
   printViolations(violations);
   printVerdict(violations);

@@ -6,8 +6,9 @@ import { locateDataFolder } from '../../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import { startPaperExchange } from '../../../lib/paper/server/server.ts';
 import { between, pick } from '../chance.ts';
-import { awaitProtection, gatherFacts, quieten, type RunStage } from '../end-run.ts';
+import { awaitNotices, awaitProtection, gatherFacts, quieten, type RunStage } from '../end-run.ts';
 import type { Facts } from '../facts.ts';
+import { type NoticeService, startNoticeService, type Trouble } from '../notice-service.ts';
 import { planAlerts } from '../plan-alerts.ts';
 import { accounts, exitsOfRun } from '../relay-config.ts';
 import { startKeeper } from '../relay-keeper.ts';
@@ -23,6 +24,7 @@ export interface PowerRun {
   readonly facts: Facts;
   readonly ends: Readonly<EndCounts>;
   readonly starts: number;
+  readonly troubles: ReadonlyMap<Trouble, number>;
   readonly changes: Readonly<CutCounts>;
   /** What SQLite's own check of the database says; `ok` when it is whole. */
   readonly integrity: string;
@@ -40,11 +42,14 @@ export interface PowerPlan {
 
 interface Stage extends RunStage {
   readonly disk: PlayedDisk;
+  readonly service: NoticeService;
   readonly power: PowerSupply;
   readonly random: Random;
 }
 
 const firstStarts = 8;
+/** A mutant may never have told everything. */
+const mutantNoticesMs = 20_000;
 
 /**
  * Cuts the power of a relay again and again while alerts arrive, waits until everything is settled, and gathers the
@@ -53,7 +58,7 @@ const firstStarts = 8;
 export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
   const startedAtMs = performance.now();
   const stage = await openStage(plan);
-  const { keeper, paper, folder, disk, power } = stage;
+  const { keeper, paper, folder, disk, power, service } = stage;
   try {
     // No mutant needs a new folder to show its defect.
     if (plan.mutant === null) await cutFirstStarts(stage);
@@ -65,16 +70,19 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
     await moving;
     power.mode = 'calm';
     paper.control.clearFaults();
+    service.calm();
     await keeper.waitUntilReady();
     const quietSinceMs = Date.now();
     await quieten(stage);
     // What a mutant has lost protects nothing, and is found all the same.
     if (plan.mutant === null) await awaitProtection(stage);
+    await awaitNotices(stage, plan.mutant === null ? undefined : mutantNoticesMs);
     const facts = await gatherFacts(stage, alerts, quietSinceMs, false);
     return {
       facts,
       ends: power.ends,
       starts: keeper.counts.starts,
+      troubles: service.troubles,
       changes: disk.counts,
       integrity: checkIntegrity(folder.databasePath),
       tookMs: performance.now() - startedAtMs,
@@ -82,7 +90,10 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
   } finally {
     await keeper.stop();
     await paper.close();
+    await service.close();
     disk.remove();
+    // Many runs follow each other in one process.
+    for (const listener of [disk.remove, keeper.abandon]) process.off('exit', listener);
   }
 }
 
@@ -98,16 +109,19 @@ async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   paper.control.addFault({ fault: 'drop_after', probability: 0.03 });
   const power = createPowerSupply(disk, random, mutant);
   const [journal, terminal]: [string[], string[]] = [[], []];
+  // Sources of their own: how often they are asked depends on the time that the run takes.
+  const service = await startNoticeService(createRandom(seed + 2));
   const keeper = startKeeper({
     folder,
     exchangeUrl: paper.url,
+    ways: service.ways,
     isDiskFull: () => false,
     onLine: (line) => void (line.startsWith('{') ? journal : terminal).push(line),
     prepareStart: power.prepareStart,
     hasCutItself: power.hasCutItself,
   });
   process.prependOnceListener('exit', keeper.abandon);
-  return { disk, folder, paper, power, keeper, journal, terminal, random };
+  return { disk, folder, paper, power, keeper, service, journal, terminal, random };
 }
 
 /** Cuts the power while the data folder is made, or soon after. No alert has been sent yet. */

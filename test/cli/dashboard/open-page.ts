@@ -8,6 +8,7 @@ import { createProgram } from '../../../cli/program.ts';
 import { openLocalSession } from '../../../cli/session/local-session.ts';
 import { parseConfig, type RelayConfig, type SnapshotSettings } from '../../../lib/host/config.ts';
 import { locateDataFolder, writeRun } from '../../../lib/host/data-folder.ts';
+import type { Ways } from '../../../lib/notices/channels.ts';
 import { openWorld, testConfig, type World } from '../../support/world.ts';
 
 /** A whole local relay with its page. */
@@ -68,12 +69,14 @@ export interface PageWorldOptions {
   /** How often the relay follows by itself; absent: it does not. */
   readonly followEveryMs?: number;
   readonly snapshots?: SnapshotSettings;
+  /** How the channels of the notices are reached, which the configuration names. */
+  readonly ways?: Ways;
 }
 
 export async function openPageWorld(options: PageWorldOptions = {}): Promise<PageWorld> {
   const { isReadOnly = false, config = testConfig, ...rest } = options;
   const host = parseConfig(config);
-  const world = await openWorld({ dialect: 'live', settings: host.settings, ...rest });
+  const world = await openWorld({ dialect: 'live', settings: host.settings, notices: host.notices, ...rest });
   const data = dirname(world.secretsPath);
   const relayUrl = new URL(world.webhookUrl).origin;
   writeRun(locateDataFolder(data), { relayUrl, exchangeUrl: world.paper.url, dialect: 'live' });

@@ -244,7 +244,7 @@ function fingerprint(): Readonly<Record<string, string>> {
 
 describe('a data folder that this release cannot read', () => {
   test.each([
-    ['ledger', 'databasePath', 'its ledger has version 9, and this release reads at most version 7'],
+    ['ledger', 'databasePath', 'its ledger has version 9, and this release reads at most version 8'],
     ['queue', 'databasePath', 'its queue has version 9, and this release reads at most version 1'],
     [
       'market-copies',

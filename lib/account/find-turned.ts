@@ -1,0 +1,140 @@
+import { type Decimal, formatDecimal, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Told } from '../ledger/tell-once.ts';
+import { type Fill, isOfExit } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+
+/** What is left of what the exits that the exchange made of entries filled beyond the position that they were to close. */
+export interface TurnedPosition {
+  /** The newest fill of an exit that opened a part of the position. */
+  readonly fill: TracedFill;
+  /** In base units, and at most the position: what the owner or another order has bought or sold back since is not in it. */
+  readonly surplus: Decimal;
+}
+
+/** A fill of one market. */
+export type TracedFill = Pick<
+  Fill,
+  'market' | 'dealId' | 'orderId' | 'signalId' | 'role' | 'side' | 'amount' | 'atMs'
+>;
+
+type TurnablePosition = Pick<OpenPosition, 'market' | 'amount' | 'positionSide' | 'modifiedAtMs'>;
+
+/** Clocks of the matching and of the lists may differ by so much. */
+const sameTimeMs = 1000;
+
+/**
+ * Finds what exits have made of a position beyond closing it: what would not be there if they only reduced. The exchange does
+ * not mark the exits that it makes of an entry as orders that only reduce: one that fires when its position was reduced or
+ * closed a moment before turns it. What any other order opened or enlarged is never counted, and what has reduced the
+ * position since is counted against this first, so that it is rather too little than too much.
+ *
+ * @param fills of the account in the last minutes, those of no signal among them, oldest first
+ * @returns null also while the fills do not show the last change of the position, or show one that the position does not
+ */
+export function findTurned(position: TurnablePosition, fills: readonly TracedFill[]): TurnedPosition | null {
+  const { market, amount, positionSide, modifiedAtMs } = position;
+  // In hedge mode an exit names the side that it closes.
+  if (positionSide !== 'BOTH' || amount.eq(zero)) return null;
+  const own = fills.filter((fill) => fill.market === market);
+  const newest = own.at(-1);
+  if (newest === undefined) return null;
+  if (modifiedAtMs !== null && Math.abs(newest.atMs - modifiedAtMs) > sameTimeMs) return null;
+  let held = own.reduce((before, fill) => before.minus(signed(fill)), amount);
+  let opened: Opened | null = null;
+  for (const fill of own) {
+    held = held.plus(signed(fill));
+    opened = afterFill(opened, fill, held);
+  }
+  if (opened === null || opened.left.eq(zero)) return null;
+  return signed(opened.fill).times(amount).gt(zero)
+    ? { fill: opened.fill, surplus: minimum(opened.left, amount.abs()) }
+    : null;
+}
+
+interface Opened {
+  readonly fill: TracedFill;
+  /** In base units. */
+  readonly left: Decimal;
+}
+
+/** @param held the position after the fill */
+function afterFill(opened: Opened | null, fill: TracedFill, held: Decimal): Opened | null {
+  const traded = parseDecimal(fill.amount);
+  const isBack = opened !== null && opened.fill.side !== fill.side;
+  if (isOfExit(fill) && held.times(signed(fill)).gt(zero)) {
+    const before = opened === null || isBack ? zero : opened.left;
+    return { fill, left: before.plus(minimum(held.abs(), traded)) };
+  }
+  return isBack ? { ...opened, left: maximum(opened.left.minus(traded), zero) } : opened;
+}
+
+function signed({ side, amount }: TracedFill): Decimal {
+  const traded = parseDecimal(amount);
+  return side === 'buy' ? traded : traded.neg();
+}
+
+/** Lists show every fill of a position whose last change is older than this. */
+export const settledAfterMs = longestPositionLagMs + sameTimeMs;
+
+/** How far back fills are looked at. */
+export const turnedWithinMs = 15 * 60_000;
+
+/** Whether an alert, or the owner's command, has said since what the position is to be, or what is to protect it. */
+export function isAdopted(
+  { fill: { atMs, market } }: TurnedPosition,
+  entries: readonly Pick<Entry, 'signal' | 'status' | 'updatedAtMs'>[],
+): boolean {
+  return entries.some(
+    ({ signal, status, updatedAtMs }) =>
+      signal?.market === market &&
+      adoptingStatuses.has(status) &&
+      updatedAtMs >= atMs &&
+      ((signal.action === 'target' && signal.target.unit !== 'flat') || signal.action === 'protect_position'),
+  );
+}
+
+const adoptingStatuses: ReadonlySet<string> = new Set(['satisfied', 'placed', 'sending', 'unknown']);
+
+/** What an account is told of a turned position. */
+interface TurnedNews {
+  readonly turned: TurnedPosition;
+  /** The position now: signed, in base units. */
+  readonly held: Decimal;
+  readonly account: string;
+}
+
+/** That the relay closes a turned position. @param amount that it closes, in base units */
+export function closingNews(news: TurnedNews, amount: Decimal): Told {
+  const closes = formatDecimal(amount);
+  return tellingOf(news, '', `the relay closes ${closes} of it`, { closes });
+}
+
+/** That the owner must close a turned position. @param reason why the relay does not; null: it never does for this account */
+export function openNews(news: TurnedNews, reason: string | null): Told {
+  const { turned, account } = news;
+  const command = `relay close ${turned.fill.market} --account ${account}`;
+  const told = reason === null ? '' : `the relay could not close it (${reason}); `;
+  const key = reason === null ? '' : ' still';
+  return tellingOf(news, key, `${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
+}
+
+function tellingOf(
+  { turned, held }: TurnedNews,
+  key: string,
+  rest: string,
+  more: Record<string, string>,
+): Told {
+  const { market, dealId, signalId, orderId } = turned.fill;
+  const [opened, amount] = [formatDecimal(turned.surplus), formatDecimal(held)];
+  return {
+    key: `turned ${market} ${dealId}${key}`,
+    alarm: {
+      name: 'position_turned',
+      message: `a stop-loss or take-profit of signal "${signalId}" filled for more than was left of its position, and opened the opposite one, which is ${amount} now: no alert asked for it, and nothing protects it; ${rest}`,
+    },
+    facts: { market, signalId, orderId, opened, amount, ...more },
+    everyMs: null,
+  };
+}

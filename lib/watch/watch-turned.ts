@@ -1,0 +1,82 @@
+import {
+  findTurned,
+  isAdopted,
+  openNews,
+  settledAfterMs,
+  type TurnedPosition,
+  turnedWithinMs,
+} from '../account/find-turned.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createTeller, type TellServices } from '../ledger/tell-once.ts';
+import type { Account } from '../model/account.ts';
+import type { Fill } from '../model/execution.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+
+/** Who closes what an exit has opened. */
+export interface TurnedCloser {
+  /** Whether it is closed for this account; otherwise the owner is told how to. */
+  closes(account: Account): boolean;
+  /** @throws RelayError `store_unavailable` */
+  ask(account: string, turned: TurnedPosition): Promise<void>;
+}
+
+interface TurnedServices extends TellServices {
+  readonly executions: Pick<Executions, 'listFills'>;
+  readonly ledger: Pick<Ledger, 'list'>;
+  readonly turnedCloser: TurnedCloser;
+}
+
+/** What is asked for is carried out within this time, unless its market waits, or the relay may not trade. */
+const closedWithinMs = 3 * 60_000;
+const mostEntries = 100;
+
+/**
+ * Looks for positions that an exit has opened because what it was to close had been reduced. Nobody asked for them, and no
+ * stop-loss protects them. Each is closed, or told with the command that closes it; and told, too, when it still stands later.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function watchTurned(
+  services: TurnedServices,
+  account: Account,
+  { positions, readAtMs }: { readonly positions: readonly OpenPosition[]; readonly readAtMs: number },
+): Promise<void> {
+  const turnable = positions.filter(({ positionSide }) => positionSide === 'BOTH');
+  if (turnable.length === 0) return;
+  const fills: Fill[] = [];
+  const [fromMs, untilMs] = [readAtMs - turnedWithinMs, readAtMs + turnedWithinMs];
+  for await (const fill of listFills(services.executions, account.name, fromMs, untilMs)) fills.push(fill);
+  for (const position of turnable) {
+    const turned = findTurned(position, fills);
+    if (turned !== null) await treat(services, account, { position, turned, readAtMs });
+  }
+}
+
+interface Found {
+  readonly position: OpenPosition;
+  readonly turned: TurnedPosition;
+  readonly readAtMs: number;
+}
+
+async function treat(services: TurnedServices, account: Account, found: Found): Promise<void> {
+  const { position, turned, readAtMs } = found;
+  const { entries } = await services.ledger.list({ account: account.name, limit: mostEntries });
+  if (isAdopted(turned, entries)) return;
+  const news = { turned, held: position.amount, account: account.name };
+  const teller = createTeller(services);
+  if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
+  const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
+  // The act itself looks at everything once more, and waits for what is left of this time.
+  const isAsked = entries.some((entry) => isUnderWay(entry, position.market));
+  if (!isAsked && readAtMs - changedAtMs > settledAfterMs / 2)
+    await services.turnedCloser.ask(account.name, turned);
+  if (readAtMs - turned.fill.atMs > closedWithinMs)
+    await teller.tell(account.name, openNews(news, 'nothing has closed it for minutes'));
+}
+
+function isUnderWay({ signal, status }: Entry, market: string): boolean {
+  const isClosing = signal?.action === 'protect' && signal.turnedBy !== undefined;
+  return isClosing && signal.market === market && (status === 'accepted' || status === 'sending');
+}

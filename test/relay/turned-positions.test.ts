@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { override } from '../support/override.ts';
+import { testConfig } from '../support/world.ts';
+
+/** The exits that the exchange makes do not say that they only reduce: one that fires beside another order turns the position. */
+const { main } = testConfig.accounts;
+function settingsOf(changes: object) {
+  const accounts = { ...testConfig.accounts, main: { ...main, maxSlippage: '1%', ...changes } };
+  return parseConfig({ ...testConfig, accounts }).settings;
+}
+
+const createPaths = ['/api/v4/order/collateral/market', '/api/v4/order/collateral/limit'];
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%', stopLoss: '49000' };
+
+let relay: KeptRelay;
+/** What happens with the first request after an order was placed. */
+let afterOrder: (() => void) | null = null;
+let isOrderSent = false;
+
+async function open(changes: object = {}, market: 'BTC_USDT' | 'BTC_PERP' = 'BTC_USDT'): Promise<void> {
+  relay = await openKeptRelay({
+    settings: settingsOf(changes),
+    market,
+    onRequest(path) {
+      if (afterOrder === null) return;
+      if (isOrderSent) {
+        const act = afterOrder;
+        afterOrder = null;
+        act();
+      } else isOrderSent = createPaths.includes(path);
+    },
+  });
+}
+beforeEach(() => {
+  afterOrder = null;
+  isOrderSent = false;
+});
+afterEach(() => relay.close());
+
+async function goOnForMinutes(minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await relay.goOn(60);
+    await reconcileSignals(relay.services);
+  }
+  await relay.goOn(15);
+}
+
+const turned = () => relay.alarms.filter(({ name }) => name === 'position_turned');
+
+/** The orders that closed what was turned, oldest first: `buy 0.1, only reduces`. */
+async function corrections(): Promise<readonly string[]> {
+  const { entries } = await relay.services.ledger.list({ account: 'main', limit: 100, oldestFirst: true });
+  return entries.flatMap(({ signal, status, steps }) => {
+    const order = steps.findLast(({ status: of }) => of === 'sending')?.facts?.protective;
+    return signal?.action === 'protect' && signal.turnedBy !== undefined && order !== undefined
+      ? [`${order.side} ${order.amount}: ${status}`]
+      : [];
+  });
+}
+
+/** A stop-loss opens 0.04 too much, and the owner sells 0.2. */
+async function turnBesideOwner(): Promise<void> {
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.04');
+  relay.setPrice('48900');
+  await relay.byHand('sell', '0.2');
+}
+
+describe('With protection that is kept', () => {
+  beforeEach(() => open());
+
+  test.each([
+    ['closed', '0.1', '-0.1', '0.1'],
+    ['reduced', '0.04', '-0.04', '0.04'],
+  ])(
+    'what a stop-loss has turned after the owner %s is closed, and told once',
+    async (_, sold, held, amount) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await relay.byHand('sell', sold);
+      relay.setPrice('48900');
+      expect(await relay.held()).toBe(held);
+
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await relay.open(), await corrections()]).toEqual([
+        'flat',
+        [],
+        [`buy ${amount}: placed`],
+      ]);
+      expect(turned()).toMatchObject([
+        { account: 'main', market: 'BTC_USDT', signalId: 's1', opened: amount, amount: held, closes: amount },
+      ]);
+    },
+  );
+
+  test('what the first of two take-profits has turned is closed with what the second one opened', async () => {
+    const target = { ...buy, stopLoss: '45000' };
+    await relay.say({ ...target, takeProfit: '51000' });
+    await relay.say({ ...target, takeProfit: '51100' });
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.14');
+    relay.setPrice('51200');
+    expect(await relay.held()).toBe('-0.14');
+
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.14: placed']]);
+  });
+
+  test.each([
+    ['close 50 %', { action: 'close', quantity: '50%', maxSlippage: '0.5%' }, '-0.05', 'flat', '0.05'],
+    ['close', { action: 'close', maxSlippage: '0.5%' }, '-0.1', 'flat', '0.1'],
+    ['reverse', { action: 'reverse', maxSlippage: '0.5%' }, '-0.1', 'flat', '0.1'],
+    [
+      'sell without reduceOnly',
+      { action: 'sell', orderType: 'market', quantity: '0.15', maxSlippage: '0.5%' },
+      '-0.15',
+      '-0.05',
+      '0.1',
+    ],
+  ])(
+    'what a stop-loss has turned that fires beside "%s" is closed, and no more',
+    async (_, alert, held, after, amount) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      afterOrder = () => relay.setPrice('48900');
+      await relay.say(alert);
+      if (afterOrder !== null) relay.setPrice('48900');
+      expect(await relay.held()).toBe(held);
+
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await corrections()]).toEqual([after, [`buy ${amount}: placed`]]);
+      expect(turned()).toHaveLength(1);
+    },
+  );
+
+  test('a position that the owner opens after it is left alone', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    relay.setPrice('48900');
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], []]);
+  });
+
+  test('what the owner adds to it stays', async () => {
+    await turnBesideOwner();
+    expect(await relay.held()).toBe('-0.24');
+
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.2', ['buy 0.04: placed']]);
+  });
+
+  test('a target that asks for the same side takes it over', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    relay.setPrice('48900');
+    await relay.goOn(15);
+    expect(await relay.say({ action: 'target', target: '-0.1', maxSlippage: '0.5%' })).toMatchObject({
+      status: 'satisfied',
+    });
+
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], []]);
+  });
+
+  test('a list of positions that lags does not close it twice', async () => {
+    await turnBesideOwner();
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 9000,
+      probability: 1,
+    });
+
+    await goOnForMinutes(4);
+    relay.paper.control.clearFaults();
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.2', ['buy 0.04: placed']]);
+  });
+
+  test.each([
+    ['whose response is lost', { fault: 'drop_after' }],
+    ['that the exchange answers with an error', { fault: 'error_after' }],
+  ] as const)('an order %s is looked up, and the owner keeps what he has sold', async (_, fault) => {
+    await turnBesideOwner();
+    relay.paper.control.addFault({ ...fault, endpoint: 'limit', count: 1 });
+
+    await goOnForMinutes(6);
+
+    expect(await relay.held()).toBe('-0.2');
+    expect(turned()).toHaveLength(1);
+  });
+
+  test('an order that never arrived is followed by another one once that is proven', async () => {
+    await turnBesideOwner();
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+
+    await goOnForMinutes(5);
+    expect([await relay.held(), await corrections()]).toEqual(['-0.24', ['buy 0.04: unknown']]);
+    expect(turned().at(-1)).toMatchObject({ whatToDo: 'npx relay close BTC_USDT --account main' });
+
+    await goOnForMinutes(8);
+    expect([await relay.held(), await corrections()]).toEqual([
+      '-0.2',
+      ['buy 0.04: not_placed', 'buy 0.04: placed'],
+    ]);
+  });
+
+  test.each(['start', 'move'] as const)(
+    'a relay that is killed at "%s" of the order closes it once',
+    async (step) => {
+      await turnBesideOwner();
+      await relay.goOn(30);
+      const { services } = relay;
+      const { ledger } = services;
+      let isKilled = false;
+      const kill = async (): Promise<never> => {
+        isKilled = true;
+        throw new Error('killed');
+      };
+      await reconcileSignals(services);
+      Object.assign(services, { ledger: override(ledger, { [step]: kill }) });
+      await relay.goOn(15).catch(() => undefined);
+      Object.assign(services, { ledger });
+      expect(isKilled).toBe(true);
+
+      await goOnForMinutes(6);
+
+      expect(await relay.held()).toBe('-0.2');
+      expect(turned()).toHaveLength(1);
+    },
+  );
+
+  test('an order that fills in part is followed by another one', async () => {
+    const large = { ...buy, quantity: '0.9' };
+    await relay.say(large);
+    await relay.say(large);
+    await relay.say(large);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.9');
+    await relay.byHand('sell', '0.9');
+    relay.setPrice('48900');
+    const before = await relay.held();
+    Object.assign(relay.services, { settings: settingsOf({ maxSlippage: '0.05%' }) });
+
+    await goOnForMinutes(6);
+
+    expect([before, await relay.held(), await corrections()]).toEqual([
+      '-1.8',
+      'flat',
+      ['buy 1.8: placed', 'buy 0.8: placed'],
+    ]);
+  });
+});
+
+test('With the protection "alarm" it stays, and the alarm has the command', async () => {
+  await open({ protection: 'alarm' });
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.04');
+  relay.setPrice('48900');
+
+  await goOnForMinutes(3);
+
+  expect([await relay.held(), await corrections()]).toEqual(['-0.04', []]);
+  expect(turned()).toMatchObject([
+    { signalId: 's1', amount: '-0.04', whatToDo: 'npx relay close BTC_USDT --account main' },
+  ]);
+});
+
+test('An account that allows no order at market is told so, with the command', async () => {
+  relay = await openKeptRelay();
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.04');
+  relay.setPrice('48900');
+
+  await goOnForMinutes(5);
+
+  expect([await relay.held(), await corrections()]).toEqual(['-0.04', []]);
+  expect(turned().map(({ whatToDo }) => whatToDo)).toEqual(['npx relay close BTC_USDT --account main']);
+});
+
+test('In hedge mode a stop-loss that fires beside a close turns nothing', async () => {
+  await open({}, 'BTC_PERP');
+  relay.paper.control.setHedgeMode('main', true);
+  await relay.say({ ...buy, positionSide: 'LONG' });
+  await relay.goOn(30);
+  afterOrder = () => relay.setPrice('48900');
+  await relay.say({ action: 'close', quantity: '50%', positionSide: 'LONG', maxSlippage: '0.5%' });
+  relay.setPrice('48900');
+
+  await goOnForMinutes(2);
+
+  expect([await relay.held(), await corrections(), turned()]).toEqual(['flat', [], []]);
+});
