@@ -270,6 +270,8 @@ export async function startLocalRelay(options: {
     () => followSafely(follower, clock, log),
     options.followEveryMs ?? followEveryMs,
   );
+  // Known before the first alert comes.
+  await watch.watch();
   const receivingLooks = startMinuteLoop(async () => void (await watch.watch()), lookEveryMs);
   const schedule = startScheduleLoop(jobs, clock, log);
   const accounts = Object.keys(settings.accounts);
