@@ -66,7 +66,7 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
     exchangeKeys: async (account, age) => read(age).accounts[account]?.exchangeKeys ?? null,
     async noticeWays() {
       try {
-        return read().ways;
+        return read('newest').ways;
       } catch (error) {
         // That the secrets cannot be read is itself told through them.
         if (known === null) throw error;
