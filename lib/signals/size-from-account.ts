@@ -25,6 +25,8 @@ export type Holding =
       readonly of: 'spot';
       readonly currency: string;
       readonly available: Decimal;
+      /** What open orders hold besides, as the same reading shows it; absent: it was not looked at. */
+      readonly frozen?: Decimal;
       /** What of it the relay's own stop-losses hold; absent: nothing. */
       readonly ofStops?: Decimal;
       /** What this relay has bought of what a sale closes, whose fees can be missing; absent: nothing was looked up. */

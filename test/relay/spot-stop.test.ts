@@ -112,6 +112,17 @@ const buy = { action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '48
 const sell = { action: 'sell', orderType: 'market', quantity: '0.1' };
 const whole = ['sell 0.0999 stop 48000'];
 
+test('A share of the balance counts nothing twice when the balance is listed as it was before a stop-loss held a part', async () => {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.4'));
+  relay.clock.advance(10_000);
+  await send(buy);
+  relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'trade-balance', delayMs: 5_000, count: 1 });
+
+  const { status, steps } = await send({ action: 'sell', orderType: 'market', quantity: '25%' });
+
+  expect([status, steps.find((step) => step.status === 'sending')?.facts?.amount]).toEqual(['placed', '0.1']);
+});
+
 describe('After a spot buy of 0.1 with a stop-loss', () => {
   beforeEach(async () => {
     const bought = await send(buy);

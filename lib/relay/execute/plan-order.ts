@@ -1,6 +1,6 @@
 import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
 import { listRecords } from '../../ledger/order-record.ts';
@@ -96,10 +96,12 @@ export async function planOrder(
   return { verdict: 'ready', action: withStopsFreed(services, client, names, freed, action) };
 }
 
-/** What the relay's own stop-losses hold can be sold, too. */
-function withHeld(readings: DatedReadings, ofStops: Decimal): DatedReadings {
+/** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */
+function withHeld(readings: DatedReadings, held: Decimal): DatedReadings {
   const { holding } = readings;
-  if (holding?.of !== 'spot' || ofStops.eq(zero)) return readings;
+  if (holding?.of !== 'spot') return readings;
+  const ofStops = minimum(held, holding.frozen ?? held);
+  if (ofStops.eq(zero)) return readings;
   return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
 }
 

@@ -121,7 +121,8 @@ function readHolding(options: ReadOptions, of: Holding['of'], side: Side, market
 
 async function readSpot({ client, limits }: ReadOptions, currency: string): Promise<Holding> {
   const balances = await client.call(tradeBalance, {}, limits);
-  return { of: 'spot', currency, available: balances[currency]?.available ?? zero };
+  const { available, freeze } = balances[currency] ?? { available: zero, freeze: zero };
+  return { of: 'spot', currency, available, frozen: freeze };
 }
 
 /** The highest leverage of margin pairs; the exchange lists one for futures only. */
