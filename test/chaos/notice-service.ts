@@ -36,13 +36,17 @@ export interface NoticeService {
 /** `cut` and `hang`: the request is taken, and its answer never comes. */
 export type Trouble = 'asks_to_wait' | 'fails' | 'cut' | 'hang';
 
-const troubleRate = 0.2;
+const usualTroubleRate = 0.2;
 /** Longer than the relay waits. */
 export const hangMs = 12_000;
 /** No alert holds it by chance: it is a secret. */
 const topic = 'chaos-notices-topic';
 
-export async function startNoticeService(random: Random): Promise<NoticeService> {
+/** @param troubleRate how many of the requests meet a trouble */
+export async function startNoticeService(
+  random: Random,
+  troubleRate: number = usualTroubleRate,
+): Promise<NoticeService> {
   const shown: ShownNotice[] = [];
   const troubles = new Map<Trouble, number>();
   let isCalm = false;

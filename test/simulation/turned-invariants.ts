@@ -144,9 +144,8 @@ const lookedForMs = 15 * 60_000;
 
 /** A position that was turned is closed, or an order is under way, or an alarm says that it must be closed by hand. */
 function findLeftTurned(facts: Facts): readonly Violation[] {
-  const { entries, exchange, history, settings, fills } = facts;
+  const { entries, exchange, settings } = facts;
   const positionOf = truePositions(exchange);
-  const endMs = history.timeline.at(-1)?.atMs ?? 0;
   const markets = new Map(
     entries.flatMap((entry) =>
       entry.signal === null ? [] : [[`${entry.account} ${entry.signal.market}`, entry] as const],
@@ -155,38 +154,62 @@ function findLeftTurned(facts: Facts): readonly Violation[] {
   return [...markets.values()].flatMap((entry) => {
     const { account, signal } = entry;
     const market = signal?.market ?? '';
+    if (settings.accounts[account]?.protection !== 'keep') return [];
     const { changes } = positionOf(account, market);
-    const { amount, atMs } = surplusOf(changes);
-    if (settings.accounts[account]?.protection !== 'keep' || amount.eq(zero)) return [];
-    if (amount.abs().lt(marketNamed(market).minAmount)) return [];
-    const turnedAtMs = changes.at(-1)?.atMs ?? atMs;
-    if (endMs - turnedAtMs < closedAfterMs || endMs - atMs > lookedForMs) return [];
-    if (isTroubled(facts, atMs - noticedAfterMs, endMs)) return [];
-    const isKnown = fills.some((fill) => fill.market === market && fill.atMs === atMs && isOfExit(fill));
-    const isUnderWay = entries.some(
-      (other) =>
-        other.account === account &&
-        other.signal?.action === 'protect' &&
-        other.signal.turnedBy !== undefined &&
-        other.signal.market === market &&
-        ['accepted', 'sending', 'unknown'].includes(other.status),
+    const left = listStanding(facts, changes).find(
+      (standing) =>
+        standing.amount.abs().gte(marketNamed(market).minAmount) &&
+        !isExcused(facts, { account, market }, standing),
     );
-    const isTold = history.alarms.some(
-      ({ name, atMs: toldAtMs, facts: told }) =>
-        name === 'position_turned' &&
-        toldAtMs >= atMs &&
-        told['account'] === account &&
-        told['market'] === market &&
-        told['whatToDo'] !== undefined,
-    );
-    const isAdopted = entries.some(
-      ({ signal: asked, account: of, updatedAtMs }) =>
-        of === account &&
-        asked?.market === market &&
-        updatedAtMs >= atMs &&
-        (asked.action === 'target' || asked.action === 'protect_position'),
-    );
-    if (!isKnown || isUnderWay || isTold || isAdopted) return [];
-    return [broken(entry, `left ${amount.toFixed()} of ${market} that an exit had opened`)];
+    return left === undefined
+      ? []
+      : [broken(entry, `left ${left.amount.toFixed()} of ${market} that an exit had opened`)];
   });
 }
+
+/** A surplus that stood for a while, in which nothing changed its position. */
+interface Standing extends Surplus {
+  readonly untilMs: number;
+}
+
+function listStanding({ history }: Facts, changes: readonly PositionChange[]): readonly Standing[] {
+  const endMs = history.timeline.at(-1)?.atMs ?? 0;
+  return changes.flatMap(({ atMs: changedAtMs }, place) => {
+    const nextMs = changes[place + 1]?.atMs ?? endMs;
+    const untilMs = changedAtMs + closedAfterMs;
+    if (nextMs < untilMs) return [];
+    const surplus = surplusOf(changes.slice(0, place + 1));
+    const isLookedFor = untilMs - surplus.atMs <= lookedForMs;
+    return surplus.amount.eq(zero) || !isLookedFor ? [] : [{ ...surplus, untilMs }];
+  });
+}
+
+function isExcused(
+  facts: Facts,
+  { account, market }: { readonly account: string; readonly market: string },
+  { atMs, untilMs }: Standing,
+): boolean {
+  const { entries, history, fills } = facts;
+  const isKnown = fills.some((fill) => fill.market === market && fill.atMs === atMs && isOfExit(fill));
+  if (!isKnown || isTroubled(facts, atMs - noticedAfterMs, untilMs)) return true;
+  const isTold = history.alarms.some(
+    ({ name, atMs: toldAtMs, facts: told }) =>
+      name === 'position_turned' &&
+      toldAtMs >= atMs &&
+      toldAtMs <= untilMs &&
+      told['account'] === account &&
+      told['market'] === market &&
+      told['whatToDo'] !== undefined,
+  );
+  const isTreated = entries.some(({ signal, status, ...other }) => {
+    if (other.account !== account || signal?.market !== market || other.updatedAtMs < atMs) return false;
+    // What an alert or the owner has asked for the position since.
+    if (signal.action === 'target' || signal.action === 'protect_position')
+      return other.createdAtMs <= untilMs;
+    const isCorrection = signal.action === 'protect' && signal.turnedBy !== undefined;
+    return isCorrection && (unfinished.has(status) || other.updatedAtMs > untilMs);
+  });
+  return isTold || isTreated;
+}
+
+const unfinished: ReadonlySet<string> = new Set(['accepted', 'sending', 'unknown']);

@@ -97,6 +97,9 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
   }
 }
 
+/** A few cuts must show what is lost after a request that failed. */
+const mutantTroubleRate = 0.6;
+
 async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   const random = createRandom(seed);
   const disk = createPlayedDisk(random);
@@ -110,7 +113,10 @@ async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   const power = createPowerSupply(disk, random, mutant);
   const [journal, terminal]: [string[], string[]] = [[], []];
   // Sources of their own: how often they are asked depends on the time that the run takes.
-  const service = await startNoticeService(createRandom(seed + 2));
+  const service = await startNoticeService(
+    createRandom(seed + 2),
+    mutant === null ? undefined : mutantTroubleRate,
+  );
   const keeper = startKeeper({
     folder,
     exchangeUrl: paper.url,
