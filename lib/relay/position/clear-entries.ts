@@ -36,7 +36,12 @@ export async function clearEntries(
   const resting = (await findResting(services, closing)).filter(({ signalId }) => !cleared.has(signalId));
   if (resting.length === 0) return false;
   const { exchangeTimeoutMs } = services;
-  const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: cleared.startedAtMs + exchangeTimeoutMs / 2 };
+  // A close that has waited for the position must still be able to cancel what would fill after it.
+  const endByMs = Math.max(
+    cleared.startedAtMs + exchangeTimeoutMs / 2,
+    services.clock.nowMs() + exchangeTimeoutMs / 4,
+  );
+  const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs };
   const { account, signalId } = closing;
   const names = { account, signalId };
   const ends: EntryEnd[] = [];
