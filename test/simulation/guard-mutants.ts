@@ -12,7 +12,6 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { protectionNamedBy } from '../../lib/model/protect-id.ts';
-import { describeSight, noSight, parseSight } from '../../lib/protection/wishes.ts';
 import { override } from '../support/override.ts';
 import { changeCalls, changeCreates, changeRecords } from './mutate.ts';
 import type { Mutant, Mutation, MutationTools } from './mutation.ts';
@@ -170,16 +169,6 @@ function withWholeShares(entry: Entry): Entry {
   return { ...entry, signal: { ...signal, takeProfits } as typeof signal };
 }
 
-/** Forgets the best price, so that a stop-loss begins anew at each reading. */
-const forgetBest = (facts: AccountFacts): AccountFacts =>
-  override(facts, {
-    async read(account, name) {
-      const fact = await facts.read(account, name);
-      if (!name.startsWith('protection seen in ')) return fact;
-      return describeSight({ ...noSight, released: parseSight(fact).released });
-    },
-  });
-
 const misprice: NonNullable<Mutation['client']> = (client, { handlerName }) =>
   changeCalls(client, (name, _, ask) => {
     if (name !== openPositions.name || handlerName !== 'execute') return undefined;
@@ -278,13 +267,6 @@ export const guardMutants: readonly Mutant[] = [
     seeds: 300,
     ...shared,
     mutation: { client: flutter },
-  },
-  {
-    name: 'trailing-back',
-    breaks: 'a stop-loss that follows the price forgets the best price',
-    seeds: 1000,
-    ...shared,
-    mutation: { facts: forgetBest },
   },
   {
     name: 'whole-shares',

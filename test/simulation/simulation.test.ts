@@ -151,7 +151,7 @@ describe('every broken variant of the relay', () => {
 
     const survivors = hunts.filter((_, place) => tallies[place]?.findings.length === 0);
     expect(survivors.map(({ mutant }) => mutant.name)).toEqual([]);
-    expect(hunts).toHaveLength(108);
+    expect(hunts).toHaveLength(107);
     // Hundreds of runs, on however slow a machine.
   }, 600_000);
 
@@ -193,7 +193,6 @@ describe('every broken variant of the relay', () => {
       'outlived-position',
       'second-protection',
       'restless-protection',
-      'trailing-back',
       'whole-shares',
       'wrong-entry-price',
       'triggered-counts',
