@@ -50,7 +50,8 @@ export async function tellOnce(
   const sent = await channel.send(message);
   const afterMs = clock.nowMs();
   if (sent.kind === 'sent') {
-    const keys = message.news.map(({ key }) => key);
+    // An outcome is news once. Kept, thousands of them would push out the alarms, which may be raised again.
+    const keys = message.news.map(({ key }) => key).filter((key) => !key.startsWith('outcome '));
     return { state: afterSending(state, keys, afterMs), count };
   }
   const waitMs = sent.kind === 'wait' ? sent.forMs : null;
