@@ -3,6 +3,7 @@ import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { checkNotices } from './audit-notices.ts';
+import type { FullSpan } from './data-disk.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';
 import type { Facts } from './facts.ts';
 import type { ShownNotice } from './notice-service.ts';
@@ -42,10 +43,17 @@ interface Case {
   readonly shown?: readonly Partial<ShownNotice>[];
   readonly endedAtMs?: readonly number[];
   readonly journal?: readonly string[];
+  readonly fullDisks?: readonly FullSpan[];
 }
 
 /** What both services have shown: one thing each message, half a minute apart. */
-function judge({ lines = [], shown = [], endedAtMs = [], journal = [] }: Case): readonly string[] {
+function judge({
+  lines = [],
+  shown = [],
+  endedAtMs = [],
+  journal = [],
+  fullDisks = [],
+}: Case): readonly string[] {
   const alone = lines.map((line) => ({ title: line.split(' — ')[0] ?? '', lines: [line] }));
   const notices = [...alone, ...shown].flatMap((notice, index) =>
     (['ntfy', 'webhook'] as const).map(
@@ -64,7 +72,7 @@ function judge({ lines = [], shown = [], endedAtMs = [], journal = [] }: Case): 
     entries,
     exchange: { orders: [{ ...order, orderId: 1 }], acceptedOrderIds: [1] } as unknown as Facts['exchange'],
     writings: [{ place: 'journal', kind: 'log', text: journal.join('\n') }],
-    notices: { shown: notices, endedAtMs },
+    notices: { shown: notices, endedAtMs, fullDisks },
   } as unknown as Facts;
   const evidence: Evidence = gatherEvidence(facts);
   return checkNotices(evidence)
@@ -91,6 +99,16 @@ test.each<[string, Case, string]>([
   [
     'an alarm of the log that nobody was told of',
     { lines: all, journal: [alarmLine(50_000)] },
+    'untold: ntfy was not told of an alarm: clock_off',
+  ],
+  [
+    'an alarm of a full disk that nobody was told of once there was room',
+    {
+      lines: all,
+      journal: [alarmLine(50_000)],
+      endedAtMs: [60_000],
+      fullDisks: [{ fromMs: 49_000, untilMs: 55_000 }],
+    },
     'untold: ntfy was not told of an alarm: clock_off',
   ],
   [
@@ -152,10 +170,16 @@ test.each<[string, Case]>([
     {
       lines: [...all, unknown],
       endedAtMs: [163_100],
-      journal: [161_500, 162_800].map(
-        (atMs) =>
-          `{"message":"notices could not be told","timestamp":"${new Date(atMs).toISOString()}","reason":"the database could not be written: full"}`,
-      ),
+      fullDisks: [{ fromMs: 159_000, untilMs: 164_000 }],
+    },
+  ],
+  [
+    'an alarm of a full disk that had no room until the process was killed',
+    {
+      lines: all,
+      journal: [alarmLine(50_000)],
+      endedAtMs: [60_000],
+      fullDisks: [{ fromMs: 49_000, untilMs: 60_500 }],
     },
   ],
   [

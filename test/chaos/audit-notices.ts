@@ -12,9 +12,7 @@ export function checkNotices(evidence: Evidence): readonly Violation[] {
   const { notices } = evidence;
   if (notices === null) return [];
   const journal = evidence.writings.filter(({ place }) => place === 'journal');
-  const failedAtMs = journal.flatMap(({ text }) => findFailedWrites(text));
-  const mayBeUnnoted = (atMs: number) =>
-    isUnnoted(atMs, notices) || isOwedToTheEnd(atMs, failedAtMs, notices);
+  const mayBeUnnoted = (atMs: number) => isUnnoted(atMs, notices) || isOwedToTheEnd(atMs, notices);
   return noticeChannels.flatMap((channel) => {
     const read = readChannel(channel, notices, mayBeUnnoted);
     return [
@@ -156,22 +154,11 @@ function cutHeadline(text: string): string {
   return text.length <= mostHeadline ? text : `${text.slice(0, mostHeadline - 1)}…`;
 }
 
-/** Whether no write succeeded from then on until the process ended: what the disk does not take ends with the process. */
-function isOwedToTheEnd(atMs: number, failedAtMs: readonly number[], { endedAtMs }: NoticeFacts): boolean {
+/** Whether the disk was full from then on until the process ended: what the disk does not take ends with the process. */
+function isOwedToTheEnd(atMs: number, { endedAtMs, fullDisks }: NoticeFacts): boolean {
   const endMs = endedAtMs.find((end) => end >= atMs);
   if (endMs === undefined) return false;
-  const times = [atMs, ...failedAtMs.filter((failMs) => failMs >= atMs && failMs <= endMs), endMs];
-  return times.every((timeMs, index) => timeMs - (times[index - 1] ?? timeMs) < unnotedMs);
-}
-
-function findFailedWrites(text: string): readonly number[] {
-  return text
-    .split('\n')
-    .filter((line) => line.includes('could not be written') || line.includes('could not be noted'))
-    .flatMap((line) => {
-      const [, timestamp] = /"timestamp":"([^"]+)"/.exec(line) ?? [];
-      return timestamp === undefined ? [] : [Date.parse(timestamp)];
-    });
+  return fullDisks.some(({ fromMs, untilMs }) => fromMs - unnotedMs < atMs && endMs < untilMs + unnotedMs);
 }
 
 /** Within so long the same alarm is told once. */

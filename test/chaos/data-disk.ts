@@ -10,11 +10,20 @@ export interface DataDisk {
   /** Why it cannot be filled; null when it can. */
   readonly obstacle: string | null;
   readonly isFull: boolean;
+  /** When it was full, by the clock of this machine; the last span may still be open. */
+  readonly fullSpans: readonly FullSpan[];
   /** Fills the disk completely; to be called repeatedly, because deleted files make room again. */
   fill(): void;
   free(): void;
   /** Removes it with all its files; a second call does nothing. */
   remove(): void;
+}
+
+/** Milliseconds since 1970. */
+export interface FullSpan {
+  readonly fromMs: number;
+  /** Infinity: it is still full. */
+  readonly untilMs: number;
 }
 
 const chunk = Buffer.alloc(64 * 1024);
@@ -31,23 +40,30 @@ export function openDataDisk(sizeBytes: number): DataDisk {
   mkdirSync(path, { mode: 0o700 });
   let filler: number | null = null;
   let isRemoved = false;
+  const fullSpans: { fromMs: number; untilMs: number }[] = [];
 
   function free(): void {
     if (filler === null) return;
     closeSync(filler);
     rmSync(fillerPath);
     filler = null;
+    const span = fullSpans.at(-1);
+    if (span !== undefined) span.untilMs = Date.now();
   }
 
   return {
     path,
     obstacle,
+    fullSpans,
     get isFull() {
       return filler !== null;
     },
     fill() {
       if (obstacle !== null) return;
-      filler ??= openSync(fillerPath, 'w');
+      if (filler === null) {
+        filler = openSync(fillerPath, 'w');
+        fullSpans.push({ fromMs: Date.now(), untilMs: Number.POSITIVE_INFINITY });
+      }
       writeUntilFull(filler);
     },
     free,

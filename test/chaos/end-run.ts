@@ -7,6 +7,7 @@ import { readAlarm } from './alarms.ts';
 import { bodyMark } from './alerts.ts';
 import { findFillGaps } from './audit-fills.ts';
 import { findUnfitProtection } from './audit-protection.ts';
+import type { FullSpan } from './data-disk.ts';
 import {
   type Facts,
   openRecords,
@@ -35,6 +36,8 @@ export interface RunStage {
   readonly journal: readonly string[];
   /** The lines that the relay's terminal has shown. */
   readonly terminal: readonly string[];
+  /** When the disk took nothing; absent: never. */
+  readonly fullDisks?: readonly FullSpan[];
 }
 
 /**
@@ -168,7 +171,7 @@ const longestNoticesMs = 330_000;
 
 /** Stops the relay, and then gathers what sender, exchange, ledger and logs say of the run. */
 export async function gatherFacts(
-  { folder, paper, keeper, service, journal, terminal }: RunStage,
+  { folder, paper, keeper, service, journal, terminal, fullDisks = [] }: RunStage,
   alerts: readonly SentAlert[],
   quietSinceMs: number,
   areFillsAwaited: boolean,
@@ -196,7 +199,7 @@ export async function gatherFacts(
     secrets,
     ownEnds: keeper.ownEnds,
     followed,
-    notices: service === null ? null : { shown: service.shown, endedAtMs: keeper.endedAtMs },
+    notices: service === null ? null : { shown: service.shown, endedAtMs: keeper.endedAtMs, fullDisks },
     quietSinceMs,
   };
 }

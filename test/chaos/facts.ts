@@ -17,6 +17,7 @@ import type { PaperState } from '../../lib/paper/server/state.ts';
 import { createSqliteDeadLetters, type QueueCounts } from '../../lib/queue/sqlite-dead-letters.ts';
 import { type Report, readReport } from '../../lib/reports/read-report.ts';
 import type { FollowedFills } from './audit-fills.ts';
+import type { FullSpan } from './data-disk.ts';
 import { noticeChannels, type ShownNotice } from './notice-service.ts';
 import { grounds, tradingAccounts } from './relay-config.ts';
 import type { OwnEnd } from './relay-keeper.ts';
@@ -52,6 +53,8 @@ export interface NoticeFacts {
   readonly shown: readonly ShownNotice[];
   /** When processes of the relay ended. */
   readonly endedAtMs: readonly number[];
+  /** When the disk took nothing. */
+  readonly fullDisks: readonly FullSpan[];
 }
 
 export interface Writing {

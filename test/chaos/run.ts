@@ -115,7 +115,17 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
     },
   });
   process.prependOnceListener('exit', keeper.abandon);
-  const stage: Stage = { disk, folder, paper, keeper, service, journal, terminal, refusedWrites: 0 };
+  const stage: Stage = {
+    disk,
+    folder,
+    paper,
+    keeper,
+    service,
+    journal,
+    terminal,
+    fullDisks: disk.fullSpans,
+    refusedWrites: 0,
+  };
   return stage;
 }
 
