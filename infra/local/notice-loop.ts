@@ -58,7 +58,9 @@ export function startNoticeLoop(services: NoticeLoopServices, everyMs: number = 
       await noteDays(services);
       await tellChanges({ ...services, openChannel });
     } catch (error) {
-      log.error('notices could not be told; the next turn tries again', { reason: describeSafely(error) });
+      log.error('notices could not be told, or not noted as told; the next turn tries again', {
+        reason: describeSafely(error),
+      });
     }
   }, everyMs);
   return {

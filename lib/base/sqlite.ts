@@ -27,10 +27,11 @@ export interface SqliteFile {
    * Does the same with what must outlive the transaction: if that is not committed, the operation is executed again at the
    * beginning of the next one, until one is committed. So whatever is written after it is on the disk only when this is.
    *
+   * @param committed called once it is on the disk
    * @throws RelayError `store_unavailable` when it waits for the next transaction; any other error that it throws itself, and
    * then it is not executed again
    */
-  insist(operation: () => void): void;
+  insist(operation: () => void, committed?: () => void): void;
   /** Does the same as `execute`, and resolves with the result once it is on the disk. */
   write<T>(operation: () => T): Promise<T>;
   /**
@@ -111,8 +112,8 @@ class TransactedFile implements SqliteFile {
     return { result: this.#run(operation), durable };
   }
 
-  insist(operation: () => void): void {
-    const owed = { operation, isExecuted: false };
+  insist(operation: () => void, committed: () => void = () => undefined): void {
+    const owed = { operation, committed, isExecuted: false };
     this.#owed = [...this.#owed, owed].slice(-mostOwed);
     this.#open();
     this.#pay(owed);
@@ -234,7 +235,9 @@ class TransactedFile implements SqliteFile {
       return;
     }
     this.#flush = null;
+    const paid = this.#owed.filter(({ isExecuted }) => isExecuted);
     this.#owed = this.#owed.filter(({ isExecuted }) => !isExecuted);
+    for (const { committed } of paid) committed();
     flush.resolve();
   }
 
@@ -250,6 +253,7 @@ class TransactedFile implements SqliteFile {
 /** An operation that is executed until it is committed. */
 interface Owed {
   readonly operation: () => void;
+  readonly committed: () => void;
   /** In the open transaction. */
   isExecuted: boolean;
 }

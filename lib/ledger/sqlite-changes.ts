@@ -7,7 +7,7 @@ import type { SqliteFile } from '../base/sqlite.ts';
 import type { Execution } from '../model/execution.ts';
 import type { Entry } from './entry.ts';
 import type { Pause } from './ledger.ts';
-import { accountIn, type LedgerChange, type RecordedAlarm } from './ledger-change.ts';
+import { type AlarmChange, accountIn, type LedgerChange, type RecordedAlarm } from './ledger-change.ts';
 import { type EntryRow, entryOrDamaged } from './sqlite-entries.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 
@@ -61,6 +61,7 @@ const sql = {
 
 /** So many changes wait at most for a channel that is not reached, and alarms besides. */
 const mostKept = 100_000;
+const mostUnnoted = 100;
 
 /** A change and its place among all changes of a ledger. */
 export interface PlacedChange {
@@ -90,6 +91,8 @@ export interface SqliteChanges {
    * @throws RelayError `store_unavailable` when it waits for the next transaction
    */
   addAlarm(alarm: Alarm, facts: LogFacts, atMs: number): void;
+  /** The alarms that are not on the disk, oldest first; the last hundred while it is full for long. */
+  unnoted(): readonly AlarmChange[];
   /** @returns the day of which figures were noted last, as it was given; null: of none */
   toldDay(account: string): string | null;
   /** Notes the figures of a day, and that they are noted. */
@@ -103,6 +106,9 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
   const { database } = file;
   const prepared = Object.entries(sql).map(([name, text]) => [name, database.prepare(text)]);
   const statements = Object.fromEntries(prepared) as Record<keyof typeof sql, StatementSync>;
+
+  let unnoted: readonly AlarmChange[] = [];
+  let added = 0;
 
   function placeIn(statement: 'first' | 'last' | 'count', ...values: readonly (string | number)[]): number {
     return Number(file.read(() => statements[statement].get(...values))?.['seq']);
@@ -162,9 +168,26 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
       });
     },
     addAlarm({ name, message }, facts, atMs) {
-      const text = JSON.stringify({ name, message, facts });
-      file.insist(() => void statements.add.run('alarm', accountIn(facts), atMs, text));
+      const [account, text] = [accountIn(facts), JSON.stringify({ name, message, facts })];
+      added += 1;
+      const alarm: AlarmChange = {
+        id: `${atMs} ${added}`,
+        kind: 'alarm',
+        account,
+        atMs,
+        name,
+        message,
+        facts,
+      };
+      unnoted = [...unnoted, alarm].slice(-mostUnnoted);
+      file.insist(
+        () => void statements.add.run('alarm', account, atMs, text),
+        () => {
+          unnoted = unnoted.filter((other) => other !== alarm);
+        },
+      );
     },
+    unnoted: () => unnoted,
     toldDay(account) {
       const row = file.read(() => statements.toldDay.get(account));
       return row === undefined ? null : String(row['day']);

@@ -4,7 +4,7 @@ import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import { createSqliteChanges, type PlacedChange, type SqliteChanges } from '../ledger/sqlite-changes.ts';
-import type { ChannelState } from './channel-state.ts';
+import { afterSeeing, type ChannelState } from './channel-state.ts';
 import type { ChannelName, NoticeSettings } from './notice-settings.ts';
 import { createSqliteChannelStates, type SqliteChannelStates } from './sqlite-channel-states.ts';
 import { type OpenChannel, openChannelSafely, tellOnce } from './tell-channel.ts';
@@ -34,8 +34,8 @@ export async function openNoticeOutbox(
 }
 
 /**
- * Notes each alarm where it is raised, before the write that follows it. An alarm that cannot be noted is logged all the same:
- * the write that follows fails, too, and when it is tried again, the alarm is noted before it.
+ * Notes each alarm where it is raised, before the write that follows it. An alarm that cannot be noted is logged all the same,
+ * and told from memory: the next transaction that succeeds notes it.
  */
 export function noteAlarms(alarms: Alarms, { changes }: NoticeOutbox, clock: Clock, log: Log): Alarms {
   return {
@@ -65,15 +65,18 @@ const mostPages = 10;
 
 /**
  * One turn: each channel tells what it has not told, by one request at most, side by side with the others. What every channel
- * has told is forgotten.
+ * has told is forgotten. While the database cannot be written, memory says what was told; a process that ends meanwhile leaves
+ * it to the next one to tell it again.
  *
  * @throws RelayError `store_unavailable`
  */
 export async function tellChanges(services: OutboxServices): Promise<void> {
   const { outbox, settings } = services;
   if (settings.channels.length === 0) return;
-  const places = await Promise.all(settings.channels.map((name) => tellChannel(services, name)));
-  await outbox.changes.forget(Math.min(...places));
+  const turns = settings.channels.map((name) => tellChannel(services, name));
+  // A channel that the next turn found at work would tell the same twice.
+  await Promise.allSettled(turns);
+  await outbox.changes.forget(Math.min(...(await Promise.all(turns))));
 }
 
 /** @returns the place up to which the channel has told everything */
@@ -83,11 +86,14 @@ async function tellChannel(services: OutboxServices, name: ChannelName): Promise
   if (state === null) return 0;
   if (state.retryAtMs > clock.nowMs()) return state.seq;
   const waiting = await readWaiting(outbox.changes, state.seq);
-  if (waiting.length === 0) return state.seq;
+  const unnoted = outbox.changes.unnoted().filter(({ id }) => !state.seen.includes(id));
+  if (waiting.length + unnoted.length === 0) return state.seq;
   const channel = await openChannelSafely(services, name);
-  const changes = waiting.map(({ change }) => change);
+  const changes = [...waiting.map(({ change }) => change), ...unnoted];
   const told = await tellOnce(channel, state, changes, services);
-  const next = { ...told.state, seq: waiting[told.count - 1]?.seq ?? state.seq };
+  const seq = waiting[Math.min(told.count, waiting.length) - 1]?.seq ?? state.seq;
+  const seen = unnoted.slice(0, Math.max(0, told.count - waiting.length)).map(({ id }) => id);
+  const next = afterSeeing({ ...told.state, seq }, seen);
   logFailure(services, name, state, next);
   await outbox.states.write(name, next);
   return next.seq;

@@ -1,3 +1,4 @@
+import { RelayError } from '../base/errors.ts';
 import { parseOwnJson } from '../base/json.ts';
 import { migrateTables } from '../base/migrate-tables.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
@@ -37,8 +38,11 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
   return {
     async read(channel) {
       const waiting = unwritten.get(channel);
-      // Nothing more is sent before it is noted: a disk that is full would let every turn tell the same again.
-      if (waiting !== undefined) await write(channel, waiting);
+      if (waiting !== undefined) {
+        // While the disk is full, memory says what was told: otherwise every turn would tell the same again.
+        await write(channel, waiting).catch(throwUnlessUnavailable);
+        return waiting;
+      }
       const row = file.read(() => select.get(channel));
       return row === undefined
         ? null
@@ -55,4 +59,8 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
       });
     },
   };
+}
+
+function throwUnlessUnavailable(error: unknown): void {
+  if (!(error instanceof RelayError) || error.code !== 'store_unavailable') throw error;
 }

@@ -184,7 +184,7 @@ function acknowledgeUnflushed(file: SqliteFile, isHasty: (result: unknown) => bo
       const executed = file.execute(operation);
       return isHasty(executed.result) ? { ...executed, durable: Promise.resolve() } : executed;
     },
-    insist: (operation) => file.insist(operation),
+    insist: (operation, committed) => file.insist(operation, committed),
     write: (operation) => file.write(operation),
     read: (query) => file.read(query),
     close: () => file.close(),

@@ -60,9 +60,9 @@ function waitingFor(flush: LocalFlush, file: SqliteFile): SqliteFile {
       flush.run?.();
       return file.execute(operation);
     },
-    insist(operation) {
+    insist(operation, committed) {
       flush.run?.();
-      file.insist(operation);
+      file.insist(operation, committed);
     },
     write(operation) {
       flush.run?.();
