@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { functionNames } from '../../infra/aws/function-names.ts';
+import { bundleBudgets } from '../support/bundle-budgets.ts';
+import { measureBundles } from './bundles.ts';
+
+test('every function starts in the benchmark, and its bundle is within its budget', async () => {
+  const figures = await measureBundles(1);
+
+  expect(figures.map(({ name }) => name)).toEqual(functionNames);
+  for (const { name, bytes, cpuRatio } of figures) {
+    expect({ name, isWithin: bytes <= bundleBudgets[name] }).toEqual({ name, isWithin: true });
+    expect(cpuRatio.median).toBeGreaterThan(1);
+  }
+});
