@@ -110,7 +110,6 @@ export function createProgram(terminal: Terminal): Command {
     });
   attachTerminal(relay, terminal);
   relay.commandsGroup('Alerts and signals:');
-  addUninstallCommand(relay);
   addWebhookCommands(relay);
   addTranslateCommand(relay);
   addSignalsCommand(relay);
@@ -129,6 +128,7 @@ export function createProgram(terminal: Terminal): Command {
   addBackupCommands(relay);
   addNotifyCommands(relay);
   addRehearseCommand(relay);
+  addUninstallCommand(relay);
   relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { buildFunctions } from './build-functions.ts';
-import { functionNames, paperFunctionName } from './function-names.ts';
+import { functionsOf } from './function-names.ts';
 import { configMark } from './prebuilt-bundles.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
@@ -27,7 +27,7 @@ await buildEntry();
 declareTypes();
 await buildFunctions({
   outputFolder: join(folder, 'functions'),
-  names: [...functionNames, paperFunctionName],
+  names: functionsOf(true),
   configText: configMark,
 });
 writeManifest();

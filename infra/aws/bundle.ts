@@ -3,7 +3,7 @@ import type { HostConfig } from '../../lib/host/config.ts';
 import { isOnPaper } from '../../lib/host/paper-stage.ts';
 import { shipConfig } from '../../lib/host/shipped-config.ts';
 import { buildFunctions } from './build-functions.ts';
-import { type Bundles, functionNames, paperFunctionName } from './function-names.ts';
+import { type Bundles, functionsOf } from './function-names.ts';
 
 /**
  * Bundles each function into one self-contained file that includes the configuration.
@@ -17,7 +17,7 @@ export async function bundleFunctions(options: {
   readonly config: HostConfig;
 }): Promise<Bundles> {
   const { outputFolder, config } = options;
-  const names = [...functionNames, ...(isOnPaper(config) ? [paperFunctionName] : [])];
+  const names = functionsOf(isOnPaper(config));
   await buildFunctions({ outputFolder, names, configText: shipConfig(config) });
   return Object.fromEntries(names.map((name) => [name, join(outputFolder, name)])) as Bundles;
 }

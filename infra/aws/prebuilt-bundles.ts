@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HostConfig } from '../../lib/host/config.ts';
 import { isOnPaper } from '../../lib/host/paper-stage.ts';
 import { shipConfig } from '../../lib/host/shipped-config.ts';
-import { type Bundles, functionNames, paperFunctionName } from './function-names.ts';
+import { type Bundles, functionsOf } from './function-names.ts';
 
 /** Stands in the prebuilt functions where the configuration belongs. */
 export const configMark = '@the configuration of the relay@';
@@ -20,8 +20,7 @@ export async function placeFunctions(options: {
 }): Promise<Bundles> {
   const { outputFolder, config } = options;
   const text = JSON.stringify(shipConfig(config));
-  const names = [...functionNames, ...(isOnPaper(config) ? [paperFunctionName] : [])];
-  const folders = names.map((name) => [name, join(outputFolder, name)] as const);
+  const folders = functionsOf(isOnPaper(config)).map((name) => [name, join(outputFolder, name)] as const);
   for (const [name, folder] of folders) {
     const parts = readFileSync(join(import.meta.dirname, 'functions', name, 'index.js'), 'utf8').split(
       JSON.stringify(configMark),

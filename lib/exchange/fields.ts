@@ -55,8 +55,17 @@ export const FlagField = z.union([
   ),
 ]);
 
+/**
+ * A field that is read as `fallback` where it cannot be read. It is what `z.catch` makes, which itself refers to zod's helpers
+ * as one object: all of them would be in the bundle of a function, 7 KB.
+ */
+export function leniently<S extends z.ZodMiniType>(field: S, fallback: z.output<S>): z.ZodMiniCatch<S> {
+  const catching = { type: 'catch', innerType: field, catchValue: () => fallback } as const;
+  return new z.ZodMiniCatch(catching) as z.ZodMiniCatch<S>;
+}
+
 /** A flag that the relay only shows: one that is left out, or written in another way, is not known. */
-const OptionalFlagField = z.catch(z.optional(FlagField), undefined);
+const OptionalFlagField = leniently(z.optional(FlagField), undefined);
 
 /**
  * The id of an accepted order is above zero. Above 53 bits a number loses digits, so such ids are rejected.

@@ -176,7 +176,7 @@ export interface Ledger {
   read(key: EntryKey): Promise<Entry | null>;
 
   /** The message that an entry came from; null when none was kept, as in older releases. */
-  readMessage(entry: Pick<Entry, 'account' | 'signalId' | 'fingerprint'>): Promise<ReceivedMessage | null>;
+  readMessage(key: EntryKey): Promise<ReceivedMessage | null>;
 
   /**
    * What the execution of a signal begins with, in one reading.

@@ -78,8 +78,9 @@ const sql = {
   pauseRunning: 'INSERT OR IGNORE INTO pauses (account, since_ms, reason, kind) VALUES (?, ?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
   findArrival: 'SELECT at_ms, signal_ids FROM arrivals WHERE account = ? AND fingerprint = ?',
-  keepMessage: 'INSERT OR IGNORE INTO received_messages VALUES (?, ?, ?, ?)',
-  readMessage: 'SELECT text, omitted_bytes FROM received_messages WHERE account = ? AND fingerprint = ?',
+  keepMessage: 'INSERT INTO received_messages VALUES (?, ?, ?)',
+  readMessage: `SELECT text, omitted_bytes FROM received_messages
+    WHERE seq = (SELECT seq FROM entries WHERE account = ? AND signal_id = ?)`,
   noteArrival: 'INSERT OR REPLACE INTO arrivals VALUES (?, ?, ?, ?)',
 } as const;
 

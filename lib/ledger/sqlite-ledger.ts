@@ -102,13 +102,13 @@ class SqliteLedger implements Ledger {
       const { changes, lastInsertRowid } = this.#statements.insert.run(...entryRowOf(entry, counted));
       if (changes === 1) {
         refuseWhileHeld(newEntry, this.#watch?.find(newEntry)?.stored ?? null);
+        this.#keepMessage(lastInsertRowid, newEntry.message);
         return { entry, seq: Number(lastInsertRowid) };
       }
       const found = this.#find(newEntry) ?? entry;
       if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
       return { entry: found, seq: null };
     });
-    if (newEntries[0] !== undefined) this.#keepMessage(newEntries[0]);
     const fresh = rows.filter(({ seq }) => seq !== null).length;
     if (limit !== null && fresh > 0 && count + fresh > limit.maxPerMinute)
       throw new Undone({ result: 'over_limit', count });
@@ -143,22 +143,17 @@ class SqliteLedger implements Ledger {
   async refuse(refused: RefusedEntry): Promise<void> {
     const row = entryRowOf(createRefusedEntry(refused), null);
     await this.#file.write(() => {
-      this.#statements.insert.run(...row);
-      this.#keepMessage(refused);
+      const { changes, lastInsertRowid } = this.#statements.insert.run(...row);
+      if (changes === 1) this.#keepMessage(lastInsertRowid, refused.message);
     });
   }
 
-  /** All entries of an alert have the same one. */
-  #keepMessage({ account, fingerprint, message }: NewEntry | RefusedEntry): void {
-    if (message === undefined) return;
-    this.#statements.keepMessage.run(account, fingerprint, message.text, message.omittedBytes);
+  #keepMessage(seq: number | bigint, message: ReceivedMessage | undefined): void {
+    if (message !== undefined) this.#statements.keepMessage.run(seq, message.text, message.omittedBytes);
   }
 
-  async readMessage({
-    account,
-    fingerprint,
-  }: Pick<Entry, 'account' | 'fingerprint'>): Promise<ReceivedMessage | null> {
-    const row = this.#file.read(() => this.#statements.readMessage.get(account, fingerprint));
+  async readMessage({ account, signalId }: EntryKey): Promise<ReceivedMessage | null> {
+    const row = this.#file.read(() => this.#statements.readMessage.get(account, signalId));
     if (row === undefined) return null;
     return { text: String(row['text']), omittedBytes: Number(row['omitted_bytes']) };
   }

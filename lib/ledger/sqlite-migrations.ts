@@ -90,6 +90,17 @@ export const migrations: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
   // 1 for a signal that counts as one that only reduces; null for every other.
   'ALTER TABLE entries ADD COLUMN reduces INTEGER;',
+  // For each entry, by its number: a new row is appended. By fingerprint, each one changed another page of the table.
+  `ALTER TABLE received_messages RENAME TO messages_by_fingerprint;
+   CREATE TABLE received_messages (
+     seq INTEGER PRIMARY KEY,
+     text TEXT NOT NULL,
+     omitted_bytes INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO received_messages
+     SELECT seq, text, omitted_bytes FROM entries CROSS JOIN messages_by_fingerprint USING (account, fingerprint)
+     ORDER BY seq;
+   DROP TABLE messages_by_fingerprint;`,
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

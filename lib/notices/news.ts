@@ -1,3 +1,4 @@
+import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 
 /** One thing that is worth telling. Its texts hold no line breaks, and nothing is escaped yet. */
@@ -15,6 +16,18 @@ export interface News {
   readonly detail: string;
   /** Whether it is told by itself, however much else there is to tell. */
   readonly isSingle: boolean;
+}
+
+const oncePrefix = 'once ';
+
+/** The key of news that comes once only. @param change what it tells; @param part which of its news, if it has several */
+export function onceKey({ kind, id }: Pick<LedgerChange, 'kind' | 'id'>, part = ''): string {
+  return `${oncePrefix}${kind} ${id} ${part}`;
+}
+
+/** Whether news comes once only, and not again when the same is reported again. */
+export function comesOnce(key: string): boolean {
+  return key.startsWith(oncePrefix);
 }
 
 const mostHeadline = 160;

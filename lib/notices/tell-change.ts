@@ -12,7 +12,7 @@ import type {
 import { orderRecordOf } from '../ledger/order-record.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { createNews, type News } from './news.ts';
+import { createNews, type News, onceKey } from './news.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 import { tellExecution } from './tell-execution.ts';
 
@@ -53,7 +53,8 @@ const statusNews: Readonly<Record<Status, StatusNews | null>> = {
   invalid: { category: 'denied', says: 'REFUSED' },
 };
 
-function tellOutcome({ id, entry, step }: OutcomeChange): readonly News[] {
+function tellOutcome(change: OutcomeChange): readonly News[] {
+  const { entry, step } = change;
   const found = statusNews[step.status];
   if (found === null) return [];
   const { account, signalId, signal } = entry;
@@ -62,7 +63,7 @@ function tellOutcome({ id, entry, step }: OutcomeChange): readonly News[] {
   const category = wasUnknown ? 'unknown' : isOwn ? 'protection' : found.category;
   const what = signal === null ? `alert ${signalId.replace(/@.*$/, '')}` : describeSignal(entry, signal);
   const news = createNews({
-    key: step.status === 'unknown' ? unknownKey(account, signalId) : `outcome ${id}`,
+    key: step.status === 'unknown' ? unknownKey(account, signalId) : onceKey(change),
     category,
     account,
     atMs: step.atMs,
@@ -102,9 +103,10 @@ const stopped: Readonly<Record<PauseKind, string>> = {
   daily_loss: 'the loss of the day is too large, and nothing is opened or enlarged',
 };
 
-function tellPause({ id, account, atMs, pause }: PauseChange): News {
+function tellPause(change: PauseChange): News {
+  const { account, atMs, pause } = change;
   return createNews({
-    key: `pause ${id}`,
+    key: onceKey(change),
     category: 'paused',
     account,
     atMs,
@@ -160,9 +162,10 @@ function formatFact(fact: Json): string {
   return typeof fact === 'string' ? fact : JSON.stringify(fact);
 }
 
-function tellDay({ id, account, atMs, lines }: DayChange): News {
+function tellDay(change: DayChange): News {
+  const { account, atMs, lines } = change;
   return createNews({
-    key: `day ${id}`,
+    key: onceKey(change),
     category: 'heartbeat',
     account,
     atMs,

@@ -4,6 +4,7 @@ import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { Sent } from './channel.ts';
 import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
 import { type GatherRules, gather } from './gather.ts';
+import { comesOnce } from './news.ts';
 import type { NoticeMessage } from './notice-message.ts';
 import type { ChannelName, NoticeSettings } from './notice-settings.ts';
 import { tellChange } from './tell-change.ts';
@@ -50,8 +51,8 @@ export async function tellOnce(
   const sent = await channel.send(message);
   const afterMs = clock.nowMs();
   if (sent.kind === 'sent') {
-    // An outcome is news once. Kept, thousands of them would push out the alarms, which may be raised again.
-    const keys = message.news.map(({ key }) => key).filter((key) => !key.startsWith('outcome '));
+    // Kept, thousands of outcomes and fills would push out the alarms, which may be raised again.
+    const keys = message.news.map(({ key }) => key).filter((key) => !comesOnce(key));
     return { state: afterSending(state, keys, afterMs), count };
   }
   const waitMs = sent.kind === 'wait' ? sent.forMs : null;

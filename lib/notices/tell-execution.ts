@@ -6,7 +6,7 @@ import { isStillOpen, type OrderExecution, type OrderRole, orderRoles } from '..
 import type { Side } from '../model/order.ts';
 import { endingOf } from '../reports/entry-ending.ts';
 import { formatProfit } from '../reports/format-profit.ts';
-import { createNews, type News } from './news.ts';
+import { createNews, type News, onceKey } from './news.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 
 /** Digits after the point of an average price; it rarely comes out even. */
@@ -19,7 +19,8 @@ const roleNames: Readonly<Record<OrderRole, string>> = {
 };
 
 /** The fills, and the exits and ends, that a change has added. */
-export function tellExecution({ id, entry, before, atMs }: ExecutionChange): readonly News[] {
+export function tellExecution(change: ExecutionChange): readonly News[] {
+  const { entry, before, atMs } = change;
   const [then, now] = [orderRecordOf({ ...entry, execution: before }), orderRecordOf(entry)];
   if (now === null) return [];
   return orderRoles.flatMap((role) => {
@@ -31,7 +32,7 @@ export function tellExecution({ id, entry, before, atMs }: ExecutionChange): rea
       .filter((one) => one !== null)
       .map(({ category, headline }) =>
         createNews({
-          key: `execution ${id} ${role} ${category} ${headline}`,
+          key: onceKey(change, `${role} ${category} ${headline}`),
           category,
           account: entry.account,
           atMs,

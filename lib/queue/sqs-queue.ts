@@ -5,11 +5,10 @@ import { type SqsClient, sendMessage } from './sqs.ts';
 const metColdStart = { [coldStartAttribute]: { DataType: 'String', StringValue: 'true' } } as const;
 
 /**
- * The queue on SQS FIFO. The event source mapping delivers its messages to the function.
+ * The queue on SQS FIFO. The event source mapping delivers its messages to the function. SQS drops a duplicate within five
+ * minutes of the first message, even if that one has already been handled.
  *
  * @param options.start of the function that sends; a message says when its signal met a cold start there
- * SQS drops a duplicate within five minutes of the first message, even if that one has already been handled.
- *
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html
  */
 export function createSqsQueue(options: {

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
+import { type FunctionName, functionNames } from '../../infra/aws/function-names.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import exampleConfig from '../../relay.config.example.ts';
 import { ratioOf, type Spread, spreadOf } from './statistics.ts';
 
 /** What a function's bundle weighs, and how long a fresh process takes to load it. */
 export interface BundleFigures {
-  readonly name: string;
+  readonly name: FunctionName;
   readonly bytes: number;
   /** From the start of the process to the end of loading, clients made and first requests on their way. */
   readonly startMs: Spread;
@@ -21,16 +22,6 @@ export interface BundleFigures {
   /** The same of the CPU time, which other programs on the machine disturb less. */
   readonly cpuRatio: Spread;
 }
-
-/** The size budgets of the functions, in bytes, as `test/infra/app.test.ts` asserts them. */
-export const budgets: Readonly<Record<string, number>> = {
-  'receive-signal': 235_000,
-  'execute-signal': 315_000,
-  'reconcile-signals': 275_000,
-  'snapshot-balances': 150_000,
-  'snapshot-fees': 150_000,
-  'import-interest': 150_000,
-};
 
 /** What a function finds in its environment; nobody answers at the address, nobody is waited for. */
 const environment = {
@@ -45,6 +36,7 @@ const environment = {
   SIGNAL_QUEUE_URL: 'http://127.0.0.1:9/signals.fifo',
   WEBHOOK_TOKENS: '{"main":"tokens"}',
   EXCHANGE_KEYS: '{"main":"keys"}',
+  NOTICE_SECRET: 'channels',
 } as const;
 
 /** One start of a fresh process. */
@@ -63,8 +55,8 @@ export async function measureBundles(rounds: number): Promise<readonly BundleFig
     const emptyPath = join(folder, 'empty.js');
     writeFileSync(emptyPath, 'exports.handler = async () => {};');
     const config = parseConfig(exampleConfig);
-    const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, config }));
-    const paths = new Map(bundles.map(([name, path]) => [name, join(path, 'index.js')]));
+    const bundles = await bundleFunctions({ outputFolder: folder, config });
+    const paths = new Map(functionNames.map((name) => [name, join(bundles[name], 'index.js')]));
     const starts = await startInTurns([emptyPath, ...paths.values()], rounds);
     const valuesOf = (path: string, key: keyof Start) => (starts.get(path) ?? []).map((start) => start[key]);
     return Array.from(paths, ([name, path]) => ({

@@ -1,4 +1,4 @@
-import { budgets } from './bundles.ts';
+import { bundleBudgets } from '../support/bundle-budgets.ts';
 import {
   alertToOrderP50,
   alertToOrderP99,
@@ -175,7 +175,7 @@ function tabulateStarts(starts: NonNullable<BenchFigures['starts']>): Table {
     rows: starts.map(({ name, bytes, startRatio, cpuRatio }) => [
       name,
       `${formatNumber(bytes / 1000, 0)} KB`,
-      `${formatNumber((budgets[name] ?? 0) / 1000, 0)} KB`,
+      `${formatNumber(bundleBudgets[name] / 1000, 0)} KB`,
       formatRatios(startRatio),
       formatRatios(cpuRatio),
     ]),

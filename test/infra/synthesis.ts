@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, CfnResource, type Stack, Validations } from 'aws-cdk-lib';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { type Bundles, functionNames, paperFunctionName } from '../../infra/aws/function-names.ts';
+import { type Bundles, functionsOf } from '../../infra/aws/function-names.ts';
 import { RelayStack } from '../../infra/aws/relay-stack.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { isPaperStage, onPaper } from '../../lib/host/paper-stage.ts';
@@ -49,8 +49,7 @@ export function synthesizeStack({ config, stage, addition }: SynthesisRequest): 
 }
 
 function createEmptyBundles(folder: string, stage: string): Bundles {
-  const names = [...functionNames, ...(isPaperStage(stage) ? [paperFunctionName] : [])];
-  const folders = names.map((name) => [name, join(folder, name)] as const);
+  const folders = functionsOf(isPaperStage(stage)).map((name) => [name, join(folder, name)] as const);
   for (const [name, path] of folders) {
     mkdirSync(path);
     writeFileSync(join(path, 'index.js'), `exports.handler = async () => '${name}';\n`);

@@ -214,7 +214,7 @@ describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) 
   });
 });
 
-describe('the queue of an older release', () => {
+describe('the file of an older release', () => {
   let folder: string;
   let path: string;
   const opened: SqliteFile[] = [];
@@ -239,6 +239,30 @@ describe('the queue of an older release', () => {
     write(database);
     database.close();
   }
+
+  test('of version 9 still shows the messages that it kept', async () => {
+    writeOlderFile(path, 3);
+    change((database) => {
+      for (const script of migrations.slice(3, 9)) database.exec(script);
+      database.exec(
+        `UPDATE schema_versions SET version = 9 WHERE store = 'ledger';
+         UPDATE entries SET fingerprint = 'f2' WHERE signal_id = 'denied-1';
+         UPDATE entries SET account = 'second' WHERE signal_id = 'sent-1';
+         INSERT INTO received_messages VALUES ('main', 'f1', 'buy', 0), ('second', 'f1', 'sell', 7);`,
+      );
+    });
+    const ledger = createSqliteLedger(openLine().file);
+    const shown = ['refused-1', 'waiting-1', 'waiting-2', 'denied-1'].map((signalId) =>
+      ledger.readMessage({ account: 'main', signalId }),
+    );
+
+    const buy = { text: 'buy', omittedBytes: 0 };
+    expect(await Promise.all(shown)).toEqual([buy, buy, buy, null]);
+    expect(await ledger.readMessage({ account: 'second', signalId: 'sent-1' })).toEqual({
+      text: 'sell',
+      omittedBytes: 7,
+    });
+  });
 
   test('is taken over: dead letters stay dead letters, and come back by a redrive', async () => {
     writeOlderFile(path, 3);

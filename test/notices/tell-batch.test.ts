@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
+import { createAcceptedEntry } from '../../lib/ledger/create-entry.ts';
 import type { LedgerChange } from '../../lib/ledger/ledger-change.ts';
 import type { ChannelState } from '../../lib/notices/channel-state.ts';
 import { type ChannelName, defaultLevels } from '../../lib/notices/notice-settings.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
 import { type BatchChange, tellBatch } from '../../lib/notices/tell-batch.ts';
+import { orderEntry } from '../ledger/ledger-contract.ts';
 import { createListeningLog, type ListeningLog } from '../support/listening-log.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
@@ -39,6 +41,43 @@ function alarm(id: string, madeAtMs = startMs): BatchChange {
     facts: { account: 'main', word: id },
   };
   return { change, madeAtMs };
+}
+
+function placed(index: number): BatchChange {
+  const entry = createAcceptedEntry(orderEntry(`order-${index}`, { atMs: startMs }));
+  const step = { status: 'placed', atMs: startMs, note: '' } as const;
+  const change: LedgerChange = {
+    kind: 'outcome',
+    id: `placed ${index}`,
+    account: 'main',
+    atMs: startMs,
+    entry,
+    step,
+  };
+  return { change, madeAtMs: startMs };
+}
+
+function filled(index: number): BatchChange {
+  const order = {
+    role: 'order',
+    orderId: index,
+    status: 'filled',
+    endedAtMs: startMs,
+    filled: '1',
+    filledNotional: '2',
+    fees: {},
+  } as const;
+  const execution = { revision: 1, readAtMs: startMs, orders: [order], isFollowed: false };
+  const entry = { ...createAcceptedEntry(orderEntry(`order-${index}`, { atMs: startMs })), execution };
+  const change: LedgerChange = {
+    kind: 'execution',
+    id: `filled ${index}`,
+    account: 'main',
+    atMs: startMs,
+    entry,
+    before: null,
+  };
+  return { change, madeAtMs: startMs };
 }
 
 /** As a function that is called anew each time. */
@@ -116,4 +155,22 @@ test('while no channel tells, nothing is passed over', async () => {
   await expect(tell([alarm('a', startMs - 4_000_000)])).rejects.toThrow(
     'notices were not told by telegram, slack',
   );
+});
+
+test.each([
+  ['outcomes', placed],
+  ['fills', filled],
+])('600 %s push no alarm out of what a channel has told lately', async (_, changeOf) => {
+  await tell([alarm('a')], ['slack']);
+  await tell(
+    Array.from({ length: 600 }, (_none, index) => changeOf(index)),
+    ['slack'],
+  );
+  expect(standIn.shown.slack.at(-1)?.text).toContain('600 notices');
+
+  // The same alarm, raised again.
+  const again = alarm('a');
+  await tell([{ ...again, change: { ...again.change, id: 'again' } }], ['slack']);
+
+  expect(standIn.shown.slack.filter(({ text }) => text.includes('a word: a'))).toHaveLength(1);
 });

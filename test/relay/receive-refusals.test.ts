@@ -21,8 +21,10 @@ interface Webhook {
   receive(body: string): Promise<string>;
   /** The ids under which refusals of that id are recorded, with their notes. */
   refusals(id: string): Promise<readonly string[]>;
-  /** Everything that was logged, returned or stored, as text. */
+  /** Everything that was logged, returned or stored, as text, but the messages. */
   written(): Promise<string>;
+  /** The message of each entry, as far as it is kept. */
+  messages(): Promise<readonly (string | undefined)[]>;
 }
 
 /** @param held secrets besides the token of the URL */
@@ -69,6 +71,10 @@ async function openWebhook(
         '\\\\',
         '\\',
       ),
+    async messages() {
+      const { entries } = await ledger.list({ limit: 100 });
+      return await Promise.all(entries.map(async (entry) => (await ledger.readMessage(entry))?.text));
+    },
   };
 }
 
@@ -111,6 +117,8 @@ describe('an alert that contains a secret of the process', () => {
     const written = await webhook.written();
     expect(written).not.toContain(secret);
     expect(written).not.toContain(disguised);
+    const messages = await webhook.messages();
+    expect(messages).toEqual(messages.map(() => undefined));
   });
 
   test('gets the same response as any other alert for an account that does not exist', async () => {

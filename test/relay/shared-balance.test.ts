@@ -3,6 +3,7 @@ import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { listRecords } from '../../lib/ledger/order-record.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createUncoveredSpot } from '../../lib/relay/follow/uncovered-spot.ts';
 import { heldIn, spotPosition } from '../../lib/relay/protect/read-ground.ts';
@@ -48,7 +49,7 @@ const buysOf = (all: readonly Entry[]) => all.filter(({ signal }) => signal?.act
 const protectable = (of: readonly Entry[], free: string, held: Readonly<Record<string, string>> = {}) =>
   ['BTC_USDT', 'BTC_EUR'].map((market) => {
     const stops = new Map(Object.entries(held).map(([name, amount]) => [name, parseDecimal(amount)]));
-    return formatDecimal(spotPosition(market, parseDecimal(free), stops, of).amount);
+    return formatDecimal(spotPosition(market, parseDecimal(free), stops, listRecords(of)).amount);
   });
 
 describe('What can be protected of a balance that two markets share', () => {

@@ -6,10 +6,10 @@ import { projectRoot } from './project-files.ts';
 
 /**
  * What releases with an older ledger left behind, by the version of the ledger's tables: data folder and stack. Each data
- * folder was written by a relay of that release, which took the same alerts; it holds no secrets. `ledger-7` is the newest
- * that was kept: with version 8 comes the next.
+ * folder was written by a relay of that release, which took the same alerts; it holds no secrets. `ledger-9` is the newest
+ * that was kept: with version 10 comes the next.
  */
-export const keptVersions = [3, 4, 5, 6, 7] as const;
+export const keptVersions = [3, 4, 5, 6, 7, 8, 9] as const;
 export type KeptVersion = (typeof keptVersions)[number];
 
 const folderOf = (version: KeptVersion) =>

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { parseDecimal, stepOfPlaces, zero } from '../../base/decimal.ts';
 import type { Market } from '../../model/market.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { DecimalField, SecondsField } from '../fields.ts';
+import { DecimalField, leniently, SecondsField } from '../fields.ts';
 
 const PlacesField = z.pipe(
   z.string().check(z.regex(/^\d{1,2}$/, 'must be a count of decimals as text')),
@@ -25,7 +25,7 @@ const MarketRecord = z.pipe(
     isCollateral: z.boolean(),
     type: z.enum(['spot', 'futures', 'tradfiFutures']),
     // A market is usable although this cannot be read.
-    delistedAt: z.catch(z.nullish(SecondsField), null),
+    delistedAt: leniently(z.nullish(SecondsField), null),
   }),
   z.transform(
     ({

@@ -3,17 +3,17 @@ import { type Decimal, zero } from '../../base/decimal.ts';
 import type { AttachedExits, OpenPosition } from '../../model/holdings.ts';
 import { type PositionSide, positionSides } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { OptionalDecimalField, OrderIdField, SecondsField } from '../fields.ts';
+import { leniently, OptionalDecimalField, OrderIdField, SecondsField } from '../fields.ts';
 import { cutWord, type ListPage, listOf, type RecordReader } from '../listed.ts';
 
-const ExitIdField = z.catch(
+const ExitIdField = leniently(
   z.pipe(
     z.nullish(OrderIdField),
     z.transform((id) => id ?? null),
   ),
   null,
 );
-const ExitPriceField = z.catch(
+const ExitPriceField = leniently(
   z.pipe(
     OptionalDecimalField,
     z.transform((price) => price ?? null),
@@ -43,15 +43,15 @@ const PositionRecord = z.object({
   // Without a side that is known, nobody knows what the amount means.
   positionSide: z.nullish(z.enum(positionSides)),
   // The relay must see a position even when it cannot read what is only told about it.
-  pnl: z.catch(OptionalDecimalField, undefined),
-  unrealizedPnl: z.catch(OptionalDecimalField, undefined),
-  margin: z.catch(OptionalDecimalField, undefined),
-  liquidationPrice: z.catch(OptionalDecimalField, undefined),
-  liquidationState: z.catch(z.nullish(z.pipe(z.string(), z.transform(cutWord))), 'unreadable'),
-  openDate: z.catch(z.nullish(SecondsField), null),
-  modifyDate: z.catch(z.nullish(SecondsField), null),
+  pnl: leniently(OptionalDecimalField, undefined),
+  unrealizedPnl: leniently(OptionalDecimalField, undefined),
+  margin: leniently(OptionalDecimalField, undefined),
+  liquidationPrice: leniently(OptionalDecimalField, undefined),
+  liquidationState: leniently(z.nullish(z.pipe(z.string(), z.transform(cutWord))), 'unreadable'),
+  openDate: leniently(z.nullish(SecondsField), null),
+  modifyDate: leniently(z.nullish(SecondsField), null),
   // What is there and cannot be read is not taken for nothing.
-  tpsl: z.catch(z.nullish(AttachedExitsField), unreadableExits),
+  tpsl: leniently(z.nullish(AttachedExitsField), unreadableExits),
 });
 type PositionRecord = z.output<typeof PositionRecord>;
 

@@ -5,6 +5,10 @@ import type { Entry } from '../../ledger/entry.ts';
 export const mostActsInMinute = 30;
 const minuteMs = 60_000;
 
+/** Why the next one must wait. */
+export const tooManyActs =
+  'as many orders as a minute may have were sent to protect positions in this market';
+
 /**
  * Whether so many orders were sent within a minute to protect the positions of a market that the next one must wait: a list
  * that says something else each time may not become a stream of orders.

@@ -101,9 +101,10 @@ export async function keepProtection(
   const nowMs = services.clock.nowMs();
   const names = new Set<string>();
   const needs: ProtectionNeed[] = [];
-  const onSpot = await spotPositionsOf(services, account, reading);
+  const records = listRecords(reading.entries);
+  const onSpot = await spotPositionsOf(services, account, reading, records);
   let pause: string | null = null;
-  for (const { position, taken } of [...positionsOf(reading).map(neverTaken), ...onSpot]) {
+  for (const { position, taken } of [...positionsOf(reading, records).map(neverTaken), ...onSpot]) {
     if (!isKnown(position, reading)) continue;
     const { entries, open } = inMarket(reading, position.market);
     const wishes = parseWishes(await services.facts.read(account, wishFactOf(position)));
@@ -178,9 +179,12 @@ function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerd
 }
 
 /** The positions that followed orders opened, or may have opened; of one that is gone, its absence. */
-function positionsOf({ entries, positions }: KeptReading): readonly GuardedPosition[] {
+function positionsOf(
+  { positions }: KeptReading,
+  records: readonly OrderRecord[],
+): readonly GuardedPosition[] {
   const places = new Map<string, PositionPlace>();
-  for (const { market, positionSide, spot } of listRecords(entries)) {
+  for (const { market, positionSide, spot } of records) {
     if (spot !== null) continue;
     const side = positionSide === undefined || positionSide === 'BOTH' ? null : positionSide;
     places.set(`${market} ${side}`, { market, side });
@@ -216,14 +220,11 @@ async function spotPositionsOf(
   { facts }: KeepServices,
   account: string,
   reading: KeptReading,
+  records: readonly OrderRecord[],
 ): Promise<readonly PlacedPosition[]> {
   const { balances } = reading;
   if (balances === null) return [];
-  const markets = new Set(
-    listRecords(reading.entries)
-      .filter(isGuardedBuy)
-      .map(({ market }) => market),
-  );
+  const markets = new Set(records.filter(isGuardedBuy).map(({ market }) => market));
   const read = await Promise.all(
     [...markets].map(async (market) => ({ market, taken: await readTaken(facts, account, market) })),
   );
@@ -237,7 +238,7 @@ async function spotPositionsOf(
       ]),
     );
     const free = balances[base]?.available ?? zero;
-    return { position: spotPosition(market, free, held, reading.entries), taken };
+    return { position: spotPosition(market, free, held, records), taken };
   });
 }
 

@@ -18,7 +18,7 @@ import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
-import { isOverActRate } from './act-rate.ts';
+import { isOverActRate, tooManyActs } from './act-rate.ts';
 import { failedAlarm, nameOf } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
@@ -90,8 +90,6 @@ export async function planProtect(
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
-
-const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
 
 /** Whether an order that no reading shows may be followed all the same: there are more followed ones than are read at once. */
 async function mayStillCount(

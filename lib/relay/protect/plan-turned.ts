@@ -26,7 +26,7 @@ import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
-import { isOverActRate } from './act-rate.ts';
+import { isOverActRate, tooManyActs } from './act-rate.ts';
 import type { ProtectEntry } from './plan-protect.ts';
 
 /** What the closing of a turned position is decided by. */
@@ -162,8 +162,6 @@ async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan>
     },
   };
 }
-
-const tooManyActs = 'as many orders as a minute may have were sent to protect positions in this market';
 
 /** Nothing is sent, and the owner is told once. */
 async function fail(turn: Turn, reason: string): Promise<Plan> {

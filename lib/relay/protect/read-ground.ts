@@ -4,7 +4,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
@@ -81,13 +81,14 @@ async function readSpotGround(
   const balances = await client.call(tradeBalance, {}, limits);
   const free = balances[base]?.available ?? zero;
   const held = new Map([[name, heldIn(name, { entries, open: open.orders, taken })]]);
-  for (const other of marketsBeside(listRecords(entries), name)) {
+  const records = listRecords(entries);
+  for (const other of marketsBeside(records, name)) {
     const beside = await listOpenOrders(client, other, limits);
     if (!beside.isWhole) return openUnread;
     const takenBeside = await readTaken(services.facts, query.account, other);
     held.set(other, heldIn(other, { entries, open: beside.orders, taken: takenBeside }));
   }
-  const position = spotPosition(name, free, held, entries);
+  const position = spotPosition(name, free, held, records);
   if (!isBalanceTrusted(position.amount, entries, name, readAtMs))
     return { kind: 'waits', reason: 'the balance may not show the last orders yet', mayPassSoon: true };
   return { kind: 'seen', position, readAtMs, entries, open: open.orders, taken, free };
@@ -103,14 +104,14 @@ export function heldIn(market: string, view: Parameters<typeof holdingStops>[0])
  * What of a spot balance can be protected in a market.
  *
  * @param held by market with that base currency: what the relay's own stop-losses hold
- * @param entries of the account, oldest first
+ * @param records of the account, oldest first
  */
 export function spotPosition(
   market: string,
   free: Decimal,
   held: ReadonlyMap<string, Decimal>,
-  entries: readonly Entry[],
+  records: readonly OrderRecord[],
 ): GuardedPosition {
-  const amount = protectableIn(market, { free, held }, listRecords(entries));
+  const amount = protectableIn(market, { free, held }, records);
   return { market, side: null, amount, openedAtMs: null, isSpot: true };
 }

@@ -20,7 +20,7 @@ import { checkStaleness } from '../../signals/staleness.ts';
 import { answerAlert } from '../../translate/answer-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts';
 import { OverLimit } from './over-limit.ts';
-import { keepMessage, maximumBodyBytes } from './received-message.ts';
+import { keepSearched, maximumBodyBytes } from './received-message.ts';
 import { type Arrived, recordRefusal } from './record-refusal.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
 
@@ -143,12 +143,13 @@ interface Identified {
   readonly items: readonly (readonly NewEntry[])[];
 }
 
-function identify(alert: Alert, { account, body, secrets }: Arrived, arrivedAtMs: number): Identified {
+/** @param alert of `readAlert`, which takes no message with a secret */
+function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number): Identified {
   const { isByArrival } = alert;
   const reduces = alert.items.every(({ signal }) => !mayOpen(signal, account));
   const fingerprint = fingerprintOf(body);
   const identity = isByArrival ? arrivalFingerprintOf(fingerprint, arrivedAtMs) : fingerprint;
-  const message = keepMessage(body, secrets);
+  const message = keepSearched(body.toString());
   const entryOf = (signalId: string, signal: Signal): NewEntry => {
     const clientOrderId = placesOrder(signal) ? clientOrderIdOf(account.name, signalId) : null;
     const own = { account: account.name, signalId, signal, clientOrderId };
@@ -158,7 +159,7 @@ function identify(alert: Alert, { account, body, secrets }: Arrived, arrivedAtMs
       atMs: arrivedAtMs,
       isByArrival,
       reduces,
-      ...(message === undefined ? {} : { message }),
+      message,
     };
   };
   const items = alert.items.map(({ explicitId, signal, reduceLeg }, index) => {

@@ -14,7 +14,7 @@ export const mostKeptBytes = 8 * 1024;
 const longWord = /[\w-]{28,}/g;
 
 /**
- * What the ledger keeps of a message, for people: its text without what may be a secret, cut where it is long.
+ * What the ledger keeps of a message that nobody has searched yet.
  *
  * @param secrets what the relay holds: a message with one of these is not kept at all
  * @returns undefined when nothing may be kept
@@ -23,7 +23,15 @@ export function keepMessage(body: Buffer, secrets: readonly HeldSecret[]): Recei
   // Of a larger one only the beginning is here, and that may end within a secret.
   if (body.byteLength > maximumBodyBytes) return undefined;
   const text = body.toString();
-  if (holdsSecret(text, secrets)) return undefined;
+  return holdsSecret(text, secrets) ? undefined : keepSearched(text);
+}
+
+/**
+ * What the ledger keeps of a message, for people: its text without what may be a secret of another, cut where it is long.
+ *
+ * @param text was searched, and holds no secret of the relay
+ */
+export function keepSearched(text: string): ReceivedMessage {
   return cutMessage(removeSecrets(text).replace(longWord, removeKey));
 }
 
@@ -32,12 +40,12 @@ function removeKey(word: string): string {
 }
 
 function cutMessage(text: string): ReceivedMessage {
-  const bytes = Buffer.from(text);
-  if (bytes.byteLength <= mostKeptBytes) return { text, omittedBytes: 0 };
+  const byteLength = Buffer.byteLength(text);
+  if (byteLength <= mostKeptBytes) return { text, omittedBytes: 0 };
   // The cut may fall within a character.
-  const kept = bytes
+  const kept = Buffer.from(text)
     .subarray(0, mostKeptBytes)
     .toString()
     .replace(/\ufffd+$/, '');
-  return { text: kept, omittedBytes: bytes.byteLength - Buffer.byteLength(kept) };
+  return { text: kept, omittedBytes: byteLength - Buffer.byteLength(kept) };
 }

@@ -244,7 +244,7 @@ function fingerprint(): Readonly<Record<string, string>> {
 
 describe('a data folder that this release cannot read', () => {
   test.each([
-    ['ledger', 'databasePath', 'its ledger has version 99, and this release reads at most version 9'],
+    ['ledger', 'databasePath', 'its ledger has version 99, and this release reads at most version 10'],
     ['queue', 'databasePath', 'its queue has version 99, and this release reads at most version 1'],
     [
       'market-copies',

@@ -272,7 +272,7 @@ describe('npm start', () => {
 
     expect([exitCode, said]).toEqual([
       1,
-      `a newer release wrote the data folder "${data}": its ledger has version 99, and this release reads at most version 9; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+      `a newer release wrote the data folder "${data}": its ledger has version 99, and this release reads at most version 10; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
     ]);
     expect(readdirSync(data)).toEqual(['relay.db']);
   });

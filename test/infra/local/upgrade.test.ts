@@ -87,6 +87,10 @@ describe.each(keptVersions)('The data folder of a release with ledger %i', (vers
     const report = await relay<{ groups: unknown[] }>(['report']);
     expect(JSON.stringify(report)).toContain('ETH_USDT');
 
+    // Earlier releases kept no messages.
+    const { message } = await relay<{ message: unknown }>(['signal', 'up-stop']);
+    expect(message).toEqual(version < 8 ? null : { text: stopAlert, omittedBytes: 0 });
+
     // The pause of before still holds.
     const resumed = await relay<{ resumed: unknown[] }>(['resume', 'main']);
     expect(JSON.stringify(resumed)).toContain('kept for the upgrade');
