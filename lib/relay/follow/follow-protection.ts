@@ -67,7 +67,7 @@ export async function watchProtection(
     [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open, followed);
+  const uncovered = read === null ? null : createUncovered(read.positions, open, followed, nowMs);
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
