@@ -42,8 +42,8 @@ describe('The app, with a given stage and configuration,', () => {
   test.each([
     // Kilobytes of 1000 bytes.
     ['receive-signal', 249_000],
-    ['execute-signal', 385_000],
-    ['reconcile-signals', 318_000],
+    ['execute-signal', 390_000],
+    ['reconcile-signals', 320_000],
     ['snapshot-balances', 150_500],
     ['snapshot-fees', 150_500],
     ['import-interest', 153_000],

@@ -1,10 +1,10 @@
 import { isMarkedReducing, oppositeOf, type Side } from '../../model/order.ts';
-import { guards } from './follow-protection.ts';
+import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /**
- * Keeps an order that opened a part of a position in sight for as long as another part is protected. Once it was not read any
- * more, its part would count as one of the older orders, whose stop-losses would grow to it.
+ * Keeps an order without exits that opened a part of a position in sight for as long as another part is protected. Once it was
+ * not read any more, its part would count as one of the older orders, whose stop-losses would grow to it.
  */
 export function keepOpeners(followed: readonly FollowedEntry[]): void {
   const going = followed.filter(({ isSpot, isDone }) => !isSpot && !isDone);
@@ -15,7 +15,7 @@ export function keepOpeners(followed: readonly FollowedEntry[]): void {
     }),
   );
   for (const one of followed) {
-    if (one.isSpot || isProtective(one) || isMarkedReducing(one.signal)) continue;
+    if (one.isSpot || isProtective(one) || isMarkedReducing(one.signal) || asksForExits(one)) continue;
     if (one.held.gt('0') && protectedPlaces.has(placeOf(one, one.signal.side))) one.isDone = false;
   }
 }

@@ -15,6 +15,7 @@ import type { Guard, GuardView, PositionGuards } from '../../protection/guards.t
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
+import { isSpotStop } from '../../protection/stop-sales.ts';
 import { trailPrices } from '../../protection/trailing.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 import {
@@ -211,7 +212,10 @@ function inMarket({ entries, open }: Pick<KeptReading, 'entries' | 'open'>, name
   };
 }
 
-/** What of the spot balance can be protected, in each market where a followed buy asked for a stop-loss. */
+/**
+ * What of the spot balance can be protected, in each market where a followed buy asked for a stop-loss, or where the stop-loss
+ * of one may have been left.
+ */
 async function spotPositionsOf(
   { facts }: KeepServices,
   account: string,
@@ -221,7 +225,7 @@ async function spotPositionsOf(
   if (balances === null) return [];
   const markets = new Set(
     listRecords(reading.entries)
-      .filter(isGuardedBuy)
+      .filter((record) => isGuardedBuy(record) || isSpotStop(record))
       .map(({ market }) => market),
   );
   const read = await Promise.all(
