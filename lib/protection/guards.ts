@@ -130,17 +130,32 @@ export interface HoldingStop {
   readonly amount: Decimal;
 }
 
+type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
+
 /** What the relay's own stop-losses hold of the spot balance of a market. */
-export function holdingStops(view: Pick<GuardView, 'entries' | 'open' | 'taken'>): readonly HoldingStop[] {
+export function holdingStops(view: SpotView): readonly HoldingStop[] {
   const own = cancelledBySelf(view);
-  return listRecords(view.entries).flatMap((record) => {
+  return spotStops(view).flatMap(({ protects, kept, amount }) =>
+    amount === null || own.hasEnded(kept.orderId) ? [] : [{ of: protects.of, orderId: kept.orderId, amount }],
+  );
+}
+
+/** The relay's own stop-losses on spot that were listed, are not any more, and of which nothing says how they ended. */
+export function unlistedStops(view: SpotView): readonly OrderRecord[] {
+  const confirmed = replacedIn(view.entries);
+  return spotStops(view).flatMap(({ record, kept, amount }) =>
+    amount !== null || confirmed.has(kept.orderId) ? [] : [record],
+  );
+}
+
+/** Those that count as open. `amount`: what they hold, in base units; null when no list tells it, though one has before. */
+function spotStops({ entries, open }: SpotView) {
+  return listRecords(entries).flatMap((record) => {
     const { protects, spot, status } = record;
     const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
-    if (protects === null || kept === null || !isOpen(kept.state) || own.hasEnded(kept.orderId)) return [];
-    const { orderId, fresh } = kept;
-    const listed = view.open.find((order) => order.orderId === orderId);
-    const amount = listed?.remaining ?? fresh?.remaining ?? null;
-    return amount === null ? [] : [{ of: protects.of, orderId, amount }];
+    if (protects === null || kept === null || !isOpen(kept.state)) return [];
+    const listed = open.find((order) => order.orderId === kept.orderId);
+    return [{ record, protects, kept, amount: listed?.remaining ?? kept.fresh?.remaining ?? null }];
   });
 }
 

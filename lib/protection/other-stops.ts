@@ -1,7 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
-import type { AttachedExits } from '../model/holdings.ts';
 import type { Order, Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
 import type { GuardedPosition } from './shares.ts';
@@ -29,21 +28,52 @@ export function findOtherStops(
   records: readonly OrderRecord[],
   open: readonly Order[],
 ): readonly OtherStop[] {
-  const own = new Set<number | string | null | undefined>(
+  const own = ownIds(records);
+  const side = closingSide(position);
+  const listed = open
+    .filter((order) => isStopOf(side, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
+    .map(({ amount, remaining }) => ({ amount: amount.eq(zero) ? null : remaining, of: null }));
+  const attached = attachedStop(position, records, open);
+  return attached === null ? listed : [...listed, attached];
+}
+
+/**
+ * The stop-loss that the list of positions shows beside a position, and no other list. One of an order at that price is for
+ * what that order filled. Any other is for the position that it is attached to.
+ *
+ * @returns null without one, and for one that is known as an order
+ */
+export function attachedStop(
+  position: Pick<GuardedPosition, 'market' | 'amount' | 'tpsl'>,
+  records: readonly OrderRecord[],
+  open: readonly Order[],
+): OtherStop | null {
+  const { stopLossId: orderId = null, stopLoss } = position.tpsl ?? {};
+  const isListed = open.some((order) => order.orderId === orderId);
+  if (orderId === null || isListed || ownIds(records).has(orderId)) return null;
+  const price = stopLoss ?? zero;
+  const { market } = position;
+  const side = closingSide(position);
+  const order = { orderId, clientOrderId: '', market, side, amount: zero, price, activationPrice: price };
+  const ofOrder = records.find((record) => {
+    const exits = record.status === 'placed' ? exitsOf(record) : null;
+    return exits?.awaited.some((wanted) => wanted.role === 'stop_loss' && mayBeExit(exits, wanted, order));
+  });
+  return { amount: null, of: ofOrder?.signalId ?? null };
+}
+
+function ownIds(records: readonly OrderRecord[]): ReadonlySet<number | string | null | undefined> {
+  return new Set(
     records.flatMap(({ orderId, clientOrderId, exits }) => [
       orderId,
       clientOrderId,
       ...exits.map(({ order }) => order?.orderId),
     ]),
   );
-  const side = position.amount.gt(zero) ? 'sell' : 'buy';
-  const listed = open
-    .filter((order) => isStopOf(side, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
-    .map(({ amount, remaining }) => ({ amount: amount.eq(zero) ? null : remaining, of: null }));
-  const { tpsl = null } = position;
-  const id = tpsl?.stopLossId ?? null;
-  const isKnown = id === null || own.has(id) || open.some(({ orderId }) => orderId === id);
-  return isKnown ? listed : [...listed, attachedStop(id, tpsl, position.market, side, records)];
+}
+
+function closingSide({ amount }: Pick<GuardedPosition, 'amount'>): Side {
+  return amount.gt(zero) ? 'sell' : 'buy';
 }
 
 function isStopOf(side: Side, order: Order): boolean {
@@ -54,23 +84,6 @@ function isStopOf(side: Side, order: Order): boolean {
     order.activated !== true &&
     (order.activationCondition ?? condition) === condition
   );
-}
-
-/** One of an order at that price is for what that order filled. Any other is for the position that it is attached to. */
-function attachedStop(
-  orderId: number,
-  tpsl: AttachedExits | null,
-  market: string,
-  side: Side,
-  records: readonly OrderRecord[],
-): OtherStop {
-  const price = tpsl?.stopLoss ?? zero;
-  const order = { orderId, clientOrderId: '', market, side, amount: zero, price, activationPrice: price };
-  const ofOrder = records.find((record) => {
-    const exits = record.status === 'placed' ? exitsOf(record) : null;
-    return exits?.awaited.some((wanted) => wanted.role === 'stop_loss' && mayBeExit(exits, wanted, order));
-  });
-  return { amount: null, of: ofOrder?.signalId ?? null };
 }
 
 /** How much of a position stops of others protect, in base units. */

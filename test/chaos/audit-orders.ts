@@ -7,7 +7,7 @@ import type { OrderState } from '../../lib/paper/server/state.ts';
 import { isProtective } from './audit-protection.ts';
 import { describeOrder, logAlert, logEntry } from './describe.ts';
 import { contentOf, type Evidence, hadResponse, type Violation } from './evidence.ts';
-import { tradingAccounts } from './relay-config.ts';
+import { grounds, tradingAccounts } from './relay-config.ts';
 import type { SentAlert } from './sender.ts';
 
 /** Compares the exchange's orders with the ledger and the alerts, in both directions. */
@@ -116,18 +116,24 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
   ];
 }
 
-/** The alert that asked for an order which the exchange has cut, because it only reduces, to the size of the position. */
+/**
+ * The alert that asked for an order which the exchange has cut, because it only reduces, to the size of the position; or the
+ * relay, because a stop-loss on spot had sold a part of it.
+ */
 function alertOfCut(evidence: Evidence, entry: Entry, order: OrderState): SentAlert | null {
   const alert = evidence.alertOf(entry);
   const isCut = alert?.signals.some(
     (signal) =>
       signal.action === 'order' &&
-      signal.reduceOnly &&
-      order.reduceOnly &&
+      (isSpotSale(order) || (signal.reduceOnly && order.reduceOnly)) &&
       contentOf({ ...signal, amount: order.amount }) === contentOf(order) &&
       parseDecimal(order.amount).lt(parseDecimal(signal.amount)),
   );
   return isCut === true ? alert : null;
+}
+
+function isSpotSale({ market, side }: OrderState): boolean {
+  return grounds[market] === 'spot' && side === 'sell';
 }
 
 /** Whether relay or exchange chose the amount, so that two orders may be alike; of each there is one by its client order id. */

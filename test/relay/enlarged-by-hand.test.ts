@@ -3,7 +3,7 @@ import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /**
  * What the owner buys by hand belongs to no order, except that it takes the place of what was sold by hand before: protection
- * follows from the position as it is, so that a reading which was wrong once cannot take it away for good.
+ * follows from the position as it is, so that a reading which was wrong once cannot take it away for good. What an alert buys without a stop-loss belongs to that alert.
  */
 let relay: KeptRelay;
 beforeEach(async () => {
@@ -42,5 +42,25 @@ describe('A position of 0.1 with a stop-loss', () => {
     await relay.goOn(60);
 
     expect([await relay.held(), await relay.open()]).toEqual(['0.1', []]);
+  });
+
+  test('that is reduced and enlarged by an order without a stop-loss is protected for what is left of the first one, for good', async () => {
+    const order = { orderType: 'market', maxSlippage: '0.5%' };
+    await relay.say({ ...order, action: 'close', quantity: '50%' });
+    await relay.say({ ...order, action: 'buy', quantity: '0.05' });
+    for (let hours = 0; hours < 8; hours += 1) {
+      for (let tries = 0; tries < 6; tries += 1) {
+        relay.clock.advance(600_000);
+        await relay.goOn(3);
+      }
+    }
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.1', ['sell 0.05 stop 48000, reduces']]);
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 50 });
+    expect(entries.map(({ signal }) => signal?.action)).toEqual(['order', 'protect', 'close', 'order']);
+
+    await relay.say({ ...order, action: 'close' });
+    await relay.goOn(900);
+    expect(await relay.services.executions.followed('main', 10)).toEqual([]);
   });
 });

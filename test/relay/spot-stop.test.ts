@@ -466,6 +466,32 @@ describe('A spot order is denied', () => {
   });
 });
 
+describe('While the outcome of a spot sale is not known', () => {
+  beforeEach(async () => {
+    await send(buy);
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
+    expect(await send({ ...sell, quantity: '0.04' })).toMatchObject({ status: 'unknown' });
+  });
+
+  test('a buy whose stop-loss would have to wait for it is denied, and one without a stop-loss is not', async () => {
+    const { status, steps } = await send({ ...buy, quantity: '0.05' });
+    const { note = '', evidence } = steps.at(-1) ?? {};
+
+    expect([status, evidence]).toEqual(['denied', expect.objectContaining({ rule: 'stop_loss_waits' })]);
+    expect(note).toContain('the outcome of signal "s2" is not known yet');
+    expect(await send({ ...buy, stopLoss: undefined })).toMatchObject({ status: 'placed' });
+  });
+
+  test('a buy once it was looked up is placed, and has its stop-loss at once', async () => {
+    await relay.reconcile();
+    expect(await send({ ...buy, quantity: '0.05', stopLoss: '47000' })).toMatchObject({ status: 'placed' });
+
+    expect(await standing()).toEqual(['sell 0.04995 stop 47000']);
+    await goOn(15);
+    expect(await standing()).toEqual(['sell 0.04995 stop 47000', 'sell 0.0599 stop 48000']);
+  });
+});
+
 describe('After a sale that sold all of one buy and a part of the next', () => {
   test('the stop-loss of what is left stands when the first buy is not followed any more', async () => {
     await send(buy);

@@ -100,7 +100,8 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
   const { size } = signal;
   const fromQuote = (quote: Decimal) => (isQuoteSized(sent) ? quote : quote.div(unitPrice));
   const fromBase = (base: Decimal) => (isQuoteSized(sent) ? base.times(unitPrice) : base);
-  const cut = (asked: Decimal) => [asked, ...listCuts(history, sent, asked)];
+  const cut = (asked: Decimal) =>
+    [asked, asked.minus(soldByStops(sent))].flatMap((rest) => [rest, ...listCuts(history, sent, rest)]);
   if (size.unit === 'base') return cut(fromBase(parseDecimal(size.quantity)));
   if (size.unit === 'quote') return cut(fromQuote(parseDecimal(size.quoteQuantity)));
   const rate = rateOfPercent(size.quantityPercent);
@@ -129,6 +130,13 @@ function listCuts(history: History, { send, limits, market, side, bought }: Sale
   return readingsFor(history, send, market.name, 'spot')
     .map((body) => availableOf(body, market.base))
     .filter((available) => available.lt(asked) && asked.minus(available).lte(fee.plus(market.amountStep)));
+}
+
+/** What stop-losses had sold of a sale on spot already, as the entry says. */
+function soldByStops({ entry }: SentOrder): Decimal {
+  const { note = '' } = entry.steps.find(({ status }) => status === 'sending') ?? {};
+  const told = [...note.matchAll(/has sold ([0-9.]+) of it already/g)];
+  return told.reduce((sum, [, amount = '0']) => sum.plus(parseDecimal(amount)), zero);
 }
 
 interface Held {

@@ -30,9 +30,21 @@ export type Plan =
       readonly evidence?: Json;
     }
   /** The outcome is already known; nothing is sent. */
-  | { readonly verdict: 'ended'; readonly outcome: Outcome }
-  /** It depends on the position, which cannot be known now. `mayPassSoon`: it may be known in a moment. */
-  | { readonly verdict: 'waiting'; readonly reason: string; readonly mayPassSoon: boolean }
+  | {
+      readonly verdict: 'ended';
+      readonly outcome: Outcome;
+      /** Stores what must be known once it has this outcome. */
+      readonly store?: () => Promise<void>;
+    }
+  | {
+      /** It depends on the position, which cannot be known now. */
+      readonly verdict: 'waiting';
+      readonly reason: string;
+      /** It may be known in a moment. */
+      readonly mayPassSoon: boolean;
+      /** What it is denied by if not; absent: it keeps its place. */
+      readonly orElse?: Denial;
+    }
   | { readonly verdict: 'ready'; readonly action: PreparedAction };
 
 /** A plan that need not wait. */

@@ -110,7 +110,10 @@ async function executeAlone(
     plans += 1;
     if (plan.verdict === 'denied')
       return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
-    if (plan.verdict === 'ended') return await settleUnsent(services, entry, cleared.tell(plan.outcome));
+    if (plan.verdict === 'ended') {
+      await plan.store?.();
+      return await settleUnsent(services, entry, cleared.tell(plan.outcome));
+    }
     const status = await carryOut(services, account, entry, plan.action, begun);
     if (status !== null) await followUp(services, account, entry, status);
     if (status !== null) return status;
@@ -147,6 +150,7 @@ async function planWhenKnown(
     const isLast = !plan.mayPassSoon || !mayRepeat();
     // What only keeps a protection must not hold up the line: following asks for it again.
     if (isLast && signal.action === 'protect') return untriedPlan(plan.reason);
+    if (isLast && plan.orElse !== undefined) return { verdict: 'denied', denial: plan.orElse };
     if (isLast)
       throw new RelayError(
         'position_awaited',

@@ -17,12 +17,20 @@ import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
 import { type Sized, sizeOrder } from '../../signals/sizing.ts';
 import { leastAt } from '../../signals/spot-stop.ts';
-import { heldBy, readHoldingStops, stopsToFree, withStopsFreed } from '../protect/free-balance.ts';
+import {
+  heldBy,
+  noStops,
+  readStopsOfSale,
+  stopsToFree,
+  withStopped,
+  withStopsFreed,
+} from '../protect/free-balance.ts';
 import type { ExecuteServices } from '../services.ts';
 import { deny, denyUnlisted, type LimitVerdict, type Plan, type PreparedAction } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
+import { checkStopPlaceable, findStopped, soldAlready, waitForStop } from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
 /**
@@ -47,22 +55,31 @@ export async function planOrder(
   const { tradesOn } = traded;
   const client = await services.exchangeFor(account.name);
   const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
-  const denied = unsupported ?? checkKept(signal, account, client.dialect);
+  const isOwn = effect === 'reduces';
+  const denied =
+    unsupported ??
+    checkKept(signal, account, client.dialect) ??
+    (isOwn || tradesOn !== 'spot' ? null : await checkStopPlaceable(services, account, signal));
   if (denied !== null) return { verdict: 'denied', denial: denied };
   if (signal.size.unit === 'percent' && client.dialect !== 'live') return denyShare(client.dialect);
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
   // What protects a position cancels itself what it takes the place of.
-  const isOwn = effect === 'reduces';
   const [plain, stops, atRisk] = await Promise.all([
     readForOrder(reader, signal, market, { ...traded, isCut: !isOwn }),
-    isOwn ? [] : readHoldingStops(services, account, client, signal, limits),
+    isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const size = (on: DatedReadings) =>
-    sizeOrder(signal, { market, account, tradesOn, readings: on, clientOrderId });
-  const held = withHeld(plain, heldBy(stops));
-  const first = size(held);
+  const held = withHeld(plain, heldBy(stops.holding));
+  const sizeOf = (asked: OrderSignal, on: DatedReadings) =>
+    sizeOrder(asked, { market, account, tradesOn, readings: on, clientOrderId });
+  const whole = sizeOf(signal, held);
+  const name = { account: account.name, market: market.name, clientOrderId };
+  if (whole.ok && stops.doubt !== null) return waitForStop(stops.doubt);
+  const stopped = whole.ok ? findStopped(signal, whole, stops, market) : null;
+  if (stopped?.rest === null) return soldAlready(services, name, stopped);
+  const size = (on: DatedReadings) => sizeOf(stopped?.rest ?? signal, on);
+  const first = stopped === null ? whole : size(held);
   const readings = isOwn ? held : await withBought(services, account.name, held, first);
   const sized = readings === held ? first : size(readings);
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
@@ -91,9 +108,10 @@ export async function planOrder(
   };
   const holding = readings.holding?.of === 'spot' ? readings.holding : null;
   const free = holding === null ? zero : holding.available.minus(holding.ofStops ?? zero);
-  const freed = stopsToFree(sized.baseAmount, free, stops);
-  const names = { account: account.name, market: market.name };
-  return { verdict: 'ready', action: withStopsFreed(services, client, names, freed, action) };
+  const sale = { ...name, amount: sized.baseAmount };
+  const toFree = stopsToFree(sized.baseAmount, free, stops.holding);
+  const freed = withStopsFreed(services, client, sale, toFree, action);
+  return { verdict: 'ready', action: stopped === null ? freed : withStopped(services, name, stopped, freed) };
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */

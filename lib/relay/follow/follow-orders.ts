@@ -33,6 +33,7 @@ import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
+import { keepOpeners } from './keep-openers.ts';
 import { keepSpotSales } from './spot-sales.ts';
 import { tellSurplus } from './tell-surplus.ts';
 
@@ -185,6 +186,7 @@ async function followAccount(
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
   keepSpotSales(followed, nowMs);
+  if (keeps) keepOpeners(followed);
   const current = followed.map((one) => one.currentAt(nowMs));
   await recordAll(services, followed, memory, nowMs);
   if (keeps && watched !== null)

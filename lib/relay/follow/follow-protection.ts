@@ -62,12 +62,13 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const onSpot = [...doubtful].some(isSpot);
-  const elsewhere =
-    [...doubtful].some((one) => !one.isSpot) || (watch.keeps && followed.some(protectsPosition));
+  const protective = watch.keeps ? followed.filter(mayProtect) : [];
+  const [onSpot, elsewhere] = [true, false].map((place) =>
+    [...doubtful, ...protective].some(({ isSpot }) => isSpot === place),
+  );
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open, followed);
+  const uncovered = read === null ? null : createUncovered(read.positions, open, followed, nowMs);
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
@@ -87,19 +88,19 @@ export async function watchProtection(
   return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
 }
 
-function isSpot(one: FollowedEntry): boolean {
-  return one.isSpot;
-}
-
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
 export function guards(one: FollowedEntry): boolean {
-  const isGuarded = one.wanted.length > 0 || one.signal.takeProfits !== undefined;
-  return isGuarded && one.held.gt(zero) && one.watched.exitsEnded !== true;
+  return asksForExits(one) && one.held.gt(zero) && one.watched.exitsEnded !== true;
 }
 
-/** Whether it is an open order that protects a position, whose size may change under it. */
-function protectsPosition(one: FollowedEntry): boolean {
-  return one.entry.signal?.action === 'protect' && !one.isSpot && !one.areOrdersWhole;
+/** Whether it asked for a stop-loss or take-profits. */
+export function asksForExits({ wanted, signal }: FollowedEntry): boolean {
+  return wanted.length > 0 || signal.takeProfits !== undefined;
+}
+
+/** Whether it is an open order that protects a position, or what a spot buy bought, whose size may change under it. */
+function mayProtect(one: FollowedEntry): boolean {
+  return one.entry.signal?.action === 'protect' && !one.areOrdersWhole;
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */

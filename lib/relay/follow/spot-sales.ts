@@ -14,6 +14,7 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
   const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
   const markets = new Set(spot.flatMap((one) => (guards(one) && !one.isDone ? one.market : [])));
   if (markets.size === 0) return;
+  keepStops(spot);
   const records = listRecords(spot.map((one) => one.currentAt(nowMs))).map((record) => ({
     ...record,
     isFollowed: true,
@@ -31,5 +32,18 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
       );
       if (rest.gt(zero)) one.isDone = false;
     }
+  }
+}
+
+/** What a stop-loss sold counts as sold by a later sale, as long as a buy is left that is older than its end. */
+function keepStops(spot: readonly FollowedEntry[]): void {
+  const left = spot.filter((one) => guards(one) && !one.isDone);
+  for (const stop of spot) {
+    const endedAtMs = stop.own?.endedAtMs ?? Number.MAX_SAFE_INTEGER;
+    const isBeside = left.some(
+      ({ market, entry }) => market === stop.market && entry.createdAtMs < endedAtMs,
+    );
+    const hasSold = parseDecimal(stop.own?.filled ?? '0').gt(zero);
+    if (stop.entry.signal?.action === 'protect' && hasSold && isBeside) stop.isDone = false;
   }
 }

@@ -1,7 +1,9 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
+import { attachedStop } from '../../protection/other-stops.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
@@ -21,12 +23,13 @@ export function createUncovered(
   positions: readonly OpenPosition[],
   open: readonly Order[],
   followed: readonly FollowedEntry[],
+  nowMs: number,
 ) {
   const keepers = findKeepers(followed);
-  const attached = positions.flatMap((position) => attachedStop(position, open, followed) ?? []);
-  const bare = positions.filter(
-    (position) => !attached.some((stop) => stop.position === position && stop.of === null),
-  );
+  const withStop = positions.filter(({ tpsl }) => tpsl?.stopLossId != null);
+  const records = withStop.length === 0 ? [] : listRecords(followed.map((one) => one.currentAt(nowMs)));
+  const attached = new Map(withStop.map((position) => [position, attachedStop(position, records, open)]));
+  const bare = positions.filter((position) => attached.get(position)?.of !== null);
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
@@ -42,42 +45,12 @@ export function createUncovered(
         market,
         side,
       );
-      const isAttached = attached.some(({ of }) => of === one);
+      const isAttached = [...attached.values()].some((stop) => stop?.of === one.entry.signalId);
       const uncovered = isAttached ? zero : minimum(minimum(held, rest), position);
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       return { position, uncovered, isSure: !isHidden };
     },
   };
-}
-
-/** A stop-loss that the list of positions shows beside one, and no other list. */
-interface AttachedStop {
-  readonly position: OpenPosition;
-  /** The entry that asked for it at this price and has none yet; null: it is for the whole position. */
-  readonly of: FollowedEntry | null;
-}
-
-function attachedStop(
-  position: OpenPosition,
-  open: readonly Order[],
-  followed: readonly FollowedEntry[],
-): AttachedStop | null {
-  const { stopLossId: id = null, stopLoss = null } = position.tpsl ?? {};
-  const isKnown =
-    open.some(({ orderId }) => orderId === id) ||
-    followed.some(
-      (one) => one.own?.orderId === id || one.exits('stop_loss').some(({ orderId }) => orderId === id),
-    );
-  if (id === null || isKnown) return null;
-  const of = followed.findLast(
-    (one) =>
-      one.market === position.market &&
-      one.exits('stop_loss').length === 0 &&
-      one.wanted.some(
-        ({ role, price }) => role === 'stop_loss' && price !== null && stopLoss?.eq(price) === true,
-      ),
-  );
-  return { position, of: of ?? null };
 }
 
 /** By id of an entry: the orders that this relay placed to protect what it filled. */

@@ -1,37 +1,91 @@
 import { listRecent } from '../../account/read-position.ts';
-import { type Decimal, zero } from '../../base/decimal.ts';
+import { type Decimal, minimum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { type HoldingStop, holdingStops } from '../../protection/guards.ts';
+import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
+import { spotLots } from '../../protection/spot-lots.ts';
+import { type StoppedSale, type StopSale, unansweredSales } from '../../protection/stop-sales.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
-import { cancelReplaced, withReplaced } from './replace-exits.ts';
+import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
+import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
 import { noteTaken, readTaken } from './taken-stops.ts';
 
+/** What the relay's own stop-losses have to do with a spot sale. */
+export interface StopsOfSale {
+  /** Those that hold a part of the balance which it sells, the oldest first. */
+  readonly holding: readonly HoldingStop[];
+  /** What others have sold, and no alert has asked to sell since, the oldest first. */
+  readonly sold: readonly StopSale[];
+  /** One that may have sold, while another buy is held; null: how each ended is known. */
+  readonly doubt: string | null;
+  /** Of the account, oldest first. */
+  readonly records: readonly OrderRecord[];
+}
+
+export const noStops: StopsOfSale = { holding: [], sold: [], doubt: null, records: [] };
+
 /**
- * The relay's own stop-losses that hold a part of the balance which a spot sale sells, the oldest first. Without any, nothing
- * is asked of the exchange.
+ * Reads what the relay's own stop-losses hold and have sold. Without any, nothing is asked of the exchange.
  *
  * @throws ExchangeError when the open orders cannot be read; RelayError `store_unavailable`
  */
-export async function readHoldingStops(
+export async function readStopsOfSale(
   services: ExecuteServices,
   { name, protection, markets }: Account,
   client: ExchangeClient,
-  { market, side }: OrderSignal,
+  { market, side, size }: OrderSignal,
+  clientOrderId: string,
   limits: SendOptions,
-): Promise<readonly HoldingStop[]> {
+): Promise<StopsOfSale> {
   const isSpotSale = side === 'sell' && markets[market]?.tradesOn === 'spot';
-  if (!isSpotSale || protection !== 'keep' || client.dialect !== 'live') return [];
+  if (!isSpotSale || protection !== 'keep' || client.dialect !== 'live') return noStops;
   const recent = await listRecent(services, name, market);
   const entries = recent.entries.filter(({ signal }) => signal?.market === market);
   const taken = await readTaken(services.facts, name, market);
   // As the ledger knows them: those that are not listed yet count with what was sent.
-  if (!entries.some(({ signal, status }) => signal?.action === 'protect' && status === 'placed')) return [];
-  const { orders } = await listOpenOrders(client, market, limits);
-  return holdingStops({ entries, open: orders, taken });
+  if (!entries.some(({ signal, status }) => signal?.action === 'protect' && status === 'placed'))
+    return noStops;
+  const { orders: open } = await listOpenOrders(client, market, limits);
+  const holding = holdingStops({ entries, open, taken });
+  const known = listRecords(entries);
+  // A share of what is held now asks for nothing that was sold before.
+  if (size.unit === 'percent') return { ...noStops, holding, records: known };
+  const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
+  const answered = await readAnswered(services.facts, name, market, clientOrderId);
+  return { holding, sold: unansweredSales(records, market, answered), doubt, records };
+}
+
+/** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
+async function lookUpStops(
+  client: ExchangeClient,
+  records: readonly OrderRecord[],
+  unlisted: readonly OrderRecord[],
+  limits: SendOptions,
+): Promise<Pick<StopsOfSale, 'records' | 'doubt'>> {
+  const [first] = unlisted;
+  const doubted = new Set(unlisted.map(({ protects }) => protects?.of));
+  const lots = first === undefined ? [] : [...spotLots(records, first.market)];
+  if (!lots.some(([of, left]) => left.gt(zero) && !doubted.has(of))) return { records, doubt: null };
+  const known = new Map<string, OrderRecord>();
+  for (const stop of unlisted) {
+    const { market, clientOrderId, signalId, orderId, protects } = stop;
+    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
+    const filled =
+      place.kind === 'filled' || (place.kind === 'found' && !place.isOpen)
+        ? (place.kind === 'found' ? place.order : place).filled
+        : null;
+    if (filled === null) {
+      const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
+      return { records, doubt };
+    }
+    known.set(signalId, { ...stop, proved: filled });
+  }
+  return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
 
 /** The sum of what these hold, in base units. */
@@ -63,11 +117,12 @@ export function stopsToFree(
 export function withStopsFreed(
   services: ExecuteServices,
   client: ExchangeClient,
-  { account, market }: { readonly account: string; readonly market: string },
+  { amount, ...name }: SaleName & { readonly amount: Decimal },
   stops: readonly HoldingStop[],
   action: PreparedAction,
 ): PreparedAction {
   if (stops.length === 0) return action;
+  const { account, market } = name;
   const cancels = stops.map(({ orderId }) => orderId);
   const names = stops.map(({ of, orderId }) => `order ${orderId} of "${of}"`).join(', ');
   const told = `what it sells is held by the stop-loss ${names}, which is cancelled first`;
@@ -78,7 +133,43 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const done = await cancelReplaced(services, client, { market, cancels }, options);
-      return withReplaced(done.areCancelled ? await action.send(options) : endedMeanwhile, done);
+      if (done.areCancelled) return withReplaced(await action.send(options), done);
+      await noteAnswered(services.facts, name, soldMeanwhile(stops, amount, done));
+      return withReplaced(endedMeanwhile, done);
+    },
+  };
+}
+
+/** What the sale asked for of those that ended before they could be cancelled: it counts as its sale. */
+function soldMeanwhile(
+  stops: readonly HoldingStop[],
+  amount: Decimal,
+  { exits }: Replaced,
+): readonly StopSale[] {
+  const gone = new Set(exits.flatMap(({ result, orderIds }) => (result === 'gone' ? orderIds : [])));
+  let rest = amount;
+  return stops
+    .filter(({ orderId }) => gone.has(orderId))
+    .map((stop) => {
+      const part = minimum(stop.amount, rest);
+      rest = rest.minus(part);
+      return { ...stop, amount: part };
+    });
+}
+
+/** The sale of what stop-losses have not sold already. */
+export function withStopped(
+  { facts }: Pick<ExecuteServices, 'facts'>,
+  name: SaleName,
+  { note, parts }: StoppedSale,
+  action: PreparedAction,
+): PreparedAction {
+  return {
+    ...action,
+    note: action.note === undefined ? note : `${note}; ${action.note}`,
+    async send(options) {
+      await noteAnswered(facts, name, parts);
+      return await action.send(options);
     },
   };
 }

@@ -15,6 +15,7 @@ import type { Guard, GuardView, PositionGuards } from '../../protection/guards.t
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { isGuardedBuy } from '../../protection/spot-lots.ts';
+import { isSpotStop } from '../../protection/stop-sales.ts';
 import { trailPrices } from '../../protection/trailing.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 import {
@@ -215,7 +216,10 @@ function inMarket({ entries, open }: Pick<KeptReading, 'entries' | 'open'>, name
   };
 }
 
-/** What of the spot balance can be protected, in each market where a followed buy asked for a stop-loss. */
+/**
+ * What of the spot balance can be protected, in each market where a followed buy asked for a stop-loss, or where the stop-loss
+ * of one may have been left.
+ */
 async function spotPositionsOf(
   { facts }: KeepServices,
   account: string,
@@ -224,7 +228,9 @@ async function spotPositionsOf(
 ): Promise<readonly PlacedPosition[]> {
   const { balances } = reading;
   if (balances === null) return [];
-  const markets = new Set(records.filter(isGuardedBuy).map(({ market }) => market));
+  const markets = new Set(
+    records.filter((record) => isGuardedBuy(record) || isSpotStop(record)).map(({ market }) => market),
+  );
   const read = await Promise.all(
     [...markets].map(async (market) => ({ market, taken: await readTaken(facts, account, market) })),
   );

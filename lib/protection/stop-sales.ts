@@ -1,0 +1,87 @@
+import { type Decimal, formatDecimal, minimum, zero } from '../base/decimal.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import type { Market } from '../model/market.ts';
+import type { OrderSignal } from '../model/signal.ts';
+import { boughtBefore } from '../signals/bought-before.ts';
+import { cutSale } from '../signals/cut-sale.ts';
+import { isGuardedBuy, spotLots } from './spot-lots.ts';
+
+/** What a stop-loss on spot has sold, or a part of that. */
+export interface StopSale {
+  /** The signal whose stop-loss it is. */
+  readonly of: string;
+  readonly orderId: number;
+  /** In base units. */
+  readonly amount: Decimal;
+}
+
+/** Whether an order is a stop-loss on spot, or what was sold at market in its place. */
+export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
+  return protects?.role === 'stop_loss' && spot !== null && status === 'placed';
+}
+
+/**
+ * What the stop-losses of a spot market have sold and no alert has asked to sell since. It counts while a part of another
+ * buy with a stop-loss is left that an alert had asked for before: a sale of the first one would sell that.
+ *
+ * @param records of the account, oldest first
+ * @param answered by id of a stop-loss: what alerts have asked to sell of it, in base units
+ * @returns the oldest first
+ */
+export function unansweredSales(
+  records: readonly OrderRecord[],
+  market: string,
+  answered: ReadonlyMap<number, Decimal>,
+): readonly StopSale[] {
+  const lots = spotLots(records, market);
+  const left = records.filter((one) => isGuardedBuy(one) && lots.get(one.signalId)?.gt(zero) === true);
+  return records.flatMap((record) => {
+    const { protects, orderId, endedAtMs } = record;
+    if (record.market !== market || protects === null || orderId === null || !isSpotStop(record)) return [];
+    const wasBeside = left.some(({ createdAtMs }) => createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER));
+    const amount = filledBy(record).minus(answered.get(orderId) ?? zero);
+    return wasBeside && amount.gt(zero) ? [{ of: protects.of, orderId, amount }] : [];
+  });
+}
+
+/** What stop-losses have sold of a sale already. */
+export interface StoppedSale {
+  readonly parts: readonly StopSale[];
+  /** One clause. */
+  readonly note: string;
+  /** The sale of what is left; null when nothing is. */
+  readonly rest: OrderSignal | null;
+}
+
+/**
+ * Counts what stop-losses have sold as sold by the next sale: the oldest buy is sold first.
+ *
+ * @param amount that the sale asks for, in base units
+ * @param sold the oldest first
+ * @returns null when they have sold nothing of it
+ */
+export function countStopped(
+  { signal, amount }: { readonly signal: OrderSignal; readonly amount: Decimal },
+  sold: readonly StopSale[],
+  records: readonly OrderRecord[],
+  market: Market,
+): StoppedSale | null {
+  let rest = amount;
+  const parts = sold.flatMap((sale) => {
+    const part = minimum(sale.amount, rest);
+    rest = rest.minus(part);
+    return part.gt(zero) ? [{ ...sale, amount: part }] : [];
+  });
+  if (parts.length === 0) return null;
+  const told = parts.map(
+    (part) =>
+      `the stop-loss order ${part.orderId} of "${part.of}" has sold ${formatDecimal(part.amount)} of it already`,
+  );
+  const available = amount.minus(rest);
+  const bought = boughtBefore(records, market.name, amount);
+  const holding = { of: 'spot', currency: market.base, available, boughtBefore: bought } as const;
+  // As a sale is cut by the fee of what was bought.
+  const isWhole = cutSale(amount, holding, market).lte(available);
+  const size = { unit: 'base', quantity: formatDecimal(rest) } as const;
+  return { parts, note: told.join(' and '), rest: isWhole ? null : { ...signal, size } };
+}

@@ -1,0 +1,70 @@
+import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../../base/json.ts';
+import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
+import type { StopSale } from '../../protection/stop-sales.ts';
+
+/** As many as can be asked for while one buy is held, and more. */
+const mostKept = 200;
+
+/**
+ * What alerts have asked to sell of what the stop-losses of a spot market have sold, by id of the stop-loss, in base units.
+ *
+ * @param clientOrderId of a sale that does not count: it may have been noted before the relay was killed
+ * @throws RelayError `store_unavailable`
+ */
+export async function readAnswered(
+  facts: Pick<AccountFacts, 'read'>,
+  account: string,
+  market: string,
+  clientOrderId: string,
+): Promise<ReadonlyMap<number, Decimal>> {
+  const answered = new Map<number, Decimal>();
+  for (const { sale, orderId, amount } of listAnswers(await facts.read(account, factOf(market))))
+    if (sale !== clientOrderId) answered.set(orderId, amount.plus(answered.get(orderId) ?? zero));
+  return answered;
+}
+
+/**
+ * Called before the sale is settled or sent. Only the signals of the market write it, one at a time.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function noteAnswered(
+  facts: Pick<AccountFacts, 'read' | 'write'>,
+  { account, market, clientOrderId }: SaleName,
+  parts: readonly StopSale[],
+): Promise<void> {
+  if (parts.length === 0) return;
+  const before = listAnswers(await facts.read(account, factOf(market)));
+  const own = parts.map(({ orderId, amount }) => ({ sale: clientOrderId, orderId, amount }));
+  const others = before.filter(
+    ({ sale, orderId }) => !own.some((one) => one.sale === sale && one.orderId === orderId),
+  );
+  const kept = [...others, ...own].slice(-mostKept);
+  await facts.write(
+    account,
+    factOf(market),
+    kept.map(({ amount, ...one }) => ({ ...one, amount: formatDecimal(amount) })),
+  );
+}
+
+export interface SaleName {
+  readonly account: string;
+  readonly market: string;
+  readonly clientOrderId: string;
+}
+
+function listAnswers(fact: Json) {
+  const list = Array.isArray(fact) ? (fact as readonly Json[]) : [];
+  return list.flatMap((one) => {
+    const { sale, orderId, amount } = fieldsOf(one);
+    const known = { sale: textIn(sale), orderId: numberIn(orderId), amount: decimalIn(amount) };
+    return known.sale === null || known.orderId === null || known.amount === null
+      ? []
+      : [{ sale: known.sale, orderId: known.orderId, amount: known.amount }];
+  });
+}
+
+function factOf(market: string): FactName {
+  return `stops answered in ${market}`;
+}

@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
+import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { testConfig } from '../support/world.ts';
+
+/** A strategy sells each buy itself, also one whose stop-loss has sold it already. */
+const { settings } = parseConfig({
+  ...testConfig,
+  accounts: {
+    main: {
+      mode: 'live',
+      maxSlippage: '0.5%',
+      allowUnguardedMarket: true,
+      markets: { BTC_USDT: { tradesOn: 'spot' } },
+    },
+  },
+});
+
+let relay: Aftermath;
+let count = 0;
+/** Called before each request. */
+let onRequest: (path: string) => void;
+beforeEach(async () => {
+  count = 0;
+  onRequest = () => undefined;
+  relay = await openAftermath('live', (_, path) => onRequest(path), undefined, settings);
+  hold('0');
+});
+afterEach(() => relay.close());
+
+function hold(btc: string): void {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal(btc));
+}
+
+function lag(endpoint: string): void {
+  relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 5_000, probability: 1 });
+}
+
+/** Carries out what waits in the line of the market. */
+async function runLine(): Promise<void> {
+  for (;;) {
+    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
+    if (first === undefined) return;
+    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
+  }
+}
+
+async function send(members: object): Promise<Entry> {
+  count += 1;
+  relay.clock.advance(1000);
+  await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT', id: `s${count}`, ...members }));
+  await runLine();
+  return await relay.entry(`s${count}`);
+}
+
+async function goOn(seconds: number, step = 3): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += step) {
+    relay.clock.advance(step * 1000);
+    await relay.follow();
+    await runLine();
+  }
+}
+
+async function standing(): Promise<readonly string[]> {
+  const { orders } = await listOpenOrders(await relay.services.exchangeFor('main'), 'BTC_USDT', {});
+  return orders
+    .map(
+      ({ side, remaining, activationPrice, price }) =>
+        `${side} ${formatDecimal(remaining)} ${formatDecimal(activationPrice ?? price)}`,
+    )
+    .sort();
+}
+
+async function held(): Promise<string> {
+  const { BTC } = await (await relay.services.exchangeFor('main')).call(tradeBalance, {});
+  return formatDecimal(BTC?.available.plus(BTC.freeze) ?? parseDecimal('0'));
+}
+
+const noteOf = ({ steps }: Entry) => steps.at(-1)?.note ?? '';
+
+const buy = { action: 'buy', orderType: 'market', quantity: '0.1' };
+const sell = { action: 'sell', orderType: 'market', quantity: '0.1' };
+const next = ['sell 0.0999 45000'];
+
+describe('After the stop-loss of the first of two spot buys has sold it', () => {
+  beforeEach(async () => {
+    await send({ ...buy, stopLoss: '48000' });
+    await send({ ...buy, stopLoss: '45000' });
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(6);
+    expect(await standing()).toEqual(next);
+  });
+
+  test.each([
+    ['at market', {}],
+    [
+      'in the quote currency',
+      { quantity: undefined, orderType: 'limit', limitPrice: '47900', quoteQuantity: '4790' },
+    ],
+    ['at a limit', { orderType: 'limit', limitPrice: '50000' }],
+  ])(
+    'a sale of it %s sells nothing, says why, and leaves the other one with its stop-loss',
+    async (_, how) => {
+      const sold = await send({ ...sell, ...how });
+      await goOn(30);
+
+      expect(sold.status).toBe('satisfied');
+      expect(noteOf(sold)).toContain('of "s1" has sold');
+      expect([await held(), await standing()]).toEqual(['0.0999', next]);
+      expect(relay.alarms).toEqual([]);
+    },
+  );
+
+  test('the sale after that one sells the other buy', async () => {
+    await send(sell);
+    const second = await send(sell);
+    await goOn(30);
+
+    expect(second.status).toBe('placed');
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test('a sale of both sells the other one alone, and says so', async () => {
+    const sold = await send({ ...sell, quantity: '0.2' });
+    const sending = sold.steps.find(({ status }) => status === 'sending');
+    await goOn(30);
+
+    expect(sold.status).toBe('placed');
+    expect(sending?.note).toContain('of "s1" has sold 0.0999 of it already');
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test('sales of its parts sell nothing until they are more than it', async () => {
+    const parts = [await send({ ...sell, quantity: '0.04' }), await send({ ...sell, quantity: '0.06' })];
+    const next = await send({ ...sell, quantity: '0.03' });
+
+    expect([...parts, next].map(({ status }) => status)).toEqual(['satisfied', 'satisfied', 'placed']);
+    expect(await held()).toBe('0.0699');
+  });
+
+  test('a sale of it hours later sells nothing either', async () => {
+    await goOn(2 * 3600, 60);
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('satisfied');
+    expect(await standing()).toEqual(next);
+  });
+
+  test('a sale of a share of what is held sells that', async () => {
+    const sold = await send({ ...sell, quantity: undefined, quantityPercent: '100%' });
+
+    expect(sold.status).toBe('placed');
+    expect(await held()).toBe('0');
+  });
+
+  test('a sale of it leaves what the owner holds besides', async () => {
+    hold('0.5999');
+    const sold = await send(sell);
+    await goOn(30);
+
+    expect(sold.status).toBe('satisfied');
+    expect([await held(), await standing()]).toEqual(['0.5999', next]);
+  });
+});
+
+describe('After the stop-loss of the only spot buy has sold it', () => {
+  test('the sale of a later buy sells that', async () => {
+    await send({ ...buy, stopLoss: '48000' });
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(6);
+    await send({ ...buy, stopLoss: '45000' });
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('placed');
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+});
+
+describe('While nobody has followed yet how the stop-loss of the first of two spot buys ended', () => {
+  beforeEach(async () => {
+    await send({ ...buy, stopLoss: '48000' });
+    await send({ ...buy, stopLoss: '45000' });
+    await goOn(12);
+    relay.setPrice('47900');
+  });
+
+  test('a sale of it looks that up, and sells nothing', async () => {
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('satisfied');
+    expect(await standing()).toEqual(next);
+    await goOn(30);
+    const second = await send(sell);
+    expect(second.status).toBe('placed');
+    expect(await held()).toBe('0');
+  });
+
+  test('a sale of it that cannot look that up is denied, and says why', async () => {
+    lag('ended-order');
+    lag('executed-history');
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('denied');
+    expect(noteOf(sold)).toContain('is not listed any more, and how it ended is not known yet');
+    expect(await standing()).toEqual(next);
+  });
+});
+
+describe('A sale that finds the stop-loss gone when it cancels it', () => {
+  test('sells nothing, and counts as the sale of what that has sold', async () => {
+    await send({ ...buy, stopLoss: '48000' });
+    await send({ ...buy, stopLoss: '45000' });
+    await goOn(12);
+    onRequest = (path) => {
+      if (path === '/api/v4/order/cancel') relay.setPrice('47900');
+    };
+    const first = await send(sell);
+    await goOn(30);
+    const second = await send(sell);
+    await goOn(30);
+
+    expect([first.status, second.status]).toEqual(['not_sent', 'placed']);
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+});
