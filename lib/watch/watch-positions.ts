@@ -23,6 +23,7 @@ import {
   explainReduction,
   findReductions,
 } from './explain-reduction.ts';
+import { findUnread } from './unread-time.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
@@ -176,7 +177,8 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   const reading = keepHidden(read, before);
   const everyMs = services.settings.unknownAlarmAfterMs;
   for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
-  await watchTurned(services, account, reading);
+  const unread = await findUnread(services.facts, account.name, before, reading.readAtMs);
+  await watchTurned(services, account, { ...reading, unread });
   const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {
@@ -187,7 +189,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
     else unexplained.push(reduction);
   }
   await checkLossOfDay(services, account, { client, reading, options });
-  return { ...reading, unexplained };
+  return { ...reading, unexplained, unread };
 }
 
 /** What cannot be read now is read later, and the reading of the positions counts in any case. */

@@ -2,6 +2,7 @@ import {
   findTurned,
   isAdopted,
   openNews,
+  sameTimeMs,
   settledAfterMs,
   type TurnedPosition,
   turnedWithinMs,
@@ -13,6 +14,8 @@ import { createTeller, type TellServices } from '../ledger/tell-once.ts';
 import type { Account } from '../model/account.ts';
 import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
+import { lookedAtFromMs } from './unread-time.ts';
+import type { UnreadTime } from './watch-state.ts';
 
 /** Who closes what an exit has opened. */
 export interface TurnedCloser {
@@ -32,6 +35,12 @@ interface TurnedServices extends TellServices {
 const closedWithinMs = 3 * 60_000;
 const mostEntries = 100;
 
+interface Reading {
+  readonly positions: readonly OpenPosition[];
+  readonly readAtMs: number;
+  readonly unread: UnreadTime | null;
+}
+
 /**
  * Looks for positions that an exit has opened because what it was to close had been reduced. Nobody asked for them, and no
  * stop-loss protects them. Each is closed, or told with the command that closes it; and told, too, when it still stands later.
@@ -41,27 +50,29 @@ const mostEntries = 100;
 export async function watchTurned(
   services: TurnedServices,
   account: Account,
-  { positions, readAtMs }: { readonly positions: readonly OpenPosition[]; readonly readAtMs: number },
+  { positions, readAtMs, unread }: Reading,
 ): Promise<void> {
   const turnable = positions.filter(({ positionSide }) => positionSide === 'BOTH');
   if (turnable.length === 0) return;
   const fills: Fill[] = [];
-  const [fromMs, untilMs] = [readAtMs - turnedWithinMs, readAtMs + turnedWithinMs];
+  // Of a time that nobody has read, only what the positions that are open now can be made of.
+  const openedAtMs = Math.min(...turnable.map((position) => position.openedAtMs ?? 0));
+  const fromMs = Math.max(lookedAtFromMs(unread, readAtMs), openedAtMs - sameTimeMs);
+  const untilMs = readAtMs + turnedWithinMs;
   for await (const fill of listFills(services.executions, account.name, fromMs, untilMs)) fills.push(fill);
   for (const position of turnable) {
     const turned = findTurned(position, fills);
-    if (turned !== null) await treat(services, account, { position, turned, readAtMs });
+    if (turned !== null) await treat(services, account, { position, turned, readAtMs, unread });
   }
 }
 
-interface Found {
+interface Found extends Omit<Reading, 'positions'> {
   readonly position: OpenPosition;
   readonly turned: TurnedPosition;
-  readonly readAtMs: number;
 }
 
 async function treat(services: TurnedServices, account: Account, found: Found): Promise<void> {
-  const { position, turned, readAtMs } = found;
+  const { position, turned, readAtMs, unread } = found;
   const { entries } = await services.ledger.list({ account: account.name, limit: mostEntries });
   if (isAdopted(turned, entries)) return;
   const news = { turned, held: position.amount, account: account.name };
@@ -72,7 +83,8 @@ async function treat(services: TurnedServices, account: Account, found: Found): 
   const isAsked = entries.some((entry) => isUnderWay(entry, position.market));
   if (!isAsked && readAtMs - changedAtMs > settledAfterMs / 2)
     await services.turnedCloser.ask(account.name, turned);
-  if (readAtMs - turned.fill.atMs > closedWithinMs)
+  const seenAtMs = Math.max(turned.fill.atMs, unread?.untilMs ?? 0);
+  if (readAtMs - seenAtMs > closedWithinMs)
     await teller.tell(account.name, openNews(news, 'nothing has closed it for minutes'));
 }
 
