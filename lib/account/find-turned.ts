@@ -125,6 +125,18 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
   return tellingOf(news, key, `${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
 }
 
+/** That nothing closes a turned position during a pause, not even the command. */
+export function pausedNews(news: TurnedNews): Told {
+  const { turned, account } = news;
+  const commands = [`relay resume ${account}`, `relay close ${turned.fill.market} --account ${account}`];
+  return tellingOf(
+    news,
+    ' paused',
+    `nothing is closed, because the account is paused with everything; close it on the website of the exchange, or end the pause and close it: ${commands.map((command) => `\`${command}\``).join(', then ')}`,
+    { whatToDo: commands.map((command) => `npx ${command}`).join('; ') },
+  );
+}
+
 function tellingOf(
   { turned, held }: TurnedNews,
   key: string,

@@ -2,6 +2,7 @@ import {
   findTurned,
   isAdopted,
   openNews,
+  pausedNews,
   sameTimeMs,
   settledAfterMs,
   type TurnedPosition,
@@ -27,7 +28,7 @@ export interface TurnedCloser {
 
 interface TurnedServices extends TellServices {
   readonly executions: Pick<Executions, 'listFills'>;
-  readonly ledger: Pick<Ledger, 'list'>;
+  readonly ledger: Pick<Ledger, 'list' | 'readPause'>;
   readonly turnedCloser: TurnedCloser;
 }
 
@@ -77,18 +78,23 @@ async function treat(services: TurnedServices, account: Account, found: Found): 
   if (isAdopted(turned, entries)) return;
   const news = { turned, held: position.amount, account: account.name };
   const teller = createTeller(services);
+  const pause = await services.ledger.readPause(account.name);
+  if (pause?.kind === 'everything') return await teller.tell(account.name, pausedNews(news));
   if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
   const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
   // The act itself looks at everything once more, and waits for what is left of this time.
-  const isAsked = entries.some((entry) => isUnderWay(entry, position.market));
-  if (!isAsked && readAtMs - changedAtMs > settledAfterMs / 2)
+  const asked = entries.filter((entry) => closesTurned(entry, position.market));
+  const isUnderWay = asked.some(({ status }) => status === 'accepted' || status === 'sending');
+  if (!isUnderWay && readAtMs - changedAtMs > settledAfterMs / 2) {
     await services.turnedCloser.ask(account.name, turned);
+    // What is asked for late, as after a pause, has its time, too.
+    if (asked.length === 0) return;
+  }
   const seenAtMs = Math.max(turned.fill.atMs, unread?.untilMs ?? 0);
   if (readAtMs - seenAtMs > closedWithinMs)
     await teller.tell(account.name, openNews(news, 'nothing has closed it for minutes'));
 }
 
-function isUnderWay({ signal, status }: Entry, market: string): boolean {
-  const isClosing = signal?.action === 'protect' && signal.turnedBy !== undefined;
-  return isClosing && signal.market === market && (status === 'accepted' || status === 'sending');
+function closesTurned({ signal }: Entry, market: string): boolean {
+  return signal?.action === 'protect' && signal.turnedBy !== undefined && signal.market === market;
 }

@@ -396,6 +396,60 @@ describe('With protection that is kept', () => {
   });
 });
 
+describe('While the account is paused with everything', () => {
+  beforeEach(async () => {
+    await open();
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    const paused = { sinceMs: relay.clock.nowMs(), reason: 'night', kind: 'everything' } as const;
+    await relay.services.ledger.writePause('main', paused);
+    relay.setPrice('48900');
+  });
+
+  test('nothing is closed or asked for, and one alarm says so, and what to do', async () => {
+    await goOnForMinutes(10);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+    const told = turned();
+    expect(told).toMatchObject([
+      {
+        signalId: 's1',
+        amount: '-0.1',
+        whatToDo: 'npx relay resume main; npx relay close BTC_USDT --account main',
+      },
+    ]);
+    expect(told[0]).not.toHaveProperty('closes');
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 100 });
+    expect(entries.map(({ signalId }) => signalId)).toEqual(['s1']);
+  });
+
+  test('what it opened is closed once the account is resumed', async () => {
+    await goOnForMinutes(3);
+    await relay.services.ledger.writePause('main', null);
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+    expect(turned().map(({ closes }) => closes)).toEqual([undefined, '0.1']);
+  });
+
+  test('an order that was asked for before the pause is not told as sent', async () => {
+    await relay.services.ledger.writePause('main', null);
+    await reconcileSignals(relay.services);
+    relay.clock.advance(60_000);
+    await relay.follow();
+    await reconcileSignals(relay.services);
+    expect(await relay.services.ledger.waiting('main', 'BTC_USDT', 1)).toHaveLength(1);
+    const paused = { sinceMs: relay.clock.nowMs(), reason: 'night', kind: 'everything' } as const;
+    await relay.services.ledger.writePause('main', paused);
+
+    await goOnForMinutes(5);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+    expect(turned().map(({ closes }) => closes)).toEqual([undefined]);
+  });
+});
+
 test('With the protection "alarm" it stays, and the alarm has the command', async () => {
   await open({ protection: 'alarm' });
   await relay.say(buy);

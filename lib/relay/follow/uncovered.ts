@@ -2,6 +2,7 @@ import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
+import { isProtecting } from '../../model/signal.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
@@ -84,9 +85,7 @@ function attachedStop(
 export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
 
 export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
-  return Map.groupBy(followed, ({ entry: { signal } }) =>
-    signal?.action === 'protect' && signal.turnedBy === undefined ? signal.of : '',
-  );
+  return Map.groupBy(followed, ({ entry: { signal } }) => (isProtecting(signal) ? signal.of : ''));
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */

@@ -3,6 +3,7 @@ import {
   findTurned,
   isAdopted,
   openNews,
+  pausedNews,
   settledAfterMs,
   type TracedFill,
   type TurnedPosition,
@@ -18,6 +19,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { listFills } from '../../ledger/executions.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import { createTeller } from '../../ledger/tell-once.ts';
+import { checkPause } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import { isOfExit } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
@@ -143,6 +145,12 @@ async function readFills(
 
 async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan> {
   const { services, account, entry, market, held, readAtMs, turned } = turn;
+  const pause = await services.ledger.readPause(account.name);
+  const denial = pause?.kind === 'everything' ? checkPause(pause) : null;
+  if (denial !== null) {
+    await createTeller(services).tell(account.name, pausedNews(newsOf(turn)));
+    return { verdict: 'denied', denial };
+  }
   const amount = floorToStep(turned.surplus, market.amountStep);
   if (amount.lt(market.minAmount) || !amount.gt(zero))
     return await fail(turn, `${formatDecimal(turned.surplus)} is too little for an order`);
