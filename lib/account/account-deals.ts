@@ -55,9 +55,9 @@ export interface DealSource {
 /** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
 const mostAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
-const storeEveryMs = 5 * 60_000;
+export const storeEveryMs = 5 * 60_000;
 /** The exchange reaches back 31 days. */
-const farthestBackMs = 30 * 24 * 3_600_000;
+export const farthestBackMs = 30 * 24 * 3_600_000;
 
 /** @returns null while the account was never read @throws RelayError `store_unavailable` */
 export async function readDealsState(facts: AccountFacts, account: string): Promise<DealsState | null> {

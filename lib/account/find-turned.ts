@@ -19,10 +19,13 @@ export type TracedFill = Pick<
   'market' | 'dealId' | 'orderId' | 'signalId' | 'role' | 'side' | 'amount' | 'atMs'
 >;
 
-type TurnablePosition = Pick<OpenPosition, 'market' | 'amount' | 'positionSide' | 'modifiedAtMs'>;
+type TurnablePosition = Pick<
+  OpenPosition,
+  'market' | 'amount' | 'positionSide' | 'openedAtMs' | 'modifiedAtMs'
+>;
 
 /** Clocks of the matching and of the lists may differ by so much. */
-const sameTimeMs = 1000;
+export const sameTimeMs = 1000;
 
 /**
  * Finds what exits have made of a position beyond closing it: what would not be there if they only reduced. The exchange does
@@ -30,14 +33,16 @@ const sameTimeMs = 1000;
  * closed a moment before turns it. What any other order opened or enlarged is never counted, and what has reduced the
  * position since is counted against this first, so that it is rather too little than too much.
  *
- * @param fills of the account in the last minutes, those of no signal among them, oldest first
+ * @param fills of the account as far back as it is looked at, those of no signal among them, oldest first
  * @returns null also while the fills do not show the last change of the position, or show one that the position does not
  */
 export function findTurned(position: TurnablePosition, fills: readonly TracedFill[]): TurnedPosition | null {
-  const { market, amount, positionSide, modifiedAtMs } = position;
+  const { market, amount, positionSide, openedAtMs, modifiedAtMs } = position;
   // In hedge mode an exit names the side that it closes.
   if (positionSide !== 'BOTH' || amount.eq(zero)) return null;
-  const own = fills.filter((fill) => fill.market === market);
+  // What was before the position was opened is not in it.
+  const sinceMs = (openedAtMs ?? 0) - sameTimeMs;
+  const own = fills.filter((fill) => fill.market === market && fill.atMs >= sinceMs);
   const newest = own.at(-1);
   if (newest === undefined) return null;
   if (modifiedAtMs !== null && Math.abs(newest.atMs - modifiedAtMs) > sameTimeMs) return null;
@@ -78,7 +83,7 @@ function signed({ side, amount }: TracedFill): Decimal {
 /** Lists show every fill of a position whose last change is older than this. */
 export const settledAfterMs = longestPositionLagMs + sameTimeMs;
 
-/** How far back fills are looked at. */
+/** How far back fills are looked at, beyond a time that nobody has read. */
 export const turnedWithinMs = 15 * 60_000;
 
 /** Whether an alert, or the owner's command, has said since what the position is to be, or what is to protect it. */
@@ -118,6 +123,18 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
   const told = reason === null ? '' : `the relay could not close it (${reason}); `;
   const key = reason === null ? '' : ' still';
   return tellingOf(news, key, `${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
+}
+
+/** That nothing closes a turned position during a pause, not even the command. */
+export function pausedNews(news: TurnedNews): Told {
+  const { turned, account } = news;
+  const commands = [`relay resume ${account}`, `relay close ${turned.fill.market} --account ${account}`];
+  return tellingOf(
+    news,
+    ' paused',
+    `nothing is closed, because the account is paused with everything; close it on the website of the exchange, or end the pause and close it: ${commands.map((command) => `\`${command}\``).join(', then ')}`,
+    { whatToDo: commands.map((command) => `npx ${command}`).join('; ') },
+  );
 }
 
 function tellingOf(

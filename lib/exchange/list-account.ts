@@ -92,20 +92,34 @@ export async function readListedOrder(
 ): Promise<ListedWhole> {
   const open = await client.call(openOrder, { market, orderId }, options);
   const ended = await client.call(endedOrder, { market, orderId }, options);
+  const { deals, isWhole } = await listOrderDeals(client, orderId, options);
+  return {
+    open: open.records.find((order) => order.orderId === orderId) ?? null,
+    ended: ended.records.find((order) => order.orderId === orderId && order.market === market) ?? null,
+    deals,
+    isWhole: isWhole && isWholePage(open) && isWholePage(ended),
+  };
+}
+
+/**
+ * Reads the fills of one order, however old they are. The list may lag behind a fill by seconds.
+ *
+ * @throws ExchangeError when a page cannot be read
+ */
+export async function listOrderDeals(
+  client: ExchangeClient,
+  orderId: number,
+  options: SendOptions,
+): Promise<Pick<ListedWhole, 'deals' | 'isWhole'>> {
   const deals = new Map<number, OrderDeal>();
-  let isWhole = isWholePage(open) && isWholePage(ended);
+  let isWhole = true;
   await readPages(async (page) => {
     const listed = await client.call(orderDeals, { orderId, ...page }, options);
     for (const deal of listed.records) deals.set(deal.id, deal);
     isWhole &&= isWholePage(listed);
     return listed.count;
   }, mostPagesOfOrder);
-  return {
-    open: open.records.find((order) => order.orderId === orderId) ?? null,
-    ended: ended.records.find((order) => order.orderId === orderId && order.market === market) ?? null,
-    deals: [...deals.values()],
-    isWhole,
-  };
+  return { deals: [...deals.values()], isWhole };
 }
 
 /** Ten thousand fills: no order of a strategy has more. */

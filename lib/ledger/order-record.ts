@@ -9,7 +9,7 @@ import {
   type SoldOf,
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
-import { type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
+import { isProtecting, type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
 import type { OrderReport, PositionFact, SpotFact } from '../model/step-facts.ts';
 import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
@@ -129,7 +129,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     market: signal.market,
     strategy: signal.strategy,
     asked,
-    protects: signal.action === 'protect' && signal.turnedBy === undefined ? signal : null,
+    protects: isProtecting(signal) ? signal : null,
     exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,

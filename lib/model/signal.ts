@@ -252,6 +252,11 @@ export function placesOrder(signal: Signal): signal is OrderSignal | PositionSig
   return signal.action === 'order' || signal.action === 'protect' || isPositionSignal(signal);
 }
 
+/** Whether the signal keeps what protects a position; false for one that closes what an exit has turned. */
+export function isProtecting(signal: Signal | null): signal is ProtectSignal {
+  return signal?.action === 'protect' && signal.turnedBy === undefined;
+}
+
 export function isCancellation(signal: Signal): signal is CancelSignal | CancelAllSignal {
   return signal.action === 'cancel' || signal.action === 'cancel_all';
 }

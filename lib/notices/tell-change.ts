@@ -60,6 +60,8 @@ function tellOutcome(change: OutcomeChange): readonly News[] {
   const { account, signalId, signal } = entry;
   const wasUnknown = step.status !== 'unknown' && entry.steps.some(({ status }) => status === 'unknown');
   const isOwn = signal?.action === 'protect';
+  // It is tried again and again; the alarm tells it, and that once.
+  if (isOwn && step.status === 'rejected') return [];
   const category = wasUnknown ? 'unknown' : isOwn ? 'protection' : found.category;
   const what = signal === null ? `alert ${signalId.replace(/@.*$/, '')}` : describeSignal(entry, signal);
   const news = createNews({

@@ -21,8 +21,8 @@ const exchangeOrders: readonly (readonly [prefix: string, cause: ExchangeCause])
 type ExchangeCause = 'auto_deleveraging' | 'liquidation' | 'delisting';
 
 /**
- * Why a position became smaller: by the exchange, by orders of the account, or nobody knows yet; `unread`: because a fill
- * cannot be read.
+ * Why a position became smaller, or was closed or turned: by the exchange, by orders of the account, exits among them, or
+ * nobody knows yet; `unread`: because a fill cannot be read.
  */
 export type Explanation = ExchangeCause | 'own_orders' | 'unexplained' | 'unread';
 

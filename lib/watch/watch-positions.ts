@@ -4,7 +4,7 @@ import { checkLossOfDay } from '../account/check-loss.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
-import { formatDecimal } from '../base/decimal.ts';
+import { formatDecimal, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -23,6 +23,7 @@ import {
   explainReduction,
   findReductions,
 } from './explain-reduction.ts';
+import { findUnread } from './unread-time.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
@@ -176,7 +177,8 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   const reading = keepHidden(read, before);
   const everyMs = services.settings.unknownAlarmAfterMs;
   for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
-  await watchTurned(services, account, reading);
+  const unread = await findUnread(services.facts, account.name, before, reading.readAtMs);
+  await watchTurned(services, account, { ...reading, unread });
   const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {
@@ -187,7 +189,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
     else unexplained.push(reduction);
   }
   await checkLossOfDay(services, account, { client, reading, options });
-  return { ...reading, unexplained };
+  return { ...reading, unexplained, unread };
 }
 
 /** What cannot be read now is read later, and the reading of the positions counts in any case. */
@@ -235,17 +237,24 @@ const causes: Readonly<Record<Exclude<Explanation, 'own_orders'>, string>> = {
   delisting:
     'the exchange closed a position because it takes the market off: remove the market from relay.config.ts',
   unread:
-    'a position became smaller, and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`relay positions`)',
+    'and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`relay positions`)',
   unexplained:
-    'a position became smaller, and no fill of the account explains it: compare it with the history on the website of the exchange (`relay positions`)',
+    'and no fill of the account explains it: compare it with the history on the website of the exchange (`relay positions`)',
 };
 
 function tellReduction(reduction: Reduction, explanation: Explanation, alarms: RepeatedAlarms): void {
   if (explanation === 'own_orders') return;
   const { market, positionSide, from, to, sinceMs } = reduction;
+  const changed = from.times(to).lt(zero)
+    ? 'a position was closed and the opposite one opened'
+    : 'a position became smaller';
+  const isKnown = explanation !== 'unread' && explanation !== 'unexplained';
   alarms.raise(
     `reduced ${market} ${positionSide} ${describeReduction(reduction)} ${sinceMs}`,
-    { name: 'position_reduced', message: causes[explanation] },
+    {
+      name: 'position_reduced',
+      message: isKnown ? causes[explanation] : `${changed}, ${causes[explanation]}`,
+    },
     { market, positionSide, from: formatDecimal(from), to: formatDecimal(to), cause: explanation },
     0,
   );

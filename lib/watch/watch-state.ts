@@ -1,6 +1,6 @@
 import { describeReading, type PositionsReading, parseReading } from '../account/read-positions.ts';
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
 import { type PositionSide, positionSides } from '../model/order.ts';
 
 /** What the watch of an account's positions keeps from one run to the next: the fact `positions`. */
@@ -8,6 +8,13 @@ export interface WatchState extends PositionsReading {
   /** When each alarm was last raised, by its key. */
   readonly alarmedAtMs: Readonly<Record<string, number>>;
   readonly unexplained: readonly Reduction[];
+  readonly unread: UnreadTime | null;
+}
+
+/** A time in which nobody read an account, as while the relay was down: what happened in it is seen late. */
+export interface UnreadTime {
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
 
 /** A position that became smaller between two readings. */
@@ -23,7 +30,7 @@ export interface Reduction {
   readonly seenAtMs: number;
 }
 
-export function describeWatch({ alarmedAtMs, unexplained, ...reading }: WatchState): Json {
+export function describeWatch({ alarmedAtMs, unexplained, unread, ...reading }: WatchState): Json {
   return {
     ...describeReading(reading),
     alarmedAtMs,
@@ -32,6 +39,7 @@ export function describeWatch({ alarmedAtMs, unexplained, ...reading }: WatchSta
       from: formatDecimal(from),
       to: formatDecimal(to),
     })),
+    ...(unread === null ? {} : { unread: toJson(unread) }),
   };
 }
 
@@ -39,7 +47,8 @@ export function describeWatch({ alarmedAtMs, unexplained, ...reading }: WatchSta
 export function parseWatch(fact: Json): WatchState | null {
   const reading = parseReading(fact);
   if (reading === null) return null;
-  const { alarmedAtMs, unexplained } = fieldsOf(fact);
+  const { alarmedAtMs, unexplained, unread } = fieldsOf(fact);
+  const [fromMs, untilMs] = [numberIn(fieldsOf(unread)['fromMs']), numberIn(fieldsOf(unread)['untilMs'])];
   const times = Object.entries(fieldsOf(alarmedAtMs)).flatMap(([key, time]) =>
     typeof time === 'number' ? [[key, time] as const] : [],
   );
@@ -48,6 +57,7 @@ export function parseWatch(fact: Json): WatchState | null {
     ...reading,
     alarmedAtMs: Object.fromEntries(times),
     unexplained: reductions.flatMap((reduction) => parseReduction(reduction) ?? []),
+    unread: fromMs === null || untilMs === null ? null : { fromMs, untilMs },
   };
 }
 

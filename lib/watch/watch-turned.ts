@@ -2,6 +2,8 @@ import {
   findTurned,
   isAdopted,
   openNews,
+  pausedNews,
+  sameTimeMs,
   settledAfterMs,
   type TurnedPosition,
   turnedWithinMs,
@@ -13,6 +15,8 @@ import { createTeller, type TellServices } from '../ledger/tell-once.ts';
 import type { Account } from '../model/account.ts';
 import type { Fill } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
+import { lookedAtFromMs } from './unread-time.ts';
+import type { UnreadTime } from './watch-state.ts';
 
 /** Who closes what an exit has opened. */
 export interface TurnedCloser {
@@ -24,13 +28,19 @@ export interface TurnedCloser {
 
 interface TurnedServices extends TellServices {
   readonly executions: Pick<Executions, 'listFills'>;
-  readonly ledger: Pick<Ledger, 'list'>;
+  readonly ledger: Pick<Ledger, 'list' | 'readPause'>;
   readonly turnedCloser: TurnedCloser;
 }
 
 /** What is asked for is carried out within this time, unless its market waits, or the relay may not trade. */
 const closedWithinMs = 3 * 60_000;
 const mostEntries = 100;
+
+interface Reading {
+  readonly positions: readonly OpenPosition[];
+  readonly readAtMs: number;
+  readonly unread: UnreadTime | null;
+}
 
 /**
  * Looks for positions that an exit has opened because what it was to close had been reduced. Nobody asked for them, and no
@@ -41,42 +51,50 @@ const mostEntries = 100;
 export async function watchTurned(
   services: TurnedServices,
   account: Account,
-  { positions, readAtMs }: { readonly positions: readonly OpenPosition[]; readonly readAtMs: number },
+  { positions, readAtMs, unread }: Reading,
 ): Promise<void> {
   const turnable = positions.filter(({ positionSide }) => positionSide === 'BOTH');
   if (turnable.length === 0) return;
   const fills: Fill[] = [];
-  const [fromMs, untilMs] = [readAtMs - turnedWithinMs, readAtMs + turnedWithinMs];
+  // Of a time that nobody has read, only what the positions that are open now can be made of.
+  const openedAtMs = Math.min(...turnable.map((position) => position.openedAtMs ?? 0));
+  const fromMs = Math.max(lookedAtFromMs(unread, readAtMs), openedAtMs - sameTimeMs);
+  const untilMs = readAtMs + turnedWithinMs;
   for await (const fill of listFills(services.executions, account.name, fromMs, untilMs)) fills.push(fill);
   for (const position of turnable) {
     const turned = findTurned(position, fills);
-    if (turned !== null) await treat(services, account, { position, turned, readAtMs });
+    if (turned !== null) await treat(services, account, { position, turned, readAtMs, unread });
   }
 }
 
-interface Found {
+interface Found extends Omit<Reading, 'positions'> {
   readonly position: OpenPosition;
   readonly turned: TurnedPosition;
-  readonly readAtMs: number;
 }
 
 async function treat(services: TurnedServices, account: Account, found: Found): Promise<void> {
-  const { position, turned, readAtMs } = found;
+  const { position, turned, readAtMs, unread } = found;
   const { entries } = await services.ledger.list({ account: account.name, limit: mostEntries });
   if (isAdopted(turned, entries)) return;
   const news = { turned, held: position.amount, account: account.name };
   const teller = createTeller(services);
+  const pause = await services.ledger.readPause(account.name);
+  if (pause?.kind === 'everything') return await teller.tell(account.name, pausedNews(news));
   if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
   const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
   // The act itself looks at everything once more, and waits for what is left of this time.
-  const isAsked = entries.some((entry) => isUnderWay(entry, position.market));
-  if (!isAsked && readAtMs - changedAtMs > settledAfterMs / 2)
+  const asked = entries.filter((entry) => closesTurned(entry, position.market));
+  const isUnderWay = asked.some(({ status }) => status === 'accepted' || status === 'sending');
+  if (!isUnderWay && readAtMs - changedAtMs > settledAfterMs / 2) {
     await services.turnedCloser.ask(account.name, turned);
-  if (readAtMs - turned.fill.atMs > closedWithinMs)
+    // What is asked for late, as after a pause, has its time, too.
+    if (asked.length === 0) return;
+  }
+  const seenAtMs = Math.max(turned.fill.atMs, unread?.untilMs ?? 0);
+  if (readAtMs - seenAtMs > closedWithinMs)
     await teller.tell(account.name, openNews(news, 'nothing has closed it for minutes'));
 }
 
-function isUnderWay({ signal, status }: Entry, market: string): boolean {
-  const isClosing = signal?.action === 'protect' && signal.turnedBy !== undefined;
-  return isClosing && signal.market === market && (status === 'accepted' || status === 'sending');
+function closesTurned({ signal }: Entry, market: string): boolean {
+  return signal?.action === 'protect' && signal.turnedBy !== undefined && signal.market === market;
 }

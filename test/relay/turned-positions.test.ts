@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseConfig } from '../../lib/host/config.ts';
+import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
+import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
+import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { override } from '../support/override.ts';
+import { createStackTable } from '../support/stack-tables.ts';
 import { testConfig } from '../support/world.ts';
 
 /** The exits that the exchange makes do not say that they only reduce: one that fires beside another order turns the position. */
@@ -176,6 +181,131 @@ describe('With protection that is kept', () => {
     expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], []]);
   });
 
+  describe('and a relay that was down', () => {
+    test.each([
+      ['had never looked', async () => {}],
+      ['had looked before', async () => void (await reconcileSignals(relay.services))],
+    ])('for hours, and %s, what a stop-loss has turned is closed, and told once', async (_, before) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await before();
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+      relay.clock.advance(5 * 3_600_000);
+
+      // The positions are read before anything is followed.
+      await reconcileSignals(relay.services);
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+      expect(turned()).toMatchObject([{ signalId: 's1', opened: '0.1', amount: '-0.1', closes: '0.1' }]);
+    });
+
+    test('for hours, what a stop-loss has turned is closed from DynamoDB, too', async () => {
+      const dynamodb = await startDynamodb();
+      try {
+        await createStackTable(dynamodb.client, 'ledger', 'ledger');
+        const options = { client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 };
+        const ledger = createDynamodbLedger(options);
+        Object.assign(relay.services, {
+          ledger,
+          entrance: ledger,
+          executions: createDynamodbExecutions(options),
+          facts: createDynamodbAccountFacts(options),
+        });
+        await relay.say(buy);
+        await relay.goOn(3);
+        await reconcileSignals(relay.services);
+        await relay.byHand('sell', '0.1');
+        relay.setPrice('48900');
+        relay.clock.advance(5 * 3_600_000);
+
+        await reconcileSignals(relay.services);
+        for (let minute = 0; minute < 3; minute += 1) {
+          relay.clock.advance(57_000);
+          await relay.goOn(3);
+          await reconcileSignals(relay.services);
+        }
+        await relay.goOn(3);
+
+        expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+        expect(turned()).toHaveLength(1);
+      } finally {
+        await dynamodb.close();
+      }
+    });
+
+    test('again and again, what a stop-loss has turned is closed', async () => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+      for (let times = 0; times < 3; times += 1) {
+        relay.clock.advance(20 * 60_000);
+        await reconcileSignals(relay.services);
+      }
+
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+    });
+
+    test.each([
+      ['closed it and opened the same again', ['buy', 'sell'], '-0.1', []],
+      ['enlarged it', ['sell'], '-0.2', ['buy 0.1: placed']],
+    ] as const)('what the owner opened who %s stays', async (_, sides, held, expected) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await reconcileSignals(relay.services);
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+      for (const side of sides) {
+        relay.clock.advance(3_600_000);
+        await relay.byHand(side, '0.1');
+      }
+      expect(await relay.held()).toBe(held);
+      relay.clock.advance(3_600_000);
+
+      await reconcileSignals(relay.services);
+      await goOnForMinutes(5);
+
+      expect([await relay.held(), await corrections()]).toEqual(['-0.1', expected]);
+    });
+
+    test('what stood for long before stays', async () => {
+      const { settings } = relay.services;
+      Object.assign(relay.services, { settings: settingsOf({ maxSlippage: undefined }) });
+      await relay.say(buy);
+      await relay.goOn(30);
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+      await goOnForMinutes(25);
+      const told = turned().length;
+      Object.assign(relay.services, { settings });
+      relay.clock.advance(3_600_000);
+
+      await goOnForMinutes(5);
+
+      expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], expect.any(Array)]);
+      expect([told, turned().length]).toEqual([1, 1]);
+    });
+  });
+
+  test('what a stop-loss has turned while the orders could not be read is closed', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await reconcileSignals(relay.services);
+    await relay.byHand('sell', '0.1');
+    relay.setPrice('48900');
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
+    await goOnForMinutes(40);
+    relay.paper.control.clearFaults();
+
+    await goOnForMinutes(4);
+
+    expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+  });
+
   test('a list of positions that lags does not close it twice', async () => {
     await turnBesideOwner();
     relay.paper.control.addFault({
@@ -263,6 +393,60 @@ describe('With protection that is kept', () => {
       'flat',
       ['buy 1.8: placed', 'buy 0.8: placed'],
     ]);
+  });
+});
+
+describe('While the account is paused with everything', () => {
+  beforeEach(async () => {
+    await open();
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    const paused = { sinceMs: relay.clock.nowMs(), reason: 'night', kind: 'everything' } as const;
+    await relay.services.ledger.writePause('main', paused);
+    relay.setPrice('48900');
+  });
+
+  test('nothing is closed or asked for, and one alarm says so, and what to do', async () => {
+    await goOnForMinutes(10);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+    const told = turned();
+    expect(told).toMatchObject([
+      {
+        signalId: 's1',
+        amount: '-0.1',
+        whatToDo: 'npx relay resume main; npx relay close BTC_USDT --account main',
+      },
+    ]);
+    expect(told[0]).not.toHaveProperty('closes');
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 100 });
+    expect(entries.map(({ signalId }) => signalId)).toEqual(['s1']);
+  });
+
+  test('what it opened is closed once the account is resumed', async () => {
+    await goOnForMinutes(3);
+    await relay.services.ledger.writePause('main', null);
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+    expect(turned().map(({ closes }) => closes)).toEqual([undefined, '0.1']);
+  });
+
+  test('an order that was asked for before the pause is not told as sent', async () => {
+    await relay.services.ledger.writePause('main', null);
+    await reconcileSignals(relay.services);
+    relay.clock.advance(60_000);
+    await relay.follow();
+    await reconcileSignals(relay.services);
+    expect(await relay.services.ledger.waiting('main', 'BTC_USDT', 1)).toHaveLength(1);
+    const paused = { sinceMs: relay.clock.nowMs(), reason: 'night', kind: 'everything' } as const;
+    await relay.services.ledger.writePause('main', paused);
+
+    await goOnForMinutes(5);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+    expect(turned().map(({ closes }) => closes)).toEqual([undefined]);
   });
 });
 

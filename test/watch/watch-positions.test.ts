@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Alarm } from '../../lib/base/alarms.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { WireOutcome } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
@@ -239,6 +240,22 @@ describe('The watch', () => {
 
     expect(relay.alarms).toEqual([]);
     expect(await stored()).toMatchObject({ positions: [], unexplained: [] });
+  });
+
+  test.each([
+    ['0.01', 'a position became smaller, and no fill'],
+    ['0.05', 'a position was closed and the opposite one opened, and no fill'],
+  ])('says what became of a position when nothing explains the sale of %s', async (sold, text) => {
+    await open();
+    await run();
+    await sellByHand(sold);
+    rewrites[dealsPath] = (deals) => deals.filter(({ side }) => side === 'buy');
+    const messages: string[] = [];
+    const alarms = { raise: ({ message }: Alarm) => void messages.push(message) };
+
+    await runFor(5, { ...relay.services, alarms });
+
+    expect(messages).toEqual([expect.stringContaining(text)]);
   });
 
   test('raises an alarm of a reduction that no fill explains within three minutes', async () => {

@@ -5,7 +5,7 @@ import type { Entry, SignalEntry, Step } from '../../ledger/entry.ts';
 import { denyOrderRate } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { isCancellation } from '../../model/signal.ts';
+import { isCancellation, isProtecting } from '../../model/signal.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { tellPaused } from '../protect/failed-alarm.ts';
@@ -45,7 +45,7 @@ export async function carryOut(
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
-  if (isPaused !== null && denial === isPaused && signal.action === 'protect')
+  if (isPaused !== null && denial === isPaused && isProtecting(signal))
     await tellPaused(services, entry, signal, isPaused);
   if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;

@@ -3,6 +3,7 @@ import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
+import { isProtecting } from '../../model/signal.ts';
 import { attachedStop } from '../../protection/other-stops.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
@@ -57,9 +58,7 @@ export function createUncovered(
 export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
 
 export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
-  return Map.groupBy(followed, ({ entry: { signal } }) =>
-    signal?.action === 'protect' && signal.turnedBy === undefined ? signal.of : '',
-  );
+  return Map.groupBy(followed, ({ entry: { signal } }) => (isProtecting(signal) ? signal.of : ''));
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */

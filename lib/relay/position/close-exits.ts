@@ -2,7 +2,7 @@ import type { ReducedPosition } from '../../account/exit-claims.ts';
 import { type ExpectedExits, expectExits } from '../../account/expected-exits.ts';
 import type { AccountServices } from '../../account/read-exposure.ts';
 import { readRemains } from '../../account/read-remains.ts';
-import { formatDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { Outcome, Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -14,7 +14,7 @@ import {
   turnedAlarm,
   withAlarm,
 } from './close-alarms.ts';
-import { type EndedExits, endExits, hasExitFilled, tellExits } from './end-exits.ts';
+import { type EndedExits, endExits, readExitFills, tellExits } from './end-exits.ts';
 import { type Closing, judgeClosing } from './judge-closing.ts';
 import { readLeft, readTurned } from './read-left.ts';
 
@@ -121,7 +121,7 @@ async function endClosed(
 ): Promise<Outcome> {
   const exits = await expectExits(services, closed, outcome);
   // Nothing of the relay can have filled beside an order that filled for all that was read: one reading will do.
-  const isPlain = !exits.mayExist && closing.kind === 'whole' && !closing.isCut;
+  const isPlain = !exits.mayExist && closing.kind === 'whole' && closing.cut?.eq(zero) === true;
   const patience = isPlain ? { timeoutMs: services.exchangeTimeoutMs / 2 } : limits;
   const remains = await readRemains(services, client, closed, outcome, patience);
   if (remains.kind === 'held') {
@@ -134,7 +134,8 @@ async function endClosed(
   if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
   const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains.amount)) : outcome;
   if (!exits.mayExist) return tellExits(told, nothingEnded);
-  return await endAndWatch(services, client, { closed, exits }, told, limits, remains.kind === 'turned');
+  const watched = { closed, exits, cut: (closing.kind === 'whole' ? closing.cut : null) ?? zero };
+  return await endAndWatch(services, client, watched, told, limits, remains.kind === 'turned');
 }
 
 const nothingEnded: EndedExits = { kind: 'ended', exits: [], left: [], doubt: null, endedFor: [] };
@@ -149,7 +150,7 @@ async function tellRest(
 ): Promise<Outcome> {
   const exits = await expectExits(services, closed, outcome);
   const sinceMs = outcome.facts?.report?.createdAtMs ?? services.clock.nowMs();
-  const mayBeGone = await hasExitFilled(client, exits, sinceMs, limits);
+  const mayBeGone = (await readExitFills(client, exits, sinceMs, limits)).gt(zero);
   const { facts } = outcome;
   const left = await readLeft(services, client, closed, { filled, facts, mayBeGone }, limits);
   if (left?.eq(zero) === true) {
@@ -176,6 +177,8 @@ interface Watched {
   readonly exits: ExpectedExits;
   /** On the exchange's clock: fills of exits before it have closed the position. Absent: when the order was created. */
   readonly sinceMs?: number;
+  /** What others had closed just before the order, in base units: their fills may be of its millisecond. Absent: nothing. */
+  readonly cut?: Decimal;
 }
 
 /**
@@ -187,7 +190,7 @@ interface Watched {
 async function endAndWatch(
   services: CloseServices,
   client: ExchangeClient,
-  { closed, exits, sinceMs }: Watched,
+  { closed, exits, sinceMs, cut = zero }: Watched,
   outcome: Outcome,
   limits: SendOptions,
   isTold = false,
@@ -197,7 +200,8 @@ async function endAndWatch(
   const ended = await endExits(services, client, { market: closed.market, exits }, limits);
   const told = tellExits(outcome, ended);
   if (isTold || ended.kind === 'unread') return told;
-  const hasFilled = await hasExitFilled(client, exits, closedAtMs, limits);
+  const filled = await readExitFills(client, exits, closedAtMs, limits);
+  const hasFilled = filled.gt(cut);
   const isGone = ended.exits.some(({ result }) => result !== 'cancelled');
   const turned = await readTurned(services, client, closed, hasFilled || isGone, limits);
   if (turned !== null) return withAlarm(told, turnedAlarm(turned));

@@ -2,12 +2,12 @@ import type { ExpectedExits } from '../../account/expected-exits.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { joinAlarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
-import { zero } from '../../base/decimal.ts';
+import { type Decimal, maximum, zero } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
-import { listEndedOrders } from '../../exchange/list-account.ts';
+import { listEndedOrders, listOrderDeals } from '../../exchange/list-account.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 import { cancelExits, type Exit, type ExitOutcome, type ExitScope } from '../cancel/cancel-exits.ts';
 import type { Outcome } from '../execute/action.ts';
@@ -96,26 +96,37 @@ async function seeEnded(
 }
 
 /**
- * Whether the history shows that an exit has filled, wholly or in part, since the position was closed.
+ * What exits have filled since the position was closed, as the history shows it. An exit that a close cancels may have filled
+ * in part long before: only its deals tell when.
  *
  * @param sinceMs on the exchange's clock
+ * @returns in base units; of a fill whose time no list shows, it counts as one since
  */
-export async function hasExitFilled(
+export async function readExitFills(
   client: ExchangeClient,
   exits: ExpectedExits,
   sinceMs: number,
   limits: SendOptions,
-): Promise<boolean> {
+): Promise<Decimal> {
+  let sum = zero;
   try {
-    const ended = await listEndedOrders(client, sinceMs, limits);
-    return ended.some(
-      (order) => order.filled.gt(zero) && (order.endedAtMs ?? 0) >= sinceMs && exits.mayHaveBeenExit(order),
-    );
+    for (const order of await listEndedOrders(client, sinceMs, limits)) {
+      if (order.filled.eq(zero) || (order.endedAtMs ?? 0) < sinceMs || !exits.mayHaveBeenExit(order))
+        continue;
+      const before = sum;
+      sum = before.plus(order.filled);
+      const { deals } = await listOrderDeals(client, order.orderId, limits);
+      const earlier = deals.filter(({ atMs }) => atMs < sinceMs);
+      sum = maximum(
+        before,
+        earlier.reduce((left, { amount }) => left.minus(amount), sum),
+      );
+    }
   } catch (error) {
-    // Then the list of positions alone tells it.
-    if (error instanceof ExchangeError) return false;
-    throw error;
+    // What is not read is left to the list of positions.
+    if (!(error instanceof ExchangeError)) throw error;
   }
+  return sum;
 }
 
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';

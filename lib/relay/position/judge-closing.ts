@@ -1,5 +1,5 @@
 import type { ReducedPosition } from '../../account/exit-claims.ts';
-import { type Decimal, parseDecimal } from '../../base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, zero } from '../../base/decimal.ts';
 import { finalReport } from '../../ledger/order-facts.ts';
 import type { Outcome } from '../execute/action.ts';
 import { saysNothingToReduce } from './judge-reduce-leg.ts';
@@ -14,7 +14,11 @@ import { saysNothingToReduce } from './judge-reduce-leg.ts';
  * - `other`: it was for a part, or nothing is known of it.
  */
 export type Closing =
-  | { readonly kind: 'whole'; readonly isCut: boolean }
+  | {
+      readonly kind: 'whole';
+      /** What others had closed before it, in base units; null when the exchange refused it because nothing was left. */
+      readonly cut: Decimal | null;
+    }
   | { readonly kind: 'perhaps' }
   | {
       readonly kind: 'rest';
@@ -29,13 +33,14 @@ export function judgeClosing(
   { status, facts = {} }: Outcome,
   { position, amount }: ReducedPosition,
 ): Closing {
-  if (status === 'rejected') return saysNothingToReduce(facts) ? { kind: 'whole', isCut: true } : other;
+  if (status === 'rejected') return saysNothingToReduce(facts) ? { kind: 'whole', cut: null } : other;
   const order = status === 'placed' ? finalReport(facts) : null;
   if (order === null) return other;
   const [sent, filled] = [parseDecimal(order.amount), parseDecimal(order.filled)];
   const held = position.amount.abs();
   const isForAll = sent.lt(amount) || amount.gte(held);
-  if (filled.gte(held) || (filled.gte(sent) && isForAll)) return { kind: 'whole', isCut: sent.lt(amount) };
+  if (filled.gte(held) || (filled.gte(sent) && isForAll))
+    return { kind: 'whole', cut: maximum(amount.minus(sent), zero) };
   if (!isForAll) return other;
   return facts.ended === null ? { kind: 'perhaps' } : { kind: 'rest', filled, rest: sent.minus(filled) };
 }

@@ -1,17 +1,14 @@
 import type { Alarm } from '../../base/alarms.ts';
+import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 
-/** A stop-loss or take-profit that should be placed, and is not; or what one has turned, and what is not closed. */
-export function failedAlarm(signal: ProtectSignal, reason: string): Alarm {
-  if (signal.turnedBy !== undefined)
-    return {
-      name: 'position_turned',
-      message: `a stop-loss or take-profit of signal "${signal.of}" has opened the opposite position in ${signal.market}, and the relay could not close that: ${reason}; \`relay positions\` shows it, \`relay close ${signal.market}\` closes it`,
-    };
+/** A stop-loss or take-profit that should be placed, and is not. */
+function failedAlarm(signal: ProtectSignal, reason: string): Alarm {
   return {
     name: 'protection_failed',
     message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
@@ -22,6 +19,32 @@ export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
   return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
 }
 
+const againAfterHours = 6;
+const longestCause = 100;
+
+/**
+ * Tells that an order was not placed: for the stop-losses and for the take-profits of a position once for each reason, and
+ * again after hours. The relay tries again all the same.
+ */
+export async function tellFailed(
+  services: TellServices,
+  { account, signalId, signal }: Pick<Entry, 'account' | 'signalId'> & { readonly signal: ProtectSignal },
+  { market, side, openedAtMs, amount }: GuardedPosition,
+  reason: string,
+): Promise<void> {
+  // The figures of a reason may differ with each try.
+  const cause = reason.replaceAll(/[\d.]+/g, '').slice(0, longestCause);
+  await createTeller(services).tell(account, {
+    key: `failed: ${market} ${side} ${openedAtMs} ${formatDecimal(amount)} ${signal.role} ${cause}`,
+    alarm: failedAlarm(
+      signal,
+      `${reason}; the relay tries again, and tells the same of this position again after ${againAfterHours} hours`,
+    ),
+    facts: { signalId, market },
+    everyMs: againAfterHours * 3_600_000,
+  });
+}
+
 /** Tells that a pause stops what should protect a position: of each stop-loss and take-profit once in each pause. */
 export async function tellPaused(
   services: TellServices,
@@ -30,7 +53,7 @@ export async function tellPaused(
   { actual, message }: Denial,
 ): Promise<void> {
   await createTeller(services).tell(account, {
-    key: `${actual}: ${signal.turnedBy === undefined ? describeGuard(signal) : `turned ${signal.turnedBy}`}`,
+    key: `${actual}: ${describeGuard(signal)}`,
     alarm: failedAlarm(signal, message),
     facts: { signalId },
     everyMs: null,

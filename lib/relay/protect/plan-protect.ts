@@ -19,7 +19,7 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
-import { failedAlarm, nameOf } from './failed-alarm.ts';
+import { nameOf, tellFailed } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
@@ -85,6 +85,12 @@ export async function planProtect(
   const verdict = judgeGuard(guard, market);
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
+  if (takesNeededStop(guard, verdict, guards, market))
+    return {
+      verdict: 'waiting',
+      reason: 'the stop-loss that goes with it is replaced first',
+      mayPassSoon: false,
+    };
   const { readAtMs } = reading;
   if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs()))
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
@@ -108,6 +114,25 @@ function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict
   if (free === null || verdict.kind !== 'place') return true;
   const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
   return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
+}
+
+/** Whether a pair would go whose stop-loss is still needed: its successor does not stand, and the exchange may refuse it. */
+function takesNeededStop(
+  { role, standing }: Guard,
+  verdict: GuardVerdict,
+  guards: readonly Guard[],
+  market: Market,
+): boolean {
+  if (role !== 'take_profit' || verdict.kind !== 'place') return false;
+  const gone = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
+  const pairs = new Set(gone.flatMap(({ pair = [] }) => pair));
+  return guards.some(
+    (other) =>
+      other.role === 'stop_loss' &&
+      other.standing.length > 0 &&
+      other.standing.every(({ orderId }) => pairs.has(orderId)) &&
+      judgeGuard(other, market).kind === 'place',
+  );
 }
 
 function satisfied(note: string): Plan {
@@ -134,7 +159,7 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
       return plan.verdict === 'denied' && isTriggerPassed(plan.denial)
         ? await planAtMarket(act, verdict)
-        : failedPlan(act, plan);
+        : await failedPlan(act, plan);
     }
   }
 }
@@ -179,7 +204,7 @@ async function planAtMarket(
   const { account, guard } = act;
   const isAllowed = account.allowUnguardedMarket || account.maxSlippageRate !== null;
   if (!isAllowed)
-    return failedPlan(act, {
+    return await failedPlan(act, {
       verdict: 'denied',
       denial: {
         rule: 'stop_passed',
@@ -190,7 +215,7 @@ async function planAtMarket(
     });
   const { side } = guard;
   const order = marketOrder({ side, amount, positionSide: act.entry.signal.positionSide });
-  return failedPlan(act, await planProtective(act, order, cancels));
+  return await failedPlan(act, await planProtective(act, order, cancels));
 }
 
 /** Places an order that only reduces, and cancels those whose place it takes. */
@@ -218,17 +243,17 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
       facts,
       readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
       async send(options) {
-        if (cancels.length === 0) return told(entry, await action.send(options));
+        if (cancels.length === 0) return await told(act, await action.send(options));
         if (isStop) {
           const outcome = await action.send(options);
-          if (outcome.status !== 'placed') return told(entry, outcome);
+          if (outcome.status !== 'placed') return await told(act, outcome);
           await noteGoing(act, cancels);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
         await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
-        return withReplaced(told(entry, await action.send(options)), done);
+        return withReplaced(await told(act, await action.send(options)), done);
       },
     },
   };
@@ -241,16 +266,14 @@ const endedMeanwhile: Outcome = {
 };
 
 /** An order that the exchange did not take leaves the position without what should protect it. */
-function told({ signal }: ProtectEntry, outcome: Outcome): Outcome {
-  if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
-  return { ...outcome, alarm: failedAlarm(signal, outcome.note) };
+async function told({ services, entry, position }: Act, outcome: Outcome): Promise<Outcome> {
+  if (outcome.status !== 'placed' && outcome.status !== 'unknown')
+    await tellFailed(services, entry, position, outcome.note);
+  return outcome;
 }
 
-function failedPlan({ entry }: Act, plan: Plan): Plan {
+async function failedPlan({ services, entry, position }: Act, plan: Plan): Promise<Plan> {
   if (plan.verdict !== 'denied') return plan;
-  const outcome = denialOutcome(plan.denial, plan.evidence);
-  return {
-    verdict: 'ended',
-    outcome: { ...outcome, alarm: failedAlarm(entry.signal, plan.denial.message) },
-  };
+  await tellFailed(services, entry, position, plan.denial.message);
+  return { verdict: 'ended', outcome: denialOutcome(plan.denial, plan.evidence) };
 }

@@ -3,6 +3,7 @@ import {
   findTurned,
   isAdopted,
   openNews,
+  pausedNews,
   settledAfterMs,
   type TracedFill,
   type TurnedPosition,
@@ -18,10 +19,13 @@ import type { Entry } from '../../ledger/entry.ts';
 import { listFills } from '../../ledger/executions.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import { createTeller } from '../../ledger/tell-once.ts';
+import { checkPause } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import { isOfExit } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
 import { marketOrder } from '../../protection/protective-order.ts';
+import { findUnread, lookedAtFromMs } from '../../watch/unread-time.ts';
+import { parseWatch } from '../../watch/watch-state.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
@@ -70,7 +74,7 @@ export async function planTurned(
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { modifiedAtMs, readAtMs } = reading;
+  const { openedAtMs, modifiedAtMs, readAtMs } = reading;
   const { amount: held, side } = reading.position;
   if (held.eq(zero) || side !== null) return satisfied(`the position is ${describeAmount(held)}`);
   // A deal that no list shows yet may be the owner's, who wants this position.
@@ -81,7 +85,14 @@ export async function planTurned(
     );
   const fills = await readFills(services, client, { account: account.name, market: market.name }, limits);
   if (fills === null) return waiting('the deals of the market cannot be read whole', false);
-  const turned = findTurned({ market: market.name, amount: held, positionSide: 'BOTH', modifiedAtMs }, fills);
+  const position = {
+    market: market.name,
+    amount: held,
+    positionSide: 'BOTH',
+    openedAtMs,
+    modifiedAtMs,
+  } as const;
+  const turned = findTurned(position, fills);
   if (turned === null) return satisfied('nothing is left of what an exit has opened');
   const { entries } = await listRecent(services, account.name, market.name);
   if (isAdopted(turned, entries)) return satisfied('an alert has asked for the position since');
@@ -108,13 +119,15 @@ const mostDeals = 500;
  * @returns oldest first; null when a record of them cannot be read
  */
 async function readFills(
-  { clock, executions }: Pick<ExecuteServices, 'clock' | 'executions'>,
+  { clock, executions, facts }: Pick<ExecuteServices, 'clock' | 'executions' | 'facts'>,
   client: ExchangeClient,
   { account, market }: { readonly account: string; readonly market: string },
   limits: SendOptions,
 ): Promise<readonly TracedFill[] | null> {
   const nowMs = clock.nowMs();
-  const [fromMs, untilMs] = [nowMs - turnedWithinMs, nowMs + turnedWithinMs];
+  const before = parseWatch(await facts.read(account, 'positions'));
+  const fromMs = lookedAtFromMs(await findUnread(facts, account, before, nowMs), nowMs);
+  const untilMs = nowMs + turnedWithinMs;
   const exits = new Map<number, Pick<TracedFill, 'role' | 'signalId'>>();
   for await (const { orderId, ...fill } of listFills(executions, account, fromMs, untilMs))
     if (isOfExit(fill) && fill.market === market) exits.set(orderId, fill);
@@ -132,6 +145,12 @@ async function readFills(
 
 async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan> {
   const { services, account, entry, market, held, readAtMs, turned } = turn;
+  const pause = await services.ledger.readPause(account.name);
+  const denial = pause?.kind === 'everything' ? checkPause(pause) : null;
+  if (denial !== null) {
+    await createTeller(services).tell(account.name, pausedNews(newsOf(turn)));
+    return { verdict: 'denied', denial };
+  }
   const amount = floorToStep(turned.surplus, market.amountStep);
   if (amount.lt(market.minAmount) || !amount.gt(zero))
     return await fail(turn, `${formatDecimal(turned.surplus)} is too little for an order`);

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** An exchange that refuses every order that only reduces and would wait. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+  await relay.say({
+    action: 'buy',
+    orderType: 'market',
+    quantity: '0.1',
+    maxSlippage: '0.5%',
+    stopLoss: '49000',
+    takeProfit: '52000',
+  });
+  await relay.goOn(30);
+  relay.paper.control.setExits({ refusesReduceOnlyStops: true });
+  await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+  await relay.goOn(600);
+});
+afterEach(() => relay.close());
+
+/** With a reading every ten minutes. */
+async function goOnForHours(hours: number): Promise<void> {
+  for (let times = 0; times < 6 * hours; times += 1) {
+    relay.clock.advance(597_000);
+    await relay.goOn(3);
+  }
+}
+
+const failed = () => relay.alarmNames().filter((name) => name === 'protection_failed').length;
+
+test('What it refuses is told once for each position, and after hours again', async () => {
+  await goOnForHours(5);
+  expect(failed()).toBe(1);
+
+  await goOnForHours(2);
+  expect(failed()).toBe(2);
+
+  await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+  await relay.goOn(60);
+  expect(failed()).toBe(3);
+});
+
+test('The pair of the exchange stays, since its stop-loss has no successor', async () => {
+  expect([await relay.held(), await relay.open()]).toEqual([
+    '0.05',
+    ['sell 0.1 at 52000', 'sell 0.1 stop 49000'],
+  ]);
+});
+
+test('Once it takes them, both are replaced', async () => {
+  relay.paper.control.setExits({ refusesReduceOnlyStops: false });
+  await relay.goOn(1200);
+
+  expect(await relay.open()).toEqual(['sell 0.05 at 52000, reduces', 'sell 0.05 stop 49000, reduces']);
+});
