@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import type { ProtectSignal } from '../../lib/model/signal.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
@@ -260,6 +261,49 @@ describe('one run', () => {
 
     expect(await entry()).toMatchObject({ status: 'placed' });
     expect(await relay.entry('later')).toMatchObject({ status: 'unknown', lookup: { count: 0 } });
+  });
+});
+
+describe('a stop-loss that waits to be looked at', () => {
+  const signal: ProtectSignal = {
+    action: 'protect',
+    role: 'stop_loss',
+    of: 'buy-1',
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    timeMs: null,
+    maxLagMs: null,
+  };
+
+  async function keepWaiting(waitMs: number): Promise<void> {
+    relay = await openAftermath();
+    const key = { account: 'main', signalId: 'buy-1:stop-1' };
+    const atMs = relay.clock.nowMs();
+    const entry = { ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs };
+    await acceptOne(relay.services.ledger, entry, null);
+    relay.clock.advance(waitMs);
+    await relay.reconcile();
+  }
+
+  test('is told after a minute: what protects the position may not fit it', async () => {
+    await keepWaiting(minuteMs);
+
+    expect(relay.alarms).toMatchObject([
+      { name: 'protection_failed', account: 'main', market: 'BTC_USDT', signalId: 'buy-1:stop-1' },
+    ]);
+  });
+
+  test('is told again after ten minutes, not before', async () => {
+    await keepWaiting(minuteMs);
+    await relay.reconcileFor(9);
+    expect(relay.alarms).toHaveLength(1);
+    await relay.reconcileFor(1);
+    expect(relay.alarms).toHaveLength(2);
+  });
+
+  test('is not told before a minute', async () => {
+    await keepWaiting(minuteMs - 1);
+    expect(relay.alarms).toEqual([]);
   });
 });
 

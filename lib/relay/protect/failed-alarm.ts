@@ -1,4 +1,5 @@
 import type { Alarm } from '../../base/alarms.ts';
+import { hasPassed } from '../../base/clock.ts';
 import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
@@ -58,4 +59,30 @@ export async function tellPaused(
     facts: { signalId },
     everyMs: null,
   });
+}
+
+const longestQuietWaitMs = 60_000;
+const waitingAgainMs = 10 * 60_000;
+
+/**
+ * Tells of each market where a signal that keeps a stop-loss or take-profit fitting has not been looked at for a minute.
+ * Signals before it in the line of its market wait, for example until the outcome of an order is known.
+ *
+ * @param waiting signals that are `accepted`
+ */
+export async function tellWaiting(services: TellServices, waiting: readonly Entry[]): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  for (const { account, signalId, signal, createdAtMs } of waiting) {
+    if (signal?.action !== 'protect' || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
+    const { market } = signal;
+    await createTeller(services).tell(account, {
+      key: `waiting: ${market}`,
+      alarm: {
+        name: 'protection_failed',
+        message: `the ${nameOf(signal)} of "${signal.of}" in ${market} may not fit the position: for over a minute nothing could be placed, since earlier signals of the market wait; see \`npx relay signals --account ${account} --market ${market}\``,
+      },
+      facts: { signalId, market },
+      everyMs: waitingAgainMs,
+    });
+  }
 }

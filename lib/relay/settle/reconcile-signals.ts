@@ -9,6 +9,7 @@ import type { SignalQueue } from '../../queue/queue.ts';
 import { watchPositions } from '../../watch/watch-positions.ts';
 import type { Outcome } from '../execute/action.ts';
 import { createTurnedCloser } from '../protect/ask-to-close-turned.ts';
+import { tellWaiting } from '../protect/failed-alarm.ts';
 import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import type { LookupResult } from './lookup-result.ts';
@@ -101,7 +102,9 @@ async function settleLost(services: ReconcileServices, startedAtMs: number) {
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
-  const { enqueued, tooOld } = await sweepAccepted(services, windowAt(nowMs, youngestMs), String(nowMs));
+  const window = windowAt(nowMs, youngestMs);
+  const { enqueued, tooOld, waiting } = await sweepAccepted(services, window, String(nowMs));
+  await tellWaiting(services, waiting);
   const denied = await denyForgotten(services, tooOld, reconciler);
   return { enqueued, denied, stuck: tooOld.length - denied };
 }

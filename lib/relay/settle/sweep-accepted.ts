@@ -27,6 +27,8 @@ export interface Sweep {
   readonly enqueued: number;
   /** The signals stored before its window, oldest first. */
   readonly tooOld: readonly Entry[];
+  /** Those and the ones of its window, oldest first. */
+  readonly waiting: readonly Entry[];
 }
 
 const pageSize = 100;
@@ -61,7 +63,8 @@ export async function sweepAccepted(
   // Messages of signals that wait have been handled, and the queue would take theirs for duplicates.
   for (const message of messages)
     await queue?.enqueue(message, waitingGroups.has(groupOf(message)) ? attempt : undefined);
-  return { enqueued: messages.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
+  const tooOld = waiting.filter(({ createdAtMs }) => createdAtMs < fromMs);
+  return { enqueued: messages.length, tooOld, waiting };
 }
 
 /** Whether the signal may have waited for the position; those behind it in its market have waited with it. */
