@@ -33,6 +33,7 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/paper/faults/sibling.ts', "import '../lists/b.ts';", rank],
   ['lib/paper/server/knows-relay.ts', "import '../../ledger/b.ts';", rank],
   ['lib/exchange/endpoints/sibling.ts', "import '../../ledger/b.ts';", rank],
+  ['lib/limits/reads-store.ts', "import '../ledger/b.ts';", rank],
   ['lib/signals/type-alone.ts', "export type { B } from '../limits/b.ts';", rank],
   ['lib/model/dynamic.ts', "await import('../exchange/b.ts');", rank],
   ['lib/host/re-export.ts', "export * from '../../functions/b.ts';", rank],
@@ -73,6 +74,13 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
     "import { fieldsOf } from '../base/json.ts';\nexport const a = ({ evidence }: B) => fieldsOf(evidence);",
     'plugin',
   ],
+  [
+    'cli/show/casts-evidence.ts',
+    'export const a = (b: B) => (Object(b.steps[0]?.evidence) as { c?: unknown }).c;',
+    'plugin',
+  ],
+  ['lib/watch/names-evidence.ts', "export const a = (b: B) => b.evidence['c'] === 1;", 'plugin'],
+  ['infra/local/points-at-evidence.ts', 'export const a = ({ evidence }: B) => evidence?.c === 1;', 'plugin'],
   ['lib/account/reads-facts.ts', "export const a = (b: B) => stepFacts(b, 'placed');", 'plugin'],
   ['lib/reports/reads-report.ts', 'export const a = (facts: B) => finalReport(facts);', 'plugin'],
   ['lib/watch/reads-role.ts', "export const a = (b: B) => orderOf(b, 'order');", 'plugin'],
@@ -93,6 +101,10 @@ const soundFiles: readonly (readonly [path: string, text: string])[] = [
     "import '../../base/b.ts';\nimport '../c.ts';\nimport 'zod';\nimport './d.ts';",
   ],
   ['lib/relay/follow/sound.ts', 'export const a = ({ execution }: B) => execution.orders;'],
+  [
+    'lib/relay/position/sound.ts',
+    'export const a = ({ evidence }: B) => ({ ...Object(evidence ?? {}), c: 1 });',
+  ],
   ['lib/queue/sound.ts', "import '../ledger/b.ts';\nimport '../model/c.ts';\nimport './d.ts';"],
   ['lib/paper/server/sound.ts', "import '../../exchange/b.ts';\nimport '../lists/c.ts';\nimport './d.ts';"],
   [
@@ -204,6 +216,16 @@ describe('the project', () => {
       (path) => !path.startsWith('lib/orders/') && question.test(readProjectFile(path)),
     );
     expect(asking).toEqual([]);
+  });
+
+  /** A rehearsal asks for itself: it is tried before a signal is. The tool cancels by hand. */
+  test('asks the exchange to cancel in one room', () => {
+    const asking = sources.filter(
+      (path) =>
+        /^lib\/(?!exchange\/|paper\/|rehearsal\/)/.test(path) &&
+        /endpoints\/cancel-(?:all|conditional|order)\.ts/.test(readProjectFile(path)),
+    );
+    expect([...new Set(asking.map((path) => dirname(path)))]).toEqual(['lib/relay/cancel']);
   });
 
   test('gives no exported name to two things, but where two adapters of one port mirror each other', () => {

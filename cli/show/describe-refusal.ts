@@ -21,7 +21,5 @@ export function describeReason(entry: Entry): string | null {
 
 /** The ticker of a refused alert; null when it could not be read. */
 export function refusedTickerOf({ steps }: Entry): string | null {
-  const evidence = steps[0]?.evidence;
-  const ticker: unknown = typeof evidence === 'object' ? Object(evidence).ticker : undefined;
-  return typeof ticker === 'string' ? ticker : null;
+  return steps[0]?.facts?.ticker ?? null;
 }

@@ -2,11 +2,11 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
-import type { Account, TradingGround } from '../model/account.ts';
+import type { Account } from '../model/account.ts';
 import { isStillOpen } from '../model/execution.ts';
-import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
+import type { PositionSide, Side } from '../model/order.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
+import { saysItReduces } from '../signals/may-open.ts';
 
 /** What an order of the relay may still do, or has done, without the exchange's lists showing it. */
 export interface OwnOrder {
@@ -53,13 +53,6 @@ export function describeOwn(account: Account, record: OrderRecord): OwnRecord | 
   const tradesOn = limitsOf(account, market)?.tradesOn ?? 'margin';
   const onlyReduces = (asked !== null && saysItReduces(asked, tradesOn)) || (wasReducing && !mayRest);
   return { ...record, side, isSpot: tradesOn === 'spot', mayRest, onlyReduces };
-}
-
-/** Whether the order says itself that it only reduces, whatever the position is. */
-export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround): boolean {
-  const { side, size } = signal;
-  if (tradesOn === 'spot') return side === 'sell';
-  return isMarkedReducing(signal) || (size.unit === 'percent' && size.of === 'position');
 }
 
 /** All that is left of it. */

@@ -22,6 +22,7 @@ export function carryFacts({ evidence }: Step): StepFacts | undefined {
   const fields = fieldsOf(evidence);
   const objects = listObjects(evidence);
   const order = fieldsOf(fields['order'] ?? fieldsOf(fields['placed'])['order']);
+  const wasFilled = fieldsOf(fields['target'])['state'] === 'executed';
   const facts: StepFacts = {
     ...optional('position', positionIn(fields['position'] ?? fieldsOf(fields['prepared'])['position'])),
     ...optional('positionOrder', positionOrderIn(fields['positionOrder'])),
@@ -34,7 +35,8 @@ export function carryFacts({ evidence }: Step): StepFacts | undefined {
     ...optional('refusedCode', numberIn(fieldsOf(fields['failure'])['exchangeCode'])),
     ...optional('placedBy', textsIn(fields['placedBy'])),
     ...optional('cancelled', listed(objects.flatMap((object) => cancelledIn(object) ?? []))),
-    ...(objects.some(({ wasGone }) => wasGone === true) ? { wasGone: true } : {}),
+    ...(wasFilled || objects.some(({ wasGone }) => wasGone === true) ? { wasGone: true } : {}),
+    ...optional('ticker', textIn(fields['ticker'])),
     ...optional('exitsEndedFor', textsIn(fields['exitsEndedFor'])),
   };
   return Object.keys(facts).length === 0 ? undefined : facts;

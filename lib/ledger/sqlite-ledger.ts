@@ -34,8 +34,17 @@ import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateAfter } from './sqlite-open-state.ts';
 import { SqlitePauses } from './sqlite-pauses.ts';
-import { Undone } from './sqlite-undone.ts';
 import { formatLookup } from './stored-entry.ts';
+
+/** Undoes a write whose result is that nothing is stored. */
+class Undone extends Error {
+  readonly result: Accepted;
+
+  constructor(result: Accepted) {
+    super();
+    this.result = result;
+  }
+}
 
 /**
  * Creates the ledger on SQLite, where every method is one transaction.

@@ -2,6 +2,7 @@ import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal
 import type { Dialect } from '../exchange/dialect.ts';
 import type { Account, MarketLimits, TradingGround } from '../model/account.ts';
 import {
+  isMarkedReducing,
   isSpotType,
   kindOfType,
   type OrderKindName,
@@ -32,12 +33,14 @@ export function checkPause(
 }
 
 /**
- * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there.
+ * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there. Every position
+ * may be reduced.
  */
 export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);
   if (limits === null) return denyMarket(signal.market, account);
-  if (signal.action !== 'order' || limits.sides.includes(signal.side)) return null;
+  if (signal.action !== 'order' || isMarkedReducing(signal) || limits.sides.includes(signal.side))
+    return null;
   const limit = limits.sides.join(', ') || 'none';
   return {
     rule: 'side_not_allowed',
@@ -48,13 +51,15 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
 }
 
 /**
- * Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed.
+ * Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed. One that only reduces may be
+ * as large as the position, and its price is checked for errors all the same.
  *
  * @see DECISIONS 129
  */
 export function checkOrder({ order, baseAmount, notional }: SizedOrder, account: Account): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
+  if (isMarkedReducing(order)) return checkLimitDistance(order, account);
   return (
     checkMost('max_amount', baseAmount, limits.maxAmount, `an amount in ${order.market}`) ??
     checkMost('max_notional', notional, limits.maxNotional, `the notional of an order in ${order.market}`) ??

@@ -81,7 +81,7 @@ export function checkTradingWindow(limits: WindowLimits, nowMs: number): Denial 
 }
 
 /** `mon tue 22:00–06:00` */
-export function describeWindow({ days, fromMinute, untilMinute }: TradingWindow): string {
+function describeWindow({ days, fromMinute, untilMinute }: TradingWindow): string {
   const named = days.length === weekdays.length ? 'every day' : days.join(' ');
   return `${named} ${timeText(fromMinute)}–${timeText(untilMinute)}`;
 }

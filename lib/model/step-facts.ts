@@ -44,6 +44,8 @@ export interface StepFacts {
   readonly replaced?: readonly number[];
   /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
+  /** Of a refused alert: the beginning of its ticker; absent when it could not be read. */
+  readonly ticker?: string;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
   readonly exitsEndedFor?: readonly string[];
   /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */

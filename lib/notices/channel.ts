@@ -63,7 +63,7 @@ export function judgeStatus(answer: WireResponse): Sent {
   return { kind: 'failed', reason: `it answered HTTP ${answer.status}` };
 }
 
-export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Splits a URL for the transport. */
 export function requestTo(

@@ -59,6 +59,6 @@ function textWithin(message: NoticeMessage): string {
 }
 
 /** Each mark that begins or ends a format, and what begins a mention, a list, a heading or a link. */
-export function escapeMarkdown(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\*_~`|<>#[\]()@:-]/g, '\\$&');
 }

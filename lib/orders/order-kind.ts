@@ -20,7 +20,7 @@ import type {
 } from '../model/signal.ts';
 
 /** The fields of an alert that describe an order, besides its side and kind. */
-export const orderFieldNames = [
+const orderFieldNames = [
   'quantity',
   'quoteQuantity',
   'quantityPercent',

@@ -26,8 +26,6 @@ export interface ProtectionSight {
   readonly released: ReadonlySet<string>;
 }
 
-export const noSight: ProtectionSight = { best: new Map(), released: new Set() };
-
 export function describeSight({ best, released }: ProtectionSight): Json {
   const prices = [...best].map(([signalId, price]) => [signalId, price.toFixed()]);
   return { best: Object.fromEntries(prices), released: [...released] };

@@ -14,7 +14,7 @@ import type { Stage, TrialStep } from './stage.ts';
 import { stopTriggers } from './stop-triggers.ts';
 
 /** The steps of a rehearsal on a trading ground, in their order. */
-export function stepsOn(ground: TradingGround): readonly TrialStep[] {
+function stepsOn(ground: TradingGround): readonly TrialStep[] {
   const entry = ground === 'spot' ? spotEntry : guardedEntry;
   return [readLists, restingLimit, farIoc, stopTriggers, plannedExits, entry];
 }

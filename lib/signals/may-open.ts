@@ -1,4 +1,4 @@
-import type { Account } from '../model/account.ts';
+import type { Account, TradingGround } from '../model/account.ts';
 import { isMarkedReducing } from '../model/order.ts';
 import type { OrderSignal, Signal } from '../model/signal.ts';
 
@@ -6,10 +6,10 @@ import type { OrderSignal, Signal } from '../model/signal.ts';
  * Whether the signal may open or enlarge a position. What it would do to the position of the moment is not looked at: a
  * sell without `reduceOnly` may open one.
  */
-export function mayOpen(signal: Signal, account: Account): boolean {
+export function mayOpen(signal: Signal, { markets }: Account): boolean {
   switch (signal.action) {
     case 'order':
-      return !reduces(signal, account);
+      return !saysItReduces(signal, markets[signal.market]?.tradesOn);
     case 'reverse':
     case 'target':
       return signal.leg === 'open';
@@ -22,9 +22,9 @@ export function mayOpen(signal: Signal, account: Account): boolean {
   }
 }
 
-function reduces(order: OrderSignal, { markets }: Account): boolean {
-  const { side, size, market } = order;
-  // On spot nothing can be sold that is not held.
-  const isSpotSale = side === 'sell' && markets[market]?.tradesOn === 'spot';
-  return isMarkedReducing(order) || isSpotSale || (size.unit === 'percent' && size.of === 'position');
+/** Whether the order says itself that it only reduces, whatever the position is. On spot nothing can be sold that is not held. */
+export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround | undefined): boolean {
+  const { side, size } = signal;
+  if (tradesOn === 'spot') return side === 'sell';
+  return isMarkedReducing(signal) || (size.unit === 'percent' && size.of === 'position');
 }

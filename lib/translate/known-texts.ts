@@ -11,7 +11,7 @@ export interface KnownText {
 }
 
 /** The order of a strategy, in the words that TradingView fills in. */
-export const strategyOrder: OwnMessage = {
+const strategyOrder: OwnMessage = {
   ticker: '{{ticker}}',
   action: '{{strategy.order.action}}',
   orderType: 'market',

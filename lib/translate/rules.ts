@@ -110,7 +110,7 @@ export function keepText(field: 'comment' | 'strategy'): Rule {
 }
 
 /** Names that mean the same in most messages. */
-export const usualRules: Rules = {
+const usualRules: Rules = {
   ticker: become('ticker'),
   symbol: become('ticker'),
   pair: become('ticker'),

@@ -84,7 +84,7 @@ describe('a cancellation without effect', () => {
     fingerprint: 'f',
     createdAtMs: 1,
     updatedAtMs: 2,
-    steps: [{ status: 'rejected', atMs: 2, note: 'no', evidence: { target: { state: 'open' } } }],
+    steps: [{ status: 'rejected', atMs: 2, note: 'no', facts: {} }],
     orderId: null,
     orderOpen: false,
     lookup: null,
@@ -97,8 +97,9 @@ describe('a cancellation without effect', () => {
   });
 
   test('knows what a lookup proved', () => {
-    const evidence = { target: { state: 'executed' } };
-    const steps = [{ status: 'rejected', atMs: 2, note: 'it was executed', evidence } as const];
+    const steps = [
+      { status: 'rejected', atMs: 2, note: 'it was executed', facts: { wasGone: true } } as const,
+    ];
     expect(describeMeaning({ ...rejected, steps })).toContain('was no longer open');
   });
 

@@ -42,7 +42,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('can be a 404 with an error body in the documented dialect, but not of a create', () => {
+  test('can be a 404 with an error body in the documented dialect alone, and not of a create', () => {
     const body = '{"code":404,"message":"Not Found","errors":{}}';
 
     const response = { kind: 'answered', status: 404, body } as const;
@@ -54,6 +54,7 @@ describe('a refusal', () => {
       message: 'Not Found',
       errors: {},
     });
+    expect(readResponse(cancelOrder, 'live', response, [])).toMatchObject({ kind: 'ambiguous' });
     // A gateway writes such bodies, too.
     expect(readResponse(stopLimit, 'documented', response, [])).toMatchObject({ kind: 'ambiguous' });
   });

@@ -100,6 +100,8 @@ describe('the evidence of an older release gives the facts', () => {
       { orders: [{ status: 'cancelled', evidence: { order } }, { wasGone: true }], leftOut: 0 },
       { cancelled, wasGone: true },
     ],
+    ['of a lookup that found the order filled', { target: { state: 'executed' } }, { wasGone: true }],
+    ['of a refused alert', { code: 'stale', ticker: 'SOLUSDT', issues: [] }, { ticker: 'SOLUSDT' }],
     ['of a close that ended exits', { exitsEndedFor: ['a'] }, { exitsEndedFor: ['a'] }],
     [
       'of a first release, which stored no status',

@@ -120,6 +120,14 @@ describe('checkMarket', () => {
     });
   });
 
+  test('allows an order that only reduces whatever sides are allowed', () => {
+    expect(checkMarket({ ...order, side: 'sell', reduceOnly: true }, account)).toBeNull();
+    expect(checkMarket({ ...order, side: 'sell', positionSide: 'LONG' }, account)).toBeNull();
+    expect(checkMarket({ ...order, side: 'sell', positionSide: 'SHORT' }, account)).toMatchObject({
+      rule: 'side_not_allowed',
+    });
+  });
+
   test('allows cancellations whatever sides are allowed', () => {
     expect(checkMarket({ ...cancel, market: 'XRP_PERP' }, account)).toBeNull();
     expect(checkMarket({ ...cancelAll, market: 'XRP_PERP' }, account)).toBeNull();
@@ -160,6 +168,16 @@ describe('checkOrder', () => {
     expect(within({})).toBeNull();
     expect(within({ maxAmount: parseDecimal('1') })?.rule).toBe('max_amount');
     expect(within({ maxNotional: parseDecimal('1') })?.rule).toBe('max_notional');
+  });
+
+  test('holds no order that only reduces to the largest amount and notional, and keeps its price from errors', () => {
+    const reduction = { side: 'sell', reduceOnly: true, amount: parseDecimal('1000000') } as const;
+
+    expect(checkOrder(sized(reduction), account)).toBeNull();
+    expect(checkOrder(sized({ ...reduction, reduceOnly: false, positionSide: 'LONG' }), account)).toBeNull();
+    expect(checkOrder(sized({ ...reduction, price: parseDecimal('1') }), account)).toMatchObject({
+      rule: 'max_limit_distance',
+    });
   });
 
   const near = { market: 'ETH_PERP', amount: parseDecimal('1') };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { findWait } from '../../lib/relay/execute/explain-wait.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
@@ -36,6 +37,24 @@ test('A close waits for the outcome of an order that is not known', async () => 
   expect((await waitOf('flat'))?.reason).toBe(
     'the outcome of signal "buy-1", which is not known (unknown): settle that one with npx relay resolve',
   );
+});
+
+test('The log has the reason and the end of the wait when it begins', async () => {
+  await relay.send(buyAlert(), { fault: 'drop_after', endpoint: 'stop-limit' });
+  const key = await relay.receive(close('flat'));
+  const lines: unknown[] = [];
+  const note = (_: string, facts: unknown) => void lines.push(facts);
+
+  await expect(
+    executeSignal({ ...relay.services, log: { info: note, warn: note, error: note } }, key),
+  ).rejects.toMatchObject({ code: 'position_awaited' });
+
+  expect(lines).toContainEqual({
+    account: 'main',
+    signalId: 'flat',
+    reason: expect.stringContaining('buy-1'),
+    untilMs: (await waitOf('flat'))?.untilMs,
+  });
 });
 
 test('A signal that was sent waits for nothing', async () => {

@@ -315,12 +315,16 @@ describe('coolDownAfterLoss', () => {
 });
 
 describe('a loss that only a response has told', () => {
-  /** Buys, and follows it. */
+  /** Buys, and follows it; the list of deals shows nothing later for a while. */
   async function buyFollowed(): Promise<void> {
     await send(settingsWith({}), { action: 'buy', quantity: '0.02' });
     relay.clock.advance(2 * longestPositionLagMs);
     await relay.follow();
+    lag('executed-history');
   }
+
+  const lag = (endpoint: string) =>
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 8_000, probability: 1 });
 
   test('counts for maxDailyLoss', async () => {
     await buyFollowed();
@@ -349,12 +353,7 @@ describe('a loss that only a response has told', () => {
   test('counts once when it is followed, and once while the list of positions lags', async () => {
     await buyFollowed();
     relay.setPrice('46000');
-    relay.paper.control.addFault({
-      fault: 'read_lag',
-      endpoint: 'open-positions',
-      delayMs: 8_000,
-      probability: 1,
-    });
+    lag('open-positions');
     await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
     const limited = settingsWith({ maxDailyLoss: '100' });
 
@@ -363,6 +362,30 @@ describe('a loss that only a response has told', () => {
     expect(await send(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
     relay.clock.advance(2 * longestPositionLagMs);
     expect(await send(limited, { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
+  });
+});
+
+describe('the largest order and the sides of a market', () => {
+  const bought = { maxAmount: '0.01', maxNotional: '500', sides: ['buy'] };
+
+  test.each([
+    ['an order that only reduces', { reduceOnly: true, quantity: '0.03' }],
+    ['all of the position as a share', { quantityPercent: '100%', of: 'position' }],
+  ])('let %s through', async (_, fields) => {
+    await send(settingsWith({}), { action: 'buy', quantity: '0.03' });
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    expect(await send(settingsWith({}, bought), { action: 'sell', ...fields })).toEqual(placed);
+    expect(await relay.held()).toEqual([]);
+  });
+
+  test('deny what may open one', async () => {
+    expect(await send(settingsWith({}, bought), { action: 'sell', quantity: '0.01' })).toMatchObject({
+      rule: 'side_not_allowed',
+    });
+    expect(await send(settingsWith({}, bought), { action: 'buy', quantity: '0.011' })).toMatchObject({
+      rule: 'max_amount',
+    });
   });
 });
 

@@ -345,7 +345,7 @@ describe('a refused alert', () => {
     expect(entries).toMatchObject([
       {
         signalId: expect.stringMatching(/^refused-[0-9a-f]{32}$/),
-        steps: [{ evidence: { code: 'invalid_signal', ticker: 'BTCUSDT' } }],
+        steps: [{ evidence: { code: 'invalid_signal' }, facts: { ticker: 'BTCUSDT' } }],
       },
     ]);
   });

@@ -72,7 +72,10 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
     await relay.reconcile();
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
-    expect((await lastStep())?.note).toBe('the order was filled before it could be cancelled');
+    expect(await lastStep()).toMatchObject({
+      note: 'the order was filled before it could be cancelled',
+      facts: { wasGone: true },
+    });
   });
 
   test('is rejected when repeated lookups find the order open', async () => {

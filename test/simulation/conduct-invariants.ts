@@ -1,9 +1,9 @@
-import { saysItReduces } from '../../lib/account/own-orders.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
+import { saysItReduces } from '../../lib/signals/may-open.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
 import { findWrongAlarms } from './alarm-invariants.ts';
 import { bodyMarker } from './alerts.ts';

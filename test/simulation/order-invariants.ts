@@ -1,8 +1,7 @@
 import { type Decimal, one, parseDecimal } from '../../lib/base/decimal.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { isQuoteSized } from '../../lib/model/order.ts';
-import { isPositionSignal } from '../../lib/model/signal.ts';
+import { isMarkedReducing, isQuoteSized } from '../../lib/model/order.ts';
 import { oppositePrices } from './book-prices.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
@@ -68,9 +67,9 @@ function findFarLimits({ body, key }: WireSend): readonly Violation[] {
 /** Finds orders above the largest amount or notional of their account, in whatever unit they were sized. */
 function findTooLarge(history: History, sent: SentOrder): readonly Violation[] {
   const { limits, amount, price, stopPrice, entry, signal } = sent;
-  // What the relay sizes on the position that it reduces or protects may be as large as the position.
-  const isOwnSize = entry.signal?.action === 'protect' || (entry.signal && isPositionSignal(entry.signal));
-  if (isOwnSize === true && signal.reduceOnly === true) return [];
+  // What only reduces a position, or protects, may be as large as what is held.
+  const isHeld = limits.tradesOn !== 'spot' || entry.signal?.action === 'protect';
+  if (isHeld && isMarkedReducing(signal)) return [];
   // Without a price of its own it costs the best opposite price; the lowest one that was read gives no false alarm.
   const unitPrices = price ?? stopPrice ?? oppositePrices(history, sent);
   const [unitPrice] = [unitPrices].flat().toSorted((a, b) => a.cmp(b));

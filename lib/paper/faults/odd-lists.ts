@@ -15,7 +15,7 @@ type Change = (records: readonly unknown[]) => readonly unknown[];
 /** A word that stands in no document. */
 export const oddWord = 'UNDOCUMENTED';
 /** A field that stands in no document. */
-export const oddField = 'undocumented';
+const oddField = 'undocumented';
 /** A role of a fill that stands in no document. */
 const oddRole = 9;
 /** How far the second id of a deal lies above its first one. */

@@ -46,6 +46,15 @@ export function orderToCancel(client: ExchangeClient, name: CancelledName): Sing
   return { request: client.prepare(cancelOrder, named), name };
 }
 
+/** By its client order id, although the exchange's id may be known: most often, no response has told that one. */
+export function ownToCancel(
+  client: ExchangeClient,
+  name: CancelledName & { readonly clientOrderId: string },
+): SingleToCancel {
+  const { market, clientOrderId } = name;
+  return { request: client.prepare(cancelOrder, { market, clientOrderId }), name };
+}
+
 export function groupToCancel(
   client: ExchangeClient,
   market: string,

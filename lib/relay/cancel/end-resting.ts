@@ -1,8 +1,7 @@
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { cancelOrder } from '../../exchange/endpoints/cancel-order.ts';
 import type { ExchangeError } from '../../exchange/errors.ts';
 import type { Order, OrderRequest } from '../../model/order.ts';
-import { askToCancel } from './ask-to-cancel.ts';
+import { askToCancel, orderToCancel, ownToCancel } from './ask-to-cancel.ts';
 
 /**
  * Whether the exchange refused the flag "immediate or cancel" itself. It publishes the flag for collateral orders, and
@@ -41,10 +40,11 @@ export async function endResting(
   { market, orderId, clientOrderId }: RestingName,
   options: SendOptions,
 ): Promise<Ended> {
-  const named = clientOrderId === undefined ? { market, orderId } : { market, clientOrderId };
-  const request = client.prepare(cancelOrder, named);
-  const name = { market, orderId, clientOrderId: clientOrderId ?? null };
-  const answer = await askToCancel({ request, name }, options);
+  const target =
+    clientOrderId === undefined
+      ? orderToCancel(client, { market, orderId, clientOrderId: null })
+      : ownToCancel(client, { market, orderId, clientOrderId });
+  const answer = await askToCancel(target, options);
   switch (answer.kind) {
     case 'cancelled':
       return { isEnded: true, order: answer.order };

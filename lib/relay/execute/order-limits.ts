@@ -1,5 +1,5 @@
 import { type DayFills, readDayFills } from '../../account/day-profit.ts';
-import { saysItReduces, wholeOrderOf } from '../../account/own-orders.ts';
+import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { riskFactsOf } from '../../account/risk-facts.ts';
@@ -14,6 +14,7 @@ import { currenciesInName } from '../../model/market.ts';
 import { isMarkedReducing, type SizedOrder } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
+import { saysItReduces } from '../../signals/may-open.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { LimitVerdict } from './action.ts';
 

@@ -1,9 +1,9 @@
-import { saysItReduces } from '../../account/own-orders.ts';
 import type { SeenPosition } from '../../account/seen-position.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
+import { saysItReduces } from '../../signals/may-open.ts';
 import { cancelTarget, targetOf } from '../cancel/plan-cancel.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { ClearedEntries } from './cleared-entries.ts';

@@ -2,7 +2,7 @@ import { hasPassed } from '../../base/clock.ts';
 import type { Entry } from '../../ledger/entry.ts';
 
 /** Six orders protect what one entry opened at most; this is enough for several entries and a close of a part. */
-export const mostActsInMinute = 30;
+const mostActsInMinute = 30;
 const minuteMs = 60_000;
 
 /** Why the next one must wait. */

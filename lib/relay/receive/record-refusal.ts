@@ -130,7 +130,13 @@ async function record(
         ...key,
         fingerprint,
         ...(message === undefined ? {} : { message }),
-        step: { status: 'invalid', atMs, note: noteOf(error), evidence: evidenceOf(error, ticker) },
+        step: {
+          status: 'invalid',
+          atMs,
+          note: noteOf(error),
+          evidence: evidenceOf(error, ticker),
+          facts: ticker === null ? {} : { ticker },
+        },
       });
       // The line on the refusal itself, which also tells of unknown senders, names no account.
       services.log.info('refused alert recorded', key);

@@ -101,7 +101,13 @@ export async function lookUpCancel(
         outcome: gone,
       };
     case 'executed':
-      return { kind: 'found', outcome: refused('the order was filled before it could be cancelled') };
+      return {
+        kind: 'found',
+        outcome: {
+          ...refused('the order was filled before it could be cancelled'),
+          facts: { ...facts, wasGone: true },
+        },
+      };
     case 'open':
       return missing('the order is still open', 'the order is still open: it was not cancelled');
     case 'not_found':

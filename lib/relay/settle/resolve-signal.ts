@@ -2,12 +2,11 @@ import { zero } from '../../base/decimal.ts';
 import { RelayError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
-import { cancelOrder } from '../../exchange/endpoints/cancel-order.ts';
 import type { Entry, EntryKey } from '../../ledger/entry.ts';
 import type { Order } from '../../model/order.ts';
 import { placesOrder, type Signal } from '../../model/signal.ts';
 import { reportOf } from '../../model/step-facts.ts';
-import { askToCancel } from '../cancel/ask-to-cancel.ts';
+import { askToCancel, ownToCancel } from '../cancel/ask-to-cancel.ts';
 import type { Outcome } from '../execute/action.ts';
 import { lookUp } from './look-up.ts';
 import type { LookupServices } from './lookup-result.ts';
@@ -123,10 +122,8 @@ async function cancel(
   if (signal === null || clientOrderId === null)
     return { result: 'open_question', entry, finding: 'this signal placed no order that could be cancelled' };
   const client = await services.exchangeFor(entry.account);
-  const name = { market: signal.market, orderId: entry.orderId, clientOrderId };
-  // Most often, no response has told the id of the order.
-  const request = client.prepare(cancelOrder, { market: signal.market, clientOrderId });
-  const answer = await askToCancel({ request, name }, options);
+  const named = ownToCancel(client, { market: signal.market, orderId: entry.orderId, clientOrderId });
+  const answer = await askToCancel(named, options);
   switch (answer.kind) {
     case 'contradicted':
       services.alarms.raise(answer.alarm, { account: entry.account, signalId: entry.signalId });
