@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import type { PriceDocument } from '../../dashboard/documents.ts';
 import config from '../../relay.config.example.ts';
 import { openPageWorld, type PageWorld } from '../cli/dashboard/open-page.ts';
 import { buyAlert } from '../support/alerts.ts';
-import { launchBrowser, openWindow, type Window } from './open-browser.ts';
+import { launchBrowser, openWindow, type Window, waitForDrawn } from './open-browser.ts';
 
 let browser: Browser;
 let relay: PageWorld;
@@ -100,6 +101,41 @@ describe('the page', () => {
 
     expect(await page.getByLabel('Into the message box').inputValue()).toContain('"stopLoss": "49000"');
     await page.getByText('would be sent', { exact: true }).waitFor();
+  });
+
+  test('shows no order for a message that is not read yet, or cannot be', async () => {
+    await view('Alert builder');
+    await page.getByText('would be sent', { exact: true }).waitFor();
+
+    await page.getByLabel('Into the message box').fill('x'.repeat(70_000));
+    expect(await page.getByRole('button', { name: 'Try it' }).isDisabled()).toBe(true);
+    await page.getByRole('alert').getByText('Too big').first().waitFor();
+
+    expect(await page.getByText('would be sent', { exact: true }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Try it' }).isDisabled()).toBe(true);
+    // The browser itself tells of the answer.
+    expect(window.faults.splice(0)).toEqual([expect.stringContaining('status of 400')]);
+  });
+
+  test('keeps each order and stop in the picture, however far it is from the price', async () => {
+    await page.route('**/api/price?*', async (route) => {
+      const response = await route.fetch();
+      const shown = (await response.json()) as PriceDocument;
+      const candles = shown.candles.map(({ time }) => ({
+        time,
+        open: '50000',
+        high: '50000',
+        low: '50000',
+        close: '50000',
+      }));
+      const levels = [{ kind: 'order', price: '40000', text: 'far below' }];
+      await route.fulfill({ response, json: { ...shown, candles, levels } });
+    });
+
+    await view('Price');
+    await page.getByText('far below').waitFor();
+
+    await waitForDrawn(page, 'accent');
   });
 
   test('shows new signals without a reload, and keeps its filters in the address', async () => {
