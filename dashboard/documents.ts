@@ -177,7 +177,7 @@ export interface HealthDocument {
 }
 
 /** What was held at one time. */
-export interface BalanceRow {
+export interface HeldRow {
   readonly atMs: number;
   /** Ticker → amount; null: it could not be read then. */
   readonly held: Readonly<Record<string, string>> | null;
@@ -197,7 +197,7 @@ export interface ShownFill {
 export interface BalancesShown {
   readonly account: string;
   readonly tickers: readonly string[];
-  readonly rows: readonly BalanceRow[];
+  readonly rows: readonly HeldRow[];
   readonly quote: string;
   /** Without a price in the quote currency, so not part of what it is worth. */
   readonly unpriced: readonly string[];

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { read } from '../calls.ts';
-import type { BalanceRow, BalancesShown } from '../documents.ts';
+import type { BalancesShown, HeldRow } from '../documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Choice, Empty, FailureBox, Link, Loading, Money, SignalLink, TextEntry } from '../parts/basics.tsx';
 import { Table, type TableColumn } from '../parts/table.tsx';
@@ -98,10 +98,10 @@ function Balances() {
 function Held({ shown }: { readonly shown: BalancesShown }) {
   const { account: name, rows, tickers, quote, unpriced, fills } = shown;
   const newest = rows.at(-1);
-  const columns: readonly TableColumn<BalanceRow>[] = [
+  const columns: readonly TableColumn<HeldRow>[] = [
     { title: 'time', cell: ({ atMs }) => showMoment(atMs).slice(0, 16) },
     ...tickers.map(
-      (ticker): TableColumn<BalanceRow> => ({
+      (ticker): TableColumn<HeldRow> => ({
         title: ticker,
         align: 'right',
         cell: ({ held }) => (held === null ? 'not read' : showNumber(held[ticker] ?? '0')),
