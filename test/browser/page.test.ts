@@ -218,7 +218,9 @@ describe('the page', () => {
     expect(relay.world.paper.control.state().orders.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
-  test('cancels an order', async () => {
+  test('shows pairs and planned exits, and cancels an order with what it plans', async () => {
+    await relay.world.post(JSON.stringify({ ...market, id: 'pair', stopLoss: '2%', takeProfit: '4%' }));
+    await relay.world.settled('pair');
     await relay.world.post(
       buyAlert({
         quantity: '0.001',
@@ -230,11 +232,13 @@ describe('the page', () => {
     );
     await relay.world.settled('buy-1');
     await view('Orders');
+    await shown('When it fills: stop-loss at 58 000');
 
-    await press(/^Cancel/);
+    await press(/^Cancel OTO/);
     await inDialog('Cancel it').click();
 
-    await shown('No open orders.');
+    await page.getByText('Order with planned exits (OTO)').waitFor({ state: 'detached' });
+    await shown('Pair (OCO): when one executes, the other is cancelled');
   });
 
   test('pauses, says so above every view, and resumes', async () => {
