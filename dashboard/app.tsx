@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Badge, FailureBox, Link } from './parts/basics.tsx';
 import { ConfirmDialog } from './parts/confirm.tsx';
 import { Warnings } from './parts/warnings.tsx';
@@ -57,13 +57,7 @@ export function App() {
       </a>
       <header>
         <RelayLine />
-        <nav aria-label="Views">
-          {views.map((row) => (
-            <Link key={row.path} href={row.path} current={row === current}>
-              {row.title}
-            </Link>
-          ))}
-        </nav>
+        <Navigation current={current} />
       </header>
       <Warnings />
       <main id="content" tabIndex={-1}>
@@ -72,6 +66,23 @@ export function App() {
       <Told />
       <ConfirmDialog />
     </>
+  );
+}
+
+function Navigation({ current }: { readonly current: ViewRow }) {
+  const bar = useRef<HTMLElement>(null);
+  // On a telephone the bar is wider than the screen.
+  useEffect(() => {
+    bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
+  return (
+    <nav ref={bar} aria-label="Views">
+      {views.map((row) => (
+        <Link key={row.path} href={row.path} current={row === current}>
+          {row.title}
+        </Link>
+      ))}
+    </nav>
   );
 }
 

@@ -176,6 +176,35 @@ export interface HealthDocument {
   readonly alarms: readonly AlarmShown[] | null;
 }
 
+/** What was held at one time. */
+export interface HeldRow {
+  readonly atMs: number;
+  /** Ticker → amount; null: it could not be read then. */
+  readonly held: Readonly<Record<string, string>> | null;
+  /** In the quote currency, at the prices of now. */
+  readonly worth: string | null;
+}
+
+export interface ShownFill {
+  readonly dealId: number;
+  readonly atMs: number;
+  readonly side: 'buy' | 'sell';
+  readonly text: string;
+  /** Empty for a deal of no signal. */
+  readonly signalId: string;
+}
+
+export interface BalancesShown {
+  readonly account: string;
+  readonly tickers: readonly string[];
+  readonly rows: readonly HeldRow[];
+  readonly quote: string;
+  /** Without a price in the quote currency, so not part of what it is worth. */
+  readonly unpriced: readonly string[];
+  /** The latest ones of the period, oldest first. */
+  readonly fills: readonly ShownFill[];
+}
+
 export interface ShownCandle {
   /** The beginning, in seconds. */
   readonly time: number;

@@ -45,7 +45,7 @@ async function checkChannel(session: Session, channel: ChannelName): Promise<Che
   if (state !== null && state.failures > 0)
     return fail(
       name,
-      `the last ${state.failures} requests failed: ${state.failure ?? 'unknown'}`,
+      `${state.failures === 1 ? 'the last request' : `the last ${state.failures} requests`} failed: ${state.failure ?? 'unknown'}`,
       `Correct it with \`${commandFor(target, `notify set ${channel}`)}\`; nothing is lost meanwhile.`,
     );
   const sentAtMs = state?.sentAtMs ?? null;

@@ -64,21 +64,20 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
           'List them with `npx relay signals --status unknown`, and settle each with `npx relay resolve ID`.',
         );
   const pauses = await Promise.all(
-    Object.keys(settings.accounts).map(async (account) => ({
-      account,
-      isPaused: (await ledger.readPause(account)) !== null,
-    })),
+    Object.keys(settings.accounts).map(async (account) => {
+      const pause = await ledger.readPause(account);
+      if (pause === null) return [];
+      const stops =
+        pause.kind === 'everything' ? 'no order goes out' : 'nothing opens or enlarges a position';
+      return [`${account} is paused: ${stops}`];
+    }),
   );
-  const paused = pauses.filter(({ isPaused }) => isPaused).map(({ account }) => account);
+  const paused = pauses.flat();
   return [
     outcomes,
     paused.length === 0
       ? pass('pauses', 'none')
-      : warn(
-          'pauses',
-          `${paused.join(', ')} paused: no orders are sent, only cancellations`,
-          '`resume` ends a pause.',
-        ),
+      : warn('pauses', paused.join('; '), '`resume` ends a pause.'),
   ];
 }
 

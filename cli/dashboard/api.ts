@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { statuses } from '../../lib/model/outcome.ts';
 import { CommandFailure, type FailureReport, reportFailure } from '../failure.ts';
 import type { Session } from '../session/session.ts';
 import type { Terminal } from '../show/terminal.ts';
@@ -8,7 +9,7 @@ import { type ApiContext, parseWith } from './api-context.ts';
 import { askCommand } from './ask-command.ts';
 import type { ApiAnswer, ApiCall } from './page-server.ts';
 import { readHealth } from './read-health.ts';
-import { addWorth } from './read-money.ts';
+import { describeHeld } from './read-money.ts';
 import { readPrice } from './read-price.ts';
 import { readWholeSignal } from './read-signal.ts';
 import { describeRelay, listSignals, readAttention } from './read-signals.ts';
@@ -30,7 +31,7 @@ const QuerySchema = z.strictObject({
   account: Text,
   id: Text,
   market: Text,
-  status: Text,
+  status: z.enum(statuses).optional(),
   text: Text,
   fromMs: Milliseconds,
   untilMs: Milliseconds,
@@ -60,7 +61,7 @@ const readings: Readonly<Record<string, Reading>> = {
     ask({ command: 'report', args: listOf(account), options: { by, from, to }, ...placeOf(timeZone) }),
   '/api/balances': async ({ session, ask }, { account, from, to, collateral }) => {
     const options = { account, from, to, collateral: collateral === 'true' };
-    return await addWorth(session, await ask({ command: 'balances', options }));
+    return await describeHeld(session, await ask({ command: 'balances', options }));
   },
   '/api/fees': ({ ask }, { account }) => ask({ command: 'fees', options: { account } }),
   '/api/interest': ({ ask }, { account, by }) => ask({ command: 'interest', options: { account, by } }),

@@ -95,10 +95,10 @@ export async function previewSignal(
 }
 
 function laterNote({ action }: Signal): string {
-  if (action === 'cancel' || action === 'cancel_all') return 'It cancels what is open when it is due.';
+  if (action === 'cancel' || action === 'cancel_all') return 'It cancels what is open when it is due';
   if (action === 'protect' || action === 'protect_position')
-    return 'Its orders follow from the position when it is due.';
-  return 'Its order follows from the position when it is due: one at most for each leg.';
+    return 'Its orders follow from the position when it is due';
+  return 'Its order follows from the position when it is due: one at most for each leg';
 }
 
 /** The last price of a market; null when nobody knows it. */

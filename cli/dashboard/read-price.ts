@@ -1,12 +1,14 @@
 import type { PriceDocument, ShownCandle, ShownLevel, ShownMark } from '../../dashboard/documents.ts';
 import { readPositions } from '../../lib/account/read-positions.ts';
-import { formatDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { candles } from '../../lib/exchange/endpoints/candles.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { listFills } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { type CandleInterval, candleIntervals, candleMinutes } from '../../lib/model/market-data.ts';
+import { isMarkedReducing, type Order } from '../../lib/model/order.ts';
 import { CommandFailure } from '../failure.ts';
 import { listEntries } from '../read/read-entries.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
@@ -42,6 +44,7 @@ export async function readPrice(session: Session, market: string, wanted: string
   const levels = await Promise.all(
     accounts.map((account) => orNone(`orders of ${account.name}`, readLevels(session, account, market))),
   );
+  const isOfSeveral = levels.filter((own) => own.length > 0).length > 1;
   return {
     market,
     interval,
@@ -50,7 +53,9 @@ export async function readPrice(session: Session, market: string, wanted: string
       .flat()
       .toSorted((a, b) => a.atMs - b.atMs)
       .slice(-mostMarks),
-    levels: levels.flat(),
+    levels: levels.flatMap((own, index) =>
+      isOfSeveral ? own.map((level) => ({ ...level, text: `${accounts[index]?.name}: ${level.text}` })) : own,
+    ),
     missing,
   };
 }
@@ -116,25 +121,34 @@ async function readLevels(
     const held = hasPositions
       ? (await readPositions({ client, clock: session.clock, limits: { timeoutMs } })).positions
       : [];
+    const here = held.filter((position) => position.market === market);
+    const isReducing = (order: Order) =>
+      hasPositions ? reducesOne(here, order) : order.activationPrice !== undefined && order.side === 'sell';
     return [
-      ...orders.map(({ side, remaining, price, activationPrice }): ShownLevel => {
-        const at = activationPrice ?? price;
-        const kind = activationPrice === undefined || activationPrice === null ? 'order' : 'stop';
-        return { kind, price: formatDecimal(at), text: `${kind} ${side} ${formatDecimal(remaining)}` };
+      ...orders.map((order) => levelOf(order, isReducing(order))),
+      ...here.flatMap(({ amount, basePrice }): readonly ShownLevel[] => {
+        if (basePrice === null) return [];
+        const text = `position ${formatDecimal(amount)}`;
+        return [{ kind: 'position', price: formatDecimal(basePrice), text }];
       }),
-      ...held
-        .filter((position) => position.market === market)
-        .flatMap(({ amount, basePrice }): readonly ShownLevel[] =>
-          basePrice === null
-            ? []
-            : [
-                {
-                  kind: 'position',
-                  price: formatDecimal(basePrice),
-                  text: `position ${formatDecimal(amount)}`,
-                },
-              ],
-        ),
     ];
   });
 }
+
+/** Whether the order reduces one of these positions of its market, by what it says itself or by its side. */
+function reducesOne(positions: readonly Pick<OpenPosition, 'amount'>[], order: Order): boolean {
+  if (isMarkedReducing(order)) return true;
+  // In hedge mode the order says which position it is for.
+  if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
+  return positions.some(({ amount }) => (order.side === 'sell' ? amount.gt(zero) : amount.lt(zero)));
+}
+
+/** An order that opens a position is just an order, with a trigger, too: only what ends one is a stop or a target. */
+function levelOf({ side, remaining, price, activationPrice }: Order, isReducing: boolean): ShownLevel {
+  const exit = activationPrice === undefined ? 'target' : 'stop';
+  const kind = isReducing ? exit : 'order';
+  const text = `${levelNames[kind]} ${side} ${formatDecimal(remaining)}`;
+  return { kind, price: formatDecimal(activationPrice ?? price), text };
+}
+
+const levelNames = { order: 'order', stop: 'stop-loss', target: 'take-profit' } as const;

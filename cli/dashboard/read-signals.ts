@@ -10,7 +10,7 @@ import { readVersion } from '../../lib/host/version.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { orderRecordOf } from '../../lib/ledger/order-record.ts';
 import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
-import { type Status, statuses } from '../../lib/model/outcome.ts';
+import type { Status } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
 import type { ToldEnding } from '../../lib/reports/read-endings.ts';
 import { listUntold } from '../checks/notice-checks.ts';
@@ -66,7 +66,7 @@ function describeAccount({ settings }: Session, account: Account, isPaper: boole
 
 /** Which signals the page asks for. */
 export interface SignalQuery {
-  readonly status?: string | undefined;
+  readonly status?: Status | undefined;
   readonly account?: string | undefined;
   readonly market?: string | undefined;
   readonly text?: string | undefined;
@@ -104,8 +104,7 @@ async function readPage(...asked: Parameters<typeof readEntries>): Promise<Entry
 }
 
 function readFilter({ settings }: Session, query: SignalQuery): EntryFilter {
-  const { account, market, text, fromMs, untilMs } = query;
-  const status = statuses.find((each): each is Status => each === query.status);
+  const { status, account, market, text, fromMs, untilMs } = query;
   const options = {
     ...(status === undefined ? {} : { status }),
     ...(account === undefined ? {} : { account }),

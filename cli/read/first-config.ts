@@ -1,3 +1,5 @@
+import { isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { MarketName } from '../../lib/host/account-config.ts';
 import type { RelayConfig } from '../../lib/host/config.ts';
 import {
   type AccountMode,
@@ -42,7 +44,32 @@ export function readMarket(text: string): FirstMarket {
       `"${text}" is no market with the account on which it trades`,
       `Write MARKET:GROUND:LARGEST_AMOUNT:LARGEST_NOTIONAL, for example BTC_USDT:margin:0.01:1000. Grounds are ${tradingGrounds.join(', ')}.`,
     );
-  return { name, tradesOn: known, maxAmount: maxAmount || null, maxNotional: maxNotional || null };
+  return {
+    name: readMarketName(name),
+    tradesOn: known,
+    maxAmount: maxAmount === '' ? null : readLargest(maxAmount),
+    maxNotional: maxNotional === '' ? null : readLargest(maxNotional),
+  };
+}
+
+/** @throws CommandFailure (usage) */
+export function readMarketName(text: string): string {
+  if (MarketName.safeParse(text).success) return text;
+  throw createUsageFailure(`"${text}" is no market`, 'Write it as the exchange does, for example BTC_USDT.');
+}
+
+/** @throws CommandFailure (usage) */
+export function readTradingGround(text: string): TradingGround {
+  return oneOf(text, tradingGrounds, 'account to trade on');
+}
+
+/** The largest amount of an order. @throws CommandFailure (usage) */
+export function readLargest(text: string): string {
+  if (isDecimalText(text) && parseDecimal(text).gt(zero)) return text;
+  throw createUsageFailure(
+    `"${text}" is no amount`,
+    'Write a number above zero, with a point before decimals.',
+  );
 }
 
 /** @throws CommandFailure (usage) */

@@ -1,13 +1,23 @@
 import type { Credentials } from '../../lib/exchange/client.ts';
-import { createUsageFailure } from '../failure.ts';
-import { type FirstWishes, readChannels, readMarket, readMode, split } from '../read/first-config.ts';
+import { CommandFailure, createUsageFailure } from '../failure.ts';
+import {
+  type FirstMarket,
+  type FirstWishes,
+  readChannels,
+  readLargest,
+  readMarketName,
+  readMode,
+  readTradingGround,
+  split,
+} from '../read/first-config.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { askHidden, openPrompter } from './ask-hidden.ts';
 
 /**
- * Asks for what a first configuration needs; an empty answer takes what stands in brackets.
+ * Asks for what a first configuration needs; an empty answer takes what stands in brackets. What cannot be used is asked for
+ * again: a slip of the finger costs no other answer.
  *
- * @throws CommandFailure (usage) when an answer cannot be used, or the person gave up
+ * @throws CommandFailure (usage) when the person gave up
  */
 export async function askForWishes(terminal: Terminal): Promise<FirstWishes> {
   const prompter = openPrompter(terminal, false);
@@ -17,22 +27,43 @@ export async function askForWishes(terminal: Terminal): Promise<FirstWishes> {
       throw createUsageFailure('you gave up, and nothing was written', 'Start again.');
     return answer === '' ? otherwise : answer;
   };
+  const askFor = async <Answer>(
+    question: string,
+    otherwise: string,
+    read: (text: string) => Answer,
+  ): Promise<Answer> => {
+    for (;;) {
+      const text = await ask(question, otherwise);
+      try {
+        return read(text);
+      } catch (error) {
+        if (!(error instanceof CommandFailure)) throw error;
+        terminal.stderr.write(`${error.message}. ${error.action}\n`);
+      }
+    }
+  };
   try {
     const account = await ask('Name of the account, part of its webhook URL', 'main');
-    const mode = readMode(await ask('Mode: paper, dry-run, or live (on AWS: real money)', 'paper'));
+    const mode = await askFor('Mode: paper, dry-run, or live (on AWS: real money)', 'paper', readMode);
     const exchange = await ask('Exchange: global, eu, or a URL', 'global');
-    const names = split(await ask('Markets, with commas between them', 'BTC_USDT'));
-    const markets = [];
+    const names = await askFor('Markets, with commas between them', 'BTC_USDT', (text) =>
+      split(text).map(readMarketName),
+    );
+    const markets: FirstMarket[] = [];
     for (const name of names) {
-      const ground = name.endsWith('_PERP')
+      const tradesOn = name.endsWith('_PERP')
         ? 'futures'
-        : await ask(`${name} trades on: spot or margin`, 'spot');
-      const amount = await ask(`${name}: largest order, in the base currency`, '0.01');
-      const notional = await ask(`${name}: largest order, in the quote currency`, '1000');
-      markets.push(readMarket([name, ground, amount, notional].join(':')));
+        : await askFor(`${name} trades on: spot or margin`, 'spot', readTradingGround);
+      const maxAmount = await askFor(`${name}: largest order, in the base currency`, '0.01', readLargest);
+      const maxNotional = await askFor(`${name}: largest order, in the quote currency`, '1000', readLargest);
+      markets.push({ name, tradesOn, maxAmount, maxNotional });
     }
-    const channels = await ask('Notices: telegram, slack, discord, ntfy, webhook, or none', 'none');
-    return { account, mode, exchange, markets, channels: channels === 'none' ? [] : readChannels(channels) };
+    const channels = await askFor(
+      'Notices: telegram, slack, discord, ntfy, webhook, or none',
+      'none',
+      (text) => (text === 'none' ? [] : readChannels(text)),
+    );
+    return { account, mode, exchange, markets, channels };
   } finally {
     prompter.close();
   }

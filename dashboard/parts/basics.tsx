@@ -31,6 +31,16 @@ export function Link({ href, class: kind, current, label, children }: LinkProps)
   );
 }
 
+/** To a signal, by the beginning of its id. */
+export function SignalLink({ account, signalId }: { readonly account: string; readonly signalId: string }) {
+  if (signalId === '') return <>none of the relay</>;
+  return (
+    <Link href={`/signals/${encodeURIComponent(account)}/${encodeURIComponent(signalId)}`}>
+      {signalId.slice(0, 18)}
+    </Link>
+  );
+}
+
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
@@ -158,8 +168,9 @@ export function TextEntry({ label, value, type = 'text', placeholder, hint, chan
   );
 }
 
-/** A profit, or a loss, in colour and with its sign. */
+/** A profit or a loss in its colour; nothing gained is neither. */
 export function Money({ text }: { readonly text: string | null }) {
   if (text === null) return <>–</>;
-  return <span class={text.startsWith('-') ? 'loss' : 'profit'}>{showNumber(text, 4)}</span>;
+  const tone = Number(text) === 0 ? '' : text.startsWith('-') ? 'loss' : 'profit';
+  return <span class={tone}>{showNumber(text, 4)}</span>;
 }

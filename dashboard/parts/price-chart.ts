@@ -1,4 +1,5 @@
 import {
+  type AutoscaleInfo,
   CandlestickSeries,
   createChart,
   createSeriesMarkers,
@@ -20,7 +21,7 @@ export interface PriceChart {
 }
 
 /** Local time: the library knows UTC alone. */
-function timeOf(seconds: number): UTCTimestamp {
+export function timeOf(seconds: number): UTCTimestamp {
   return (seconds - new Date(seconds * 1000).getTimezoneOffset() * 60) as UTCTimestamp;
 }
 
@@ -50,10 +51,14 @@ export function paintChart(chart: IChartApi): void {
 
 export function drawPriceChart(place: HTMLElement): PriceChart {
   const chart = openChart(place);
-  const series = chart.addSeries(CandlestickSeries, {});
+  let shown: PriceDocument | null = null;
+  const series = chart.addSeries(CandlestickSeries, {
+    // The library looks at the candles alone, and a stop beyond them would be out of the picture.
+    autoscaleInfoProvider: (ofCandles: () => AutoscaleInfo | null) =>
+      withLevels(ofCandles(), shown?.levels ?? []),
+  });
   const markers = createSeriesMarkers<Time>(series, []);
   let lines: ReturnType<typeof series.createPriceLine>[] = [];
-  let shown: PriceDocument | null = null;
   let shownKey = '';
 
   function paint(): void {
@@ -70,6 +75,7 @@ export function drawPriceChart(place: HTMLElement): PriceChart {
 
   function show(view: PriceDocument): void {
     const key = `${view.market} ${view.interval}`;
+    shown = view;
     const prices = view.candles.map(({ time, open, high, low, close }) => ({
       time: timeOf(time),
       open: Number(open),
@@ -85,7 +91,6 @@ export function drawPriceChart(place: HTMLElement): PriceChart {
     lines = view.levels.map((level) => series.createPriceLine(lineOf(level)));
     if (key !== shownKey) chart.timeScale().fitContent();
     shownKey = key;
-    shown = view;
   }
 
   paint();
@@ -97,6 +102,17 @@ export function drawPriceChart(place: HTMLElement): PriceChart {
     },
     remove: () => chart.remove(),
   };
+}
+
+function withLevels(scale: AutoscaleInfo | null, levels: readonly ShownLevel[]): AutoscaleInfo | null {
+  const range = scale?.priceRange ?? null;
+  if (scale === null || range === null) return scale;
+  const prices = levels.map(({ price }) => Number(price));
+  const priceRange = {
+    minValue: Math.min(range.minValue, ...prices),
+    maxValue: Math.max(range.maxValue, ...prices),
+  };
+  return { ...scale, priceRange };
 }
 
 /** As many decimals as the prices have. */
@@ -143,14 +159,20 @@ function markerOf(
   time: number,
   colours: ReturnType<typeof readColours>,
 ): SeriesMarker<Time> {
-  const isBuy = mark.side === 'buy';
   if (mark.kind === 'signal')
     return { time: timeOf(time), position: 'aboveBar', shape: 'circle', size: 0.6, color: colours.faint };
+  return arrowOf(mark.side, time);
+}
+
+/** The arrow of a fill. */
+export function arrowOf(side: ShownMark['side'], seconds: number): SeriesMarker<Time> {
+  const { good, bad } = readColours();
+  const isBuy = side === 'buy';
   return {
-    time: timeOf(time),
+    time: timeOf(seconds),
     position: isBuy ? 'belowBar' : 'aboveBar',
     shape: isBuy ? 'arrowUp' : 'arrowDown',
-    color: isBuy ? colours.good : colours.bad,
+    color: isBuy ? good : bad,
     size: 1.2,
   };
 }

@@ -15,20 +15,23 @@ export function Warnings() {
     { keeps: true },
   );
   const { unknown: open, pauses } = shown ?? { unknown: [], pauses: [] };
-  const [first] = open;
+  // The longest that nobody knows something; the newest come first.
+  const sinceMs = open.at(-1)?.updatedAtMs;
   const isQuiet = open.length === 0 && pauses.length === 0 && (about.value?.untold.length ?? 0) === 0;
   if (isQuiet) return null;
   return (
     <div class="warnings">
       <UntoldWarning />
-      {first !== undefined && (
+      {sinceMs !== undefined && (
         <p class="note alarm" role="alert">
           <strong>
             {open.length === 1
               ? 'The outcome of one signal is unknown'
-              : `The outcome of ${open.length} signals is unknown`}
+              : `The outcomes of ${open.length} signals are unknown`}
           </strong>
-          : it was sent, and the answer was lost ({showAge(first.updatedAtMs)}). The relay looks it up.{' '}
+          {open.length === 1
+            ? `: it was sent, and the answer was lost (${showAge(sinceMs)}). The relay looks it up.`
+            : `: they were sent, and the answers were lost (the first ${showAge(sinceMs)}). The relay looks them up.`}{' '}
           {open.slice(0, 5).map(({ account, signalId, market }) => (
             <Link
               key={account + signalId}

@@ -17,7 +17,7 @@ export function BuilderView() {
   const tickers = relay?.markets.flatMap((market) => market.tickers) ?? [];
   // Without a ticker in the message the chart gives it; here one stands for the chart's.
   const sample = form.ticker === '' ? (tickers[0] ?? '') : form.ticker;
-  const { check, failure } = useCheck(message, sample);
+  const { check, failure, isCurrent } = useCheck(message, sample);
 
   function change(next: AlertForm): void {
     setForm(next);
@@ -45,7 +45,7 @@ export function BuilderView() {
             </p>
             <PreviewList check={check} />
           </section>
-          <TryButton message={message} sample={sample} check={check} />
+          <TryButton message={message} sample={sample} check={isCurrent ? check : null} />
           <WebhookPanel />
         </div>
       </div>
@@ -60,27 +60,30 @@ function useCheck(message: string, ticker: string) {
   const [check, setCheck] = useState<MessageCheck | null>(null);
   const [failure, setFailure] = useState<ShownFailure | null>(null);
   const name = account.value;
+  const key = JSON.stringify([name, ticker, message]);
+  const [checkedKey, setCheckedKey] = useState('');
   useEffect(() => {
     let isOld = false;
+    function show(result: MessageCheck | null, fault: ShownFailure | null): void {
+      if (isOld) return;
+      setCheck(result);
+      setFailure(fault);
+      setCheckedKey(key);
+    }
     const timer = setTimeout(() => {
-      if (message.trim() === '') return setCheck(null);
+      if (message.trim() === '') return show(null, null);
       send<MessageCheck>('/api/check', { account: name, message, ...(ticker === '' ? {} : { ticker }) }).then(
-        (result) => {
-          if (isOld) return;
-          setCheck(result);
-          setFailure(null);
-        },
-        (error: unknown) => {
-          if (!isOld) setFailure(failureOf(error));
-        },
+        (result) => show(result, null),
+        (error: unknown) => show(null, failureOf(error)),
       );
     }, checkAfterMs);
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
-  }, [message, ticker, name]);
-  return { check, failure };
+  }, [key]);
+  // The last one stays in sight while a person types; but what was not read must not be sent.
+  return { check, failure, isCurrent: checkedKey === key };
 }
 
 function MessageBox({

@@ -1,24 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { read } from '../calls.ts';
+import type { BalancesShown, HeldRow } from '../documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
-import { Choice, Empty, FailureBox, Link, Loading, Money, TextEntry } from '../parts/basics.tsx';
+import { Choice, Empty, FailureBox, Link, Loading, Money, SignalLink, TextEntry } from '../parts/basics.tsx';
 import { Table, type TableColumn } from '../parts/table.tsx';
 import { account, keep, place } from '../state.ts';
 import { useReading } from '../use-reading.ts';
 import { showMoment, showNumber } from '../words.ts';
-
-interface BalanceRow {
-  readonly atMs: number;
-  readonly held: Readonly<Record<string, string>> | null;
-  readonly worth: string | null;
-}
-
-interface BalancesDocument {
-  readonly tickers: readonly string[];
-  readonly rows: readonly BalanceRow[];
-  readonly quote: string;
-  readonly unpriced: readonly string[];
-}
 
 interface ReportRow {
   readonly group: string;
@@ -87,7 +75,7 @@ function Balances() {
     failure,
     isLoading,
   } = useReading(
-    (signal) => read<BalancesDocument>('/api/balances', asked, signal),
+    (signal) => read<BalancesShown>('/api/balances', asked, signal),
     JSON.stringify(asked),
     60_000,
   );
@@ -107,13 +95,13 @@ function Balances() {
   );
 }
 
-function Held({ shown }: { readonly shown: BalancesDocument }) {
-  const { rows, tickers, quote, unpriced } = shown;
+function Held({ shown }: { readonly shown: BalancesShown }) {
+  const { account: name, rows, tickers, quote, unpriced, fills } = shown;
   const newest = rows.at(-1);
-  const columns: readonly TableColumn<BalanceRow>[] = [
+  const columns: readonly TableColumn<HeldRow>[] = [
     { title: 'time', cell: ({ atMs }) => showMoment(atMs).slice(0, 16) },
     ...tickers.map(
-      (ticker): TableColumn<BalanceRow> => ({
+      (ticker): TableColumn<HeldRow> => ({
         title: ticker,
         align: 'right',
         cell: ({ held }) => (held === null ? 'not read' : showNumber(held[ticker] ?? '0')),
@@ -131,7 +119,7 @@ function Held({ shown }: { readonly shown: BalancesDocument }) {
           Not counted, because no price in {quote} is known: {unpriced.join(', ')}.
         </p>
       )}
-      <WorthChart rows={rows} quote={quote} />
+      <WorthChart shown={shown} />
       <details>
         <summary>Each balance over time</summary>
         <Table
@@ -141,13 +129,28 @@ function Held({ shown }: { readonly shown: BalancesDocument }) {
           columns={columns}
         />
       </details>
+      {fills.length > 0 && (
+        <details>
+          <summary>The fills that the arrows mark</summary>
+          <Table
+            caption="Newest first"
+            rows={fills.toReversed()}
+            keyOf={({ dealId, side }) => `${dealId} ${side}`}
+            columns={[
+              { title: 'time', cell: ({ atMs }) => showMoment(atMs) },
+              { title: 'fill', cell: ({ side, text }) => <span class={side}>{text}</span> },
+              { title: 'signal', cell: ({ signalId }) => <SignalLink account={name} signalId={signalId} /> },
+            ]}
+          />
+        </details>
+      )}
     </>
   );
 }
 
-function WorthChart({ rows, quote }: { readonly rows: readonly BalanceRow[]; readonly quote: string }) {
+function WorthChart({ shown: { rows, quote, fills } }: { readonly shown: BalancesShown }) {
   const box = useRef<HTMLDivElement>(null);
-  const key = rows.map(({ atMs, worth }) => `${atMs} ${worth}`).join();
+  const key = [...rows.map(({ atMs, worth }) => `${atMs} ${worth}`), ...fills.map(({ atMs }) => atMs)].join();
   useEffect(() => {
     let isGone = false;
     let remove: () => void = () => undefined;
@@ -158,7 +161,7 @@ function WorthChart({ rows, quote }: { readonly rows: readonly BalanceRow[]; rea
       const points = rows.flatMap(({ atMs, worth }) =>
         worth === null ? [] : [{ atMs, value: Number(worth) }],
       );
-      line.show({ name: quote, points });
+      line.show({ name: quote, points, marks: fills });
     });
     return () => {
       isGone = true;
@@ -171,13 +174,14 @@ function WorthChart({ rows, quote }: { readonly rows: readonly BalanceRow[]; rea
         ref={box}
         class="chart small"
         role="img"
-        aria-label={`Worth in ${quote} over time. The table below has the values.`}
+        aria-label={`Worth in ${quote} over time, with the fills. The tables below have the values.`}
       />
       <p class="faint attribution">
         Chart:{' '}
         <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank">
           TradingView Lightweight Charts™
         </a>
+        . Arrows are fills, at the snapshot before them.
       </p>
     </>
   );
@@ -248,10 +252,7 @@ function Report() {
             caption="All together"
             rows={shown.totals}
             keyOf={({ quote }) => quote}
-            columns={[
-              { ...(columns[0] as TableColumn<ReportRow>), cell: ({ quote }) => quote },
-              ...columns.slice(1),
-            ]}
+            columns={[{ title: 'quote', cell: ({ quote }) => quote }, ...columns.slice(1)]}
           />
         </>
       )}

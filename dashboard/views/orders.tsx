@@ -1,6 +1,6 @@
 import { send } from '../calls.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
-import { Badge, Empty, FailureBox, Link, Loading } from '../parts/basics.tsx';
+import { Badge, Empty, FailureBox, Loading, SignalLink } from '../parts/basics.tsx';
 import { ask } from '../parts/confirm.tsx';
 import { Table, type TableColumn } from '../parts/table.tsx';
 import { about } from '../state.ts';
@@ -158,13 +158,7 @@ function columnsOf(shown: OrdersDocument, again: (() => void) | null): readonly 
     {
       title: 'signal',
       cell: ({ orderId }) => {
-        const signalId = shown.signals[orderId];
-        if (signalId === undefined) return 'none of the relay';
-        return (
-          <Link href={`/signals/${encodeURIComponent(shown.account)}/${encodeURIComponent(signalId)}`}>
-            {signalId.slice(0, 18)}
-          </Link>
-        );
+        return <SignalLink account={shown.account} signalId={shown.signals[orderId] ?? ''} />;
       },
     },
     ...(canCancel

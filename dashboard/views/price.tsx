@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { candleIntervals } from '../../lib/model/market-data.ts';
 import { read } from '../calls.ts';
 import type { PriceDocument } from '../documents.ts';
-import { Badge, Choice, Empty, FailureBox, Link, Loading } from '../parts/basics.tsx';
+import { Badge, Choice, Empty, FailureBox, Loading, SignalLink } from '../parts/basics.tsx';
 import { onColoursChange } from '../parts/chart-colours.ts';
 import type { PriceChart } from '../parts/price-chart.ts';
 import { Table } from '../parts/table.tsx';
@@ -58,8 +58,8 @@ export function PriceView() {
         <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank">
           TradingView Lightweight Charts™
         </a>
-        . Copyright (c) 2025 TradingView, Inc. Arrows are fills, dots alerts; lines are orders, stops and the
-        entry of a position.
+        . Copyright (c) 2025 TradingView, Inc. Arrows are fills, dots alerts; lines are orders, stop-losses,
+        take-profits and the entry of a position.
       </p>
       {shown !== null && <InWords shown={shown} />}
     </>
@@ -125,14 +125,7 @@ function InWords({ shown: { levels, marks } }: { readonly shown: PriceDocument }
           { title: 'says', cell: ({ text }) => text },
           {
             title: 'signal',
-            cell: ({ signalId, account }) =>
-              signalId === '' ? (
-                'none of the relay'
-              ) : (
-                <Link href={`/signals/${encodeURIComponent(account)}/${encodeURIComponent(signalId)}`}>
-                  {signalId.slice(0, 18)}
-                </Link>
-              ),
+            cell: ({ signalId, account }) => <SignalLink account={account} signalId={signalId} />,
           },
         ]}
       />

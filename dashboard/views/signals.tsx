@@ -186,7 +186,7 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
       />
       <TextEntry label="From" type="date" value={filters.from} change={set('from')} />
       <TextEntry label="To" type="date" value={filters.to} change={set('to')} />
-      <TextEntry label="Text" type="search" value={text} placeholder="id, comment, reason" change={setText} />
+      <TextEntry label="Text" type="search" value={text} placeholder="id or words" change={setText} />
       {isFiltered && (
         <button
           type="button"

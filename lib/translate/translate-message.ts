@@ -83,8 +83,8 @@ function translateJson(root: JsonNode, context: AlertContext): Unchecked {
   const drafts = words.map((own, index) => applyRules(own, products[index]?.rules ?? {}));
   return {
     ...finish(drafts, context),
-    product: [...new Set(products.map(({ name }) => name))].join(', '),
     // An empty list is of nobody.
+    product: [...new Set(products.map(({ name }) => name))].join(', ') || 'an empty list',
     isNamed: products.length > 0 && products.every(isNamed),
   };
 }

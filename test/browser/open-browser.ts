@@ -21,7 +21,7 @@ export async function launchBrowser(): Promise<Browser> {
 export interface Window {
   readonly page: Page;
   /** Errors of the console, of scripts and of the policy, and requests that left for another host. */
-  readonly faults: readonly string[];
+  readonly faults: string[];
   close(): Promise<void>;
 }
 
@@ -55,6 +55,24 @@ const folder = join(projectRoot, 'screenshots');
 export async function takePicture(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/** Waits until something in this colour of the style sheet is drawn in a chart: only its pixels say so. @throws when nothing is */
+export async function waitForDrawn(page: Page, colour: string): Promise<void> {
+  // Playwright's own way to wait needs `eval`, which the page forbids.
+  await page.evaluate(`(async () => {
+    const hex = getComputedStyle(document.documentElement).getPropertyValue('--${colour}').trim();
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    const isDrawn = (canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((_, at) => at % 4 === 0 && data[at] === red && data[at + 1] === green && data[at + 2] === blue);
+    };
+    for (let look = 0; look < 50; look += 1) {
+      if (Array.from(document.querySelectorAll('.chart canvas')).some(isDrawn)) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('nothing is drawn in the colour ${colour}');
+  })()`);
 }
 
 /** What axe finds that keeps somebody from using the page: rule, and the elements. */

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import type { PriceDocument } from '../../dashboard/documents.ts';
 import config from '../../relay.config.example.ts';
 import { openPageWorld, type PageWorld } from '../cli/dashboard/open-page.ts';
 import { buyAlert } from '../support/alerts.ts';
-import { launchBrowser, openWindow, type Window } from './open-browser.ts';
+import { launchBrowser, openWindow, type Window, waitForDrawn } from './open-browser.ts';
 
 let browser: Browser;
 let relay: PageWorld;
@@ -102,6 +103,41 @@ describe('the page', () => {
     await page.getByText('would be sent', { exact: true }).waitFor();
   });
 
+  test('shows no order for a message that is not read yet, or cannot be', async () => {
+    await view('Alert builder');
+    await page.getByText('would be sent', { exact: true }).waitFor();
+
+    await page.getByLabel('Into the message box').fill('x'.repeat(70_000));
+    expect(await page.getByRole('button', { name: 'Try it' }).isDisabled()).toBe(true);
+    await page.getByRole('alert').getByText('Too big').first().waitFor();
+
+    expect(await page.getByText('would be sent', { exact: true }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Try it' }).isDisabled()).toBe(true);
+    // The browser itself tells of the answer.
+    expect(window.faults.splice(0)).toEqual([expect.stringContaining('status of 400')]);
+  });
+
+  test('keeps each order and stop in the picture, however far it is from the price', async () => {
+    await page.route('**/api/price?*', async (route) => {
+      const response = await route.fetch();
+      const shown = (await response.json()) as PriceDocument;
+      const candles = shown.candles.map(({ time }) => ({
+        time,
+        open: '50000',
+        high: '50000',
+        low: '50000',
+        close: '50000',
+      }));
+      const levels = [{ kind: 'order', price: '40000', text: 'far below' }];
+      await route.fulfill({ response, json: { ...shown, candles, levels } });
+    });
+
+    await view('Price');
+    await page.getByText('far below').waitFor();
+
+    await waitForDrawn(page, 'accent');
+  });
+
   test('shows new signals without a reload, and keeps its filters in the address', async () => {
     await relay.world.post(JSON.stringify({ ...market, quantity: '5' }));
     await page.getByRole('listitem').filter({ hasText: 'denied' }).waitFor();
@@ -182,7 +218,9 @@ describe('the page', () => {
     expect(relay.world.paper.control.state().orders.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
-  test('cancels an order', async () => {
+  test('shows pairs and planned exits, and cancels an order with what it plans', async () => {
+    await relay.world.post(JSON.stringify({ ...market, id: 'pair', stopLoss: '2%', takeProfit: '4%' }));
+    await relay.world.settled('pair');
     await relay.world.post(
       buyAlert({
         quantity: '0.001',
@@ -194,11 +232,13 @@ describe('the page', () => {
     );
     await relay.world.settled('buy-1');
     await view('Orders');
+    await shown('When it fills: stop-loss at 58 000');
 
-    await press(/^Cancel/);
+    await press(/^Cancel OTO/);
     await inDialog('Cancel it').click();
 
-    await shown('No open orders.');
+    await page.getByText('Order with planned exits (OTO)').waitFor({ state: 'detached' });
+    await shown('Pair (OCO): when one executes, the other is cancelled');
   });
 
   test('pauses, says so above every view, and resumes', async () => {

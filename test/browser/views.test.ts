@@ -5,7 +5,15 @@ import { parseConfig } from '../../lib/host/config.ts';
 import config from '../../relay.config.example.ts';
 import { openPageWorld, type PageWorld } from '../cli/dashboard/open-page.ts';
 import { buyAlert } from '../support/alerts.ts';
-import { desktop, findBarriers, launchBrowser, openWindow, phone, takePicture } from './open-browser.ts';
+import {
+  desktop,
+  findBarriers,
+  launchBrowser,
+  openWindow,
+  phone,
+  takePicture,
+  waitForDrawn,
+} from './open-browser.ts';
 
 /** A relay on which something of everything has happened; all views look at it. */
 let browser: Browser;
@@ -71,7 +79,16 @@ const views: readonly (readonly [name: string, path: string, whole: (page: Page)
   ['positions', '/positions', (page) => page.getByText('stop-loss at').first().waitFor()],
   ['orders', '/orders', (page) => page.getByText('Single orders').waitFor()],
   ['price', '/price', (page) => page.getByText('What happened, newest first').waitFor()],
-  ['money', '/money', (page) => page.getByText('Realised at average cost').waitFor()],
+  [
+    'money',
+    '/money',
+    async (page) => {
+      await page.getByText('Realised at average cost').waitFor();
+      await page.getByText('The fills that the arrows mark').waitFor();
+      // The arrow of a sale.
+      await waitForDrawn(page, 'bad');
+    },
+  ],
   ['builder', '/builder', (page) => page.getByText('would be sent', { exact: true }).waitFor()],
   [
     'health',
@@ -104,6 +121,11 @@ describe.each([
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
       expect([name, tooWide]).toEqual([name, 0]);
+      const hidden = await page.evaluate(
+        `(() => { const { left, right } = document.querySelector('nav [aria-current]').getBoundingClientRect();
+          return Math.max(0, -left, right - innerWidth); })()`,
+      );
+      expect([name, hidden]).toEqual([name, 0]);
     }
     await close();
 

@@ -136,13 +136,15 @@ describe('init', () => {
   test.each([
     [[], 'no market is named, and there is no terminal to ask in'],
     [['--market', 'BTC_USDT'], '"BTC_USDT" is no market with the account on which it trades'],
+    [['--market', 'BTCUSDT:margin'], '"BTCUSDT" is no market'],
+    [['--market', 'BTC_USDT:margin:much'], '"much" is no amount'],
     [['--mode', 'real', ...bitcoin], '"real" is no mode'],
     [['--notices', 'pager', ...bitcoin], '"pager" is no channel'],
   ])('refuses %j', async (options, message) => {
     expect(await runForFailure(init(...options))).toMatchObject({ exitCode: 2, message });
   });
 
-  test('asks in a terminal, and takes what it proposes for an empty answer', async () => {
+  test('asks in a terminal, takes what it proposes for an empty answer, and asks again after a slip', async () => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const told = [text(stdout), text(stderr)];
     const terminal = {
@@ -154,7 +156,10 @@ describe('init', () => {
     };
     const running = runProgram([process.execPath, 'relay', 'init', '--out', path], terminal);
     // Each answer after its question, as a person gives it.
-    const answers = ['', '', paper.url, 'ETH_USDT', 'margin', '0.1', '', 'slack', '', ''];
+    const answers = [
+      ...['', 'papr', '', paper.url, 'ETHUSDT', 'ETH_USDT', 'marginal', 'margin', 'a lot', '0.1', ''],
+      ...['pager', 'slack', '', ''],
+    ];
     let seen = '';
     stderr.on('data', (bytes) => {
       seen += String(bytes).replaceAll('\u001b', '');
@@ -167,10 +172,15 @@ describe('init', () => {
     const exitCode = await running;
     stdout.end();
     stderr.end();
-    const [out = ''] = await Promise.all(told);
+    const [out = '', asked = ''] = await Promise.all(told);
 
     expect([exitCode, answers]).toEqual([0, []]);
     expect(out).toContain('npm start');
+    expect(asked).toContain('"papr" is no mode. Name one of: live, paper, dry-run.');
+    expect(asked).toContain('"ETHUSDT" is no market. Write it as the exchange does, for example BTC_USDT.');
+    expect(asked).toContain('"marginal" is no account to trade on. Name one of: spot, margin, futures.');
+    expect(asked).toContain('"a lot" is no amount. Write a number above zero, with a point before decimals.');
+    expect(asked).toContain('"pager" is no channel. Name one of:');
     const { settings, notices } = await readWritten();
     expect(settings.accounts['main']?.markets['ETH_USDT']).toMatchObject({ tradesOn: 'margin' });
     expect(notices.channels).toEqual(['slack']);

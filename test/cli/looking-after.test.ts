@@ -87,6 +87,18 @@ describe('doctor', () => {
     );
   });
 
+  test('says of a pause what it stops', async () => {
+    const { ledger } = relay.world;
+    await ledger.writePause('main', { sinceMs: 0, reason: 'news', kind: 'entries' });
+    await ledger.writePause('rehearsal', { sinceMs: 0, reason: 'news', kind: 'everything' });
+
+    const { checks } = (await runForJson(relay.here('doctor'))) as Examined;
+
+    expect(checks.find(({ name }) => name === 'pauses')?.found).toBe(
+      'main is paused: nothing opens or enlarges a position; rehearsal is paused: no order goes out',
+    );
+  });
+
   test('says plainly that the relay is stopped, and what to run', async () => {
     relay.pointTo({ relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1' });
 

@@ -135,7 +135,7 @@ describe('doctor', () => {
 
     expect(await checksOf()).toEqual([
       ['notices: telegram', 'fail', 'nobody has said how it is reached'],
-      ['notices: slack', 'fail', 'the last 1 requests failed: it answered HTTP 500'],
+      ['notices: slack', 'fail', 'the last request failed: it answered HTTP 500'],
     ]);
   });
 

@@ -2,11 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type {
   AgainOffer,
   Attention,
+  BalancesShown,
   MessageCheck,
   PriceDocument,
   SignalList,
 } from '../../../dashboard/documents.ts';
+import { parseConfig } from '../../../lib/host/config.ts';
 import { buyAlert } from '../../support/alerts.ts';
+import { testConfig } from '../../support/world.ts';
 import { askPage, enterPage, openPageWorld, type PageWorld } from './open-page.ts';
 
 const market = {
@@ -156,6 +159,8 @@ describe('what the page reads', () => {
     expect(body.rows[1]?.tookMs).toBeGreaterThanOrEqual(0);
     expect(body.rows[0]?.reason).toContain('may be 2 at most');
     expect(denied.body.rows.map(({ signalId }) => signalId)).toEqual(['too-big']);
+    // Everything would look as if it had this outcome.
+    expect(await page.get('/api/signals?status=refused')).toMatchObject({ status: 400 });
   });
 
   test('reads on where a page of the list ended', async () => {
@@ -200,14 +205,23 @@ describe('what the page reads', () => {
   test('shows candles, what stands and what happened in a market', async () => {
     await place({ stopLoss: '2%', takeProfit: '4%' });
     await page.world.follow();
+    // Neither of them protects the position, though one has a trigger, too.
+    const entry = { stopLoss: undefined, takeProfit: undefined, quantity: '0.01' };
+    await page.world.post(buyAlert({ ...entry, id: 'stop', stopPrice: '51000', limitPrice: '51100' }));
+    const limit = { orderType: 'limit', stopPrice: undefined, limitPrice: '48000' };
+    await page.world.post(buyAlert({ ...entry, ...limit, id: 'limit' }));
+    for (const id of ['stop', 'limit'])
+      expect(await page.world.settled(id)).toMatchObject({ status: 'placed' });
 
     const { body } = await page.get<PriceDocument>('/api/price?market=BTC_USDT&interval=1m');
 
     expect(body.candles.at(-1)).toMatchObject({ close: '50000' });
-    expect(body.levels.map(({ kind, price }) => [kind, price]).sort()).toEqual([
-      ['order', '52000'],
-      ['position', '50000'],
-      ['stop', '49000'],
+    expect(body.levels.map(({ kind, price, text }) => [kind, price, text]).sort()).toEqual([
+      ['order', '48000', 'order buy 0.01'],
+      ['order', '51000', 'order buy 0.01'],
+      ['position', '50000', 'position 0.01'],
+      ['stop', '49000', 'stop-loss sell 0.01'],
+      ['target', '52000', 'take-profit sell 0.01'],
     ]);
     expect(body.marks.map(({ kind, side, price }) => [kind, side, price])).toEqual(
       expect.arrayContaining([
@@ -216,6 +230,28 @@ describe('what the page reads', () => {
       ]),
     );
     expect(body.missing).toEqual([]);
+  });
+
+  test('marks on what is held the fills of its time, the latest last', async () => {
+    await page.close();
+    const { snapshots } = parseConfig({ ...testConfig, snapshots: { balances: 'cron(* * * * ? *)' } });
+    page = await openPageWorld({ snapshots });
+    page.world.setPrice('BTC_USDT', '50000');
+    await place();
+    await page.world.post(
+      JSON.stringify({ ...market, id: 'half', action: 'close', quantity: undefined, quantityPercent: '50%' }),
+    );
+    await page.world.settled('half');
+    await page.world.follow();
+
+    const { body } = await page.get<BalancesShown>('/api/balances?account=main&collateral=true');
+    const past = await page.get<BalancesShown>('/api/balances?account=main&from=2026-01-01&to=2026-01-02');
+
+    expect(body.fills.map(({ side, text, signalId }) => [side, text, signalId])).toEqual([
+      ['buy', 'buy 0.01 BTC_USDT at 50000', 'buy-1'],
+      ['sell', 'sell 0.005 BTC_USDT at 49999.99', 'half'],
+    ]);
+    expect(past.body.fills).toEqual([]);
   });
 
   test('names what cannot be read, and shows the rest', async () => {
@@ -396,7 +432,7 @@ describe('sending again', () => {
     const { body } = await page.get<SignalList>('/api/signals?status=invalid');
     const id = body.rows[0]?.signalId ?? '';
     const refused = await page.get<AgainOffer>(`/api/again?account=main&id=${encodeURIComponent(id)}`);
-    expect(refused.body.refusal).toContain('the ledger keeps only the reasons');
+    expect(refused.body.refusal).toContain('its message would be refused again');
     expect(accepted()).toBe(1);
   });
 
@@ -459,6 +495,8 @@ describe('the alert builder', () => {
       { verdict: 'denied', note: expect.stringContaining('may be 2 at most') },
     ]);
     expect(target.body.previews.map(({ verdict }) => verdict)).toEqual(['later', 'later']);
+    // The page ends each note with a full stop.
+    expect(target.body.previews.filter(({ note }) => note.endsWith('.'))).toEqual([]);
   });
 
   test('tries a message on paper, as TradingView would send it', async () => {
@@ -480,5 +518,7 @@ describe('the alert builder', () => {
 
     expect(status).toBe(200);
     expect(body).toMatchObject({ product: expect.any(String), words: expect.any(Array) });
+    const nothing = await page.post('/api/translate', { account: 'main', message: '[]' });
+    expect(nothing.body).toMatchObject({ product: 'an empty list', missing: [expect.any(String)] });
   });
 });
