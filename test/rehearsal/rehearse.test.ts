@@ -74,8 +74,11 @@ describe('a rehearsal', () => {
       exits: 'made',
       exitsAfterMs: 0,
       exitOrders: 2,
+      exitsListedIn: 'orders, conditional-orders',
+      stopId: 10_000_000_010,
       stopType: 'stop_limit',
       stopReduceOnly: false,
+      targetId: 10_000_000_011,
       targetType: 'limit',
       attachedToPosition: false,
       shortSign: 'negative',
@@ -120,6 +123,11 @@ describe('an answer that is known', () => {
     ['exits that only reduce', { reduceOnly: true }, { stopReduceOnly: true, targetReduceOnly: true }],
     ['a stop-loss at market', { stopKind: 'market' }, { stopType: 'stop_market' }],
     ['exits that the position shows', { showsAttached: true }, { attachedToPosition: true }],
+    [
+      'exits that the list of open orders leaves out',
+      { showsAttached: true, listsExits: false },
+      { exits: 'made', exitsListedIn: 'conditional-orders', attachedToPosition: true },
+    ],
   ])('is kept of the last step: %s', async (_, exits, found) => {
     world.paper.control.setExits(exits);
 
@@ -167,6 +175,19 @@ describe('an answer that is known', () => {
     await world.run({ from: '2', to: '2' });
 
     expect(await foundIn('2')).toMatchObject({ listedAfterMs: 2_000 });
+  });
+
+  test('is that the list of open orders has the exits later than that of pairs', async () => {
+    always('read_lag', 'open-order', 2_000);
+
+    const { left, tried } = await world.run({ from: '6' });
+
+    expect([left, tried[0]?.outcome.passed]).toEqual([null, true]);
+    expect(await foundIn('6')).toMatchObject({
+      exits: 'made',
+      exitsAfterMs: 2_000,
+      exitsListedIn: 'orders, conditional-orders',
+    });
   });
 
   test('is a word and a field that nobody has documented', async () => {
@@ -219,6 +240,18 @@ describe('a wrong answer', () => {
       '6',
       () => always('unsigned_short', 'open-positions'),
       /amount above zero, like a long one/,
+    ],
+    [
+      'exits that only the list of pairs has',
+      '6',
+      () => world.paper.control.setExits({ listsExits: false }),
+      /only conditional-orders lists the stop-loss/,
+    ],
+    [
+      'exits with a client order id',
+      '6',
+      () => world.alterBodies((body) => body.replaceAll('"clientOrderId":""', '"clientOrderId":"exit"')),
+      /carry the client order id "exit"/,
     ],
   ])('stops there and leaves nothing: %s', async (_, step, play, reason) => {
     play();
