@@ -1,7 +1,8 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { cancelConditional } from '../exchange/endpoints/cancel-conditional.ts';
 import { ExchangeError, isGroupNotOpen } from '../exchange/errors.ts';
-import { legsOf, listGroups } from '../exchange/list-groups.ts';
+import { listConditionalOrders } from '../exchange/list-conditional-orders.ts';
+import { legsOf } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { exitPriceOf, type OcoOrder, type Order } from '../model/order.ts';
 import { cancelNamed } from './end-sent.ts';
@@ -16,23 +17,26 @@ const pauseMs = 1_000;
 export interface ListedExits {
   readonly open: readonly Order[];
   readonly pairs: readonly OcoOrder[];
+  /** False when one of the lists has a record that cannot be read. */
+  readonly isWhole: boolean;
 }
 
 /**
  * Reads both lists: nothing says that the legs of a pair are among the open orders.
  *
- * @throws ExchangeError when the exchange cannot be asked
+ * @throws ExchangeError when the exchange cannot be asked, or refuses one of the lists: then nobody knows of exits
  */
 export async function listExits(
   { client, market, limits }: Stage,
   sent: readonly SentOrder[],
 ): Promise<ListedExits> {
-  const { groups } = await listGroups(client, market.name, limits);
-  const { orders } = await listOpenOrders(client, market.name, limits);
+  const { groups, isWhole } = await listConditionalOrders(client, market.name, limits);
+  const open = await listOpenOrders(client, market.name, limits);
   const isExit = (order: Order) => isExitOf(order, sent);
   return {
-    open: orders.filter(isExit),
+    open: open.orders.filter(isExit),
     pairs: groups.filter((group) => group.kind === 'oco').filter((pair) => legsOf(pair).some(isExit)),
+    isWhole: isWhole && open.isWhole,
   };
 }
 

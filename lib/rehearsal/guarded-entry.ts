@@ -9,7 +9,8 @@ import {
   parseDecimal,
   zero,
 } from '../base/decimal.ts';
-import { legsOf, listGroups } from '../exchange/list-groups.ts';
+import { listConditionalOrders } from '../exchange/list-conditional-orders.ts';
+import { legsOf } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -64,7 +65,7 @@ async function findStrange({ client, clock, market, limits }: Stage): Promise<st
   if (positions.length > 0)
     return `there is a position in ${market.name}: close it, or rehearse in another market`;
   const open = await listOpenOrders(client, market.name, limits);
-  const { groups } = await listGroups(client, market.name, limits);
+  const { groups } = await listConditionalOrders(client, market.name, limits);
   if (open.orders.length > 0 || groups.length > 0 || !open.isWhole)
     return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
   return null;
@@ -101,6 +102,8 @@ function judgeExits(listed: ListedExits, position: OpenPosition | null): string 
   if (named !== undefined)
     return `the exits of an entry carry the client order id "${named.clientOrderId}", and the relay knows exits by having none`;
   const known = new Set([...listed.open.map(({ orderId }) => orderId), ...attachedIds(position?.tpsl)]);
+  if (exits.length < 2 && !listed.isWhole)
+    return 'the lists of orders have a record that cannot be read, which may be an exit';
   const hidden = exits.find((order) => isStop(order) && !known.has(order.orderId));
   return hidden === undefined
     ? null

@@ -269,6 +269,20 @@ describe('a wrong answer', () => {
   });
 
   test.each([
+    ['a list of pairs that is refused', 'never', 'refuse', ['conditional-orders']],
+    ['an exit that cannot be read', 'end', 'unreadable_record', ['conditional-orders', 'open-order']],
+  ] as const)('is %s: nobody knows then how many there are', async (_, madeAt, fault, lists) => {
+    world.paper.control.setExits({ madeAt });
+    for (const list of lists) always(fault, list);
+
+    const { tried } = await world.run({ from: '6' });
+
+    expect(tried).toMatchObject([{ step: '6', outcome: { passed: false } }]);
+    expect(await foundIn('6')).toBeUndefined();
+    expect(world.left()).toEqual([]);
+  });
+
+  test.each([
     ['a position', () => buyByHand(), /there is a position in BTC_USDT/],
     ['an open order', () => bidByHand(), /orders are open in BTC_USDT/],
   ])('is %s that is there already: nothing is sent', async (_, open, reason) => {
