@@ -38,14 +38,21 @@ const describers: Readonly<Record<RehearsalStep, (found: TrialAnswers) => string
 };
 
 function describePosition(found: TrialAnswers): string {
-  const { exits, exitsAfterMs, exitOrders, stopType, stopReduceOnly, positionAfterMs, attachedToPosition } =
-    found;
+  const { exits, exitsAfterMs, exitOrders, exitsListedIn, positionAfterMs, attachedToPosition } = found;
   const made =
     exits === 'none'
       ? 'the exchange makes no exits of an entry: the relay places them at once'
-      : `the exchange makes ${exitOrders} exits of an entry ${exits === 'made' ? `after ${seconds(exitsAfterMs)}` : '(not both)'}, the stop-loss as ${stopType}${stopReduceOnly === true ? ', reduce-only' : ', not marked as reduce-only'}`;
+      : `the exchange makes ${exitOrders ?? 'no'} exits of an entry ${exits === 'made' ? `after ${seconds(exitsAfterMs)}` : '(not both)'}${describeExit(found, 'stop', 'the stop-loss')}${describeExit(found, 'target', 'the take-profit')}${exitsListedIn === undefined ? '' : `, listed in ${exitsListedIn}`}`;
   const attached = attachedToPosition === true ? '; the position shows them' : '';
   return `${made}${attached}; a position is listed after ${seconds(positionAfterMs)}, a short one ${found['shortSign'] === 'negative' ? 'below zero' : 'by its side, as in hedge mode'}`;
+}
+
+/** What releases before this one kept has no id of an exit. */
+function describeExit(found: TrialAnswers, name: 'stop' | 'target', title: string): string {
+  const [type, amount, id] = [found[`${name}Type`], found[`${name}Amount`], found[`${name}Id`]];
+  if (type === undefined) return '';
+  const isReducing = found[`${name}ReduceOnly`] === true;
+  return `, ${title} as ${type} of ${amount}${id === undefined ? '' : ` (order ${id})`}${isReducing ? ', reduce-only' : ', not marked as reduce-only'}`;
 }
 
 function describeBuy({ dealAfterMs, feeIn }: TrialAnswers): string {

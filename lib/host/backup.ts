@@ -155,10 +155,10 @@ export async function restoreFolder(
   path: string,
   { accounts, clock }: { readonly accounts: readonly string[]; readonly clock: Clock },
 ): Promise<{ readonly signals: number; readonly withSecrets: boolean }> {
-  for (const file of [folder.databasePath, folder.paperPath])
+  using _lock = takeLock(folder);
+  for (const file of [...placesOf(folder.databasePath), folder.paperPath])
     if (existsSync(file))
       throw fail(`"${file}" is there: move the folder away first, or name another with --data`);
-  using _lock = takeLock(folder);
   const unfinished = `${folder.databasePath}.new`;
   try {
     rmSync(unfinished, { force: true });
@@ -181,6 +181,11 @@ export async function restoreFolder(
     rmSync(unfinished, { force: true });
     throw error instanceof RelayError ? error : fail(`the restore failed: ${describeError(error)}`, error);
   }
+}
+
+/** A database, and what SQLite would take for its newest pages: a killed relay leaves it, also when its ledger is lost. */
+function placesOf(databasePath: string): readonly string[] {
+  return ['', '-wal', '-journal'].map((end) => `${databasePath}${end}`);
 }
 
 function takeLock({ lockPath, path }: DataFolder): Disposable {

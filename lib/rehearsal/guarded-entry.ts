@@ -1,3 +1,4 @@
+import { attachedIds } from '../account/exits.ts';
 import type { TrialAnswers } from '../account/rehearsed.ts';
 import {
   ceilToStep,
@@ -8,12 +9,14 @@ import {
   parseDecimal,
   zero,
 } from '../base/decimal.ts';
+import { listConditionalOrders } from '../exchange/list-conditional-orders.ts';
+import { legsOf } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Order, Side } from '../model/order.ts';
 import { cleanUp } from './clean-up.ts';
-import { isExitOf } from './clear-exits.ts';
+import { type ListedExits, listExits } from './clear-exits.ts';
 import { stopAt } from './rehearsal-book.ts';
 import { type AskedOrder, sendOrder } from './send-order.ts';
 import {
@@ -62,7 +65,8 @@ async function findStrange({ client, clock, market, limits }: Stage): Promise<st
   if (positions.length > 0)
     return `there is a position in ${market.name}: close it, or rehearse in another market`;
   const open = await listOpenOrders(client, market.name, limits);
-  if (open.orders.length > 0 || !open.isWhole)
+  const { groups } = await listConditionalOrders(client, market.name, limits);
+  if (open.orders.length > 0 || groups.length > 0 || !open.isWhole)
     return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
   return null;
 }
@@ -82,27 +86,57 @@ async function tryEntry(stage: Stage, side: Side): Promise<Entered | { readonly 
   if (sent.order.filled.eq(zero)) return { reason: `the ${name} entry has filled nothing; try again` };
   const position = await askUntilSeen(stage, () => readPosition(stage));
   if (position === null) return { reason: `the list of positions does not show the ${name} position` };
-  const exits = await waitForExits(stage, 2);
-  const shown = await readPosition(stage);
-  return { found: describeExits(exits, shown, position.afterMs), position: position.value };
+  const { listed, shown, afterMs } = await waitForExits(stage);
+  const strange = judgeExits(listed, shown);
+  if (strange !== null) return { reason: strange };
+  return {
+    found: { positionAfterMs: position.afterMs, ...describeExits(listed, shown, afterMs) },
+    position: position.value,
+  };
+}
+
+/** Exits that the relay would not know: it would place its own beside them. */
+function judgeExits(listed: ListedExits, position: OpenPosition | null): string | null {
+  const exits = ordersOf(listed);
+  const named = exits.find(({ clientOrderId }) => clientOrderId !== '');
+  if (named !== undefined)
+    return `the exits of an entry carry the client order id "${named.clientOrderId}", and the relay knows exits by having none`;
+  const known = new Set([...listed.open.map(({ orderId }) => orderId), ...attachedIds(position?.tpsl)]);
+  if (exits.length < 2 && !listed.isWhole)
+    return 'the lists of orders have a record that cannot be read, which may be an exit';
+  const hidden = exits.find((order) => isStop(order) && !known.has(order.orderId));
+  return hidden === undefined
+    ? null
+    : `only conditional-orders lists the stop-loss of an entry (order ${hidden.orderId}), and the relay looks for it among the open orders and beside the position`;
 }
 
 async function readPosition({ client, clock, market, limits }: Stage): Promise<OpenPosition | null> {
   return (await listPositionsIn(client, market.name, clock.nowMs(), limits))[0] ?? null;
 }
 
-/** The exits that are listed, and when the last of them came. Fewer than wanted: the time was up. */
-async function waitForExits(stage: Stage, count: number) {
-  const all = await askUntilSeen(stage, async () => {
-    const exits = await listExits(stage);
-    return exits.length >= count ? exits : null;
+/**
+ * The exits that are listed and the position as it is then, and when the last list showed them: one may lag behind another.
+ * Fewer than two, or some that the relay would not know: the time was up.
+ */
+async function waitForExits(stage: Stage) {
+  const read = async () => ({
+    listed: await listExits(stage, stage.book.notes.sent),
+    shown: await readPosition(stage),
   });
-  return all ?? { value: await listExits(stage), afterMs: 0 };
+  const all = await askUntilSeen(stage, async () => {
+    const { listed, shown } = await read();
+    return ordersOf(listed).length > 1 && judgeExits(listed, shown) === null ? { listed, shown } : null;
+  });
+  return { ...(all?.value ?? (await read())), afterMs: all?.afterMs ?? 0 };
 }
 
-async function listExits({ client, market, limits, book }: Stage): Promise<readonly Order[]> {
-  const { orders } = await listOpenOrders(client, market.name, limits);
-  return orders.filter((order) => isExitOf(order, book.notes.sent));
+/** Each once. */
+function ordersOf({ open, pairs }: ListedExits): readonly Order[] {
+  return [...new Map([...pairs.flatMap(legsOf), ...open].map((order) => [order.orderId, order])).values()];
+}
+
+function isStop({ activationPrice }: Order): boolean {
+  return activationPrice !== undefined;
 }
 
 /** As the relay sends a market order with a bound, unless the exchange refuses "immediate or cancel". */
@@ -124,27 +158,34 @@ function entryAt({ market, book, slippageRate }: Stage, { ask, bid }: Prices, si
   return { type: 'limit', ...shared, price, ioc: true };
 }
 
-function describeExits(
-  { value: exits, afterMs }: { readonly value: readonly Order[]; readonly afterMs: number },
-  position: OpenPosition | null,
-  positionAfterMs: number,
-): TrialAnswers {
-  const stop = exits.find(({ activationPrice }) => activationPrice !== undefined);
-  const target = exits.find(({ activationPrice }) => activationPrice === undefined);
-  const attached = position?.tpsl ?? null;
+function describeExits(listed: ListedExits, position: OpenPosition | null, afterMs: number): TrialAnswers {
+  const exits = ordersOf(listed);
+  const stop = exits.find(isStop);
+  const target = exits.find((order) => !isStop(order));
+  const attached = attachedIds(position?.tpsl).length > 0;
+  const listedIn = [
+    ...(listed.open.length > 0 ? ['orders'] : []),
+    ...(listed.pairs.length > 0 ? ['conditional-orders'] : []),
+  ];
   return {
-    positionAfterMs,
-    exits: exits.length === 0 ? 'none' : stop === undefined || target === undefined ? 'incomplete' : 'made',
-    ...(exits.length === 0 ? {} : { exitsAfterMs: afterMs, exitOrders: exits.length }),
+    exits:
+      stop !== undefined && target !== undefined
+        ? 'made'
+        : exits.length > 0 || attached
+          ? 'incomplete'
+          : 'none',
+    ...(exits.length === 0
+      ? {}
+      : { exitsAfterMs: afterMs, exitOrders: exits.length, exitsListedIn: listedIn.join(', ') }),
     ...(stop === undefined ? {} : describeExit('stop', stop)),
     ...(target === undefined ? {} : describeExit('target', target)),
-    attachedToPosition:
-      attached !== null && [attached.stopLossId, attached.takeProfitId].some((id) => id !== null),
+    attachedToPosition: attached,
   };
 }
 
-function describeExit(name: 'stop' | 'target', { type, amount, reduceOnly }: Order): TrialAnswers {
+function describeExit(name: 'stop' | 'target', { orderId, type, amount, reduceOnly }: Order): TrialAnswers {
   return {
+    [`${name}Id`]: orderId,
     [`${name}Type`]: type,
     [`${name}Amount`]: formatDecimal(amount),
     [`${name}ReduceOnly`]: reduceOnly ?? 'not told',

@@ -214,3 +214,13 @@ test.each([
   expect(readFileSync(secretsPath, 'utf8')).toBe(before);
   expect(readdirSync(path).filter((name) => name.endsWith('new'))).toEqual([]);
 });
+
+test('backup on a full disk says so, and leaves no file', async () => {
+  const file = join(stored.folder.path, 'backup.db');
+  const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, 'cli/main.ts', '--json'];
+  const child = spawn('bash', [...limited, ...here('backup', file)]);
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+
+  expect([exitCode, JSON.parse(stderr)]).toMatchObject([1, { error: { code: 'store_unavailable' } }]);
+  expect(readdirSync(stored.folder.path).filter((name) => name.startsWith('backup'))).toEqual([]);
+});

@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -87,6 +95,24 @@ describe('a backup', () => {
     await expect(restore()).rejects.toMatchObject({ code: 'folder_in_use' });
     lock.close();
   });
+
+  test('is not restored beside what a killed relay has left of a ledger that is gone', async () => {
+    await make();
+    // SQLite would read it as the newest pages of the restored ledger.
+    copyFileSync(await leaveLog(), `${other.databasePath}-wal`);
+
+    await expect(restore()).rejects.toThrow(`"${other.databasePath}-wal" is there: move`);
+    expect(readdirSync(other.path)).toEqual(['lock.db', 'relay.db-wal']);
+  });
+
+  /** The write-ahead log of a ledger whose process was killed. */
+  async function leaveLog(): Promise<string> {
+    const file = openSqlite(folder.databasePath);
+    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: 'no', kind: 'entries' });
+    copyFileSync(`${folder.databasePath}-wal`, join(place, 'log'));
+    file.close();
+    return join(place, 'log');
+  }
 
   test('is refused when any byte of it has changed, and leaves nothing', async () => {
     await make();

@@ -9,6 +9,11 @@ const places: readonly (readonly [ground: string, lagMs: number, options: RunOpt
   ['margin', 2_500, { market: 'BTC_USDT', ground: 'margin' }],
   ['futures', 2_500, { market: 'BTC_PERP', ground: 'futures' }],
   ['spot', 2_500, { market: 'DBTC_DUSDT', ground: 'spot' }],
+  [
+    'margin, with exits that the list of open orders leaves out,',
+    0,
+    { exits: { listsExits: false, showsAttached: true } },
+  ],
 ];
 const listNames = ['open-order', 'ended-order', 'executed-history', 'conditional-orders', 'open-positions'];
 

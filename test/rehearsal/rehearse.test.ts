@@ -74,8 +74,11 @@ describe('a rehearsal', () => {
       exits: 'made',
       exitsAfterMs: 0,
       exitOrders: 2,
+      exitsListedIn: 'orders, conditional-orders',
+      stopId: 10_000_000_010,
       stopType: 'stop_limit',
       stopReduceOnly: false,
+      targetId: 10_000_000_011,
       targetType: 'limit',
       attachedToPosition: false,
       shortSign: 'negative',
@@ -120,6 +123,11 @@ describe('an answer that is known', () => {
     ['exits that only reduce', { reduceOnly: true }, { stopReduceOnly: true, targetReduceOnly: true }],
     ['a stop-loss at market', { stopKind: 'market' }, { stopType: 'stop_market' }],
     ['exits that the position shows', { showsAttached: true }, { attachedToPosition: true }],
+    [
+      'exits that the list of open orders leaves out',
+      { showsAttached: true, listsExits: false },
+      { exits: 'made', exitsListedIn: 'conditional-orders', attachedToPosition: true },
+    ],
   ])('is kept of the last step: %s', async (_, exits, found) => {
     world.paper.control.setExits(exits);
 
@@ -167,6 +175,19 @@ describe('an answer that is known', () => {
     await world.run({ from: '2', to: '2' });
 
     expect(await foundIn('2')).toMatchObject({ listedAfterMs: 2_000 });
+  });
+
+  test('is that the list of open orders has the exits later than that of pairs', async () => {
+    always('read_lag', 'open-order', 2_000);
+
+    const { left, tried } = await world.run({ from: '6' });
+
+    expect([left, tried[0]?.outcome.passed]).toEqual([null, true]);
+    expect(await foundIn('6')).toMatchObject({
+      exits: 'made',
+      exitsAfterMs: 2_000,
+      exitsListedIn: 'orders, conditional-orders',
+    });
   });
 
   test('is a word and a field that nobody has documented', async () => {
@@ -220,6 +241,18 @@ describe('a wrong answer', () => {
       () => always('unsigned_short', 'open-positions'),
       /amount above zero, like a long one/,
     ],
+    [
+      'exits that only the list of pairs has',
+      '6',
+      () => world.paper.control.setExits({ listsExits: false }),
+      /only conditional-orders lists the stop-loss/,
+    ],
+    [
+      'exits with a client order id',
+      '6',
+      () => world.alterBodies((body) => body.replaceAll('"clientOrderId":""', '"clientOrderId":"exit"')),
+      /carry the client order id "exit"/,
+    ],
   ])('stops there and leaves nothing: %s', async (_, step, play, reason) => {
     play();
 
@@ -233,6 +266,20 @@ describe('a wrong answer', () => {
     const notes = await readNotes(world.facts, 'main', 'margin');
     expect(notes).toMatchObject({ sent: [], stopped: { step } });
     expect(notes.rehearsed[step]).toBeUndefined();
+  });
+
+  test.each([
+    ['a list of pairs that is refused', 'never', 'refuse', ['conditional-orders']],
+    ['an exit that cannot be read', 'end', 'unreadable_record', ['conditional-orders', 'open-order']],
+  ] as const)('is %s: nobody knows then how many there are', async (_, madeAt, fault, lists) => {
+    world.paper.control.setExits({ madeAt });
+    for (const list of lists) always(fault, list);
+
+    const { tried } = await world.run({ from: '6' });
+
+    expect(tried).toMatchObject([{ step: '6', outcome: { passed: false } }]);
+    expect(await foundIn('6')).toBeUndefined();
+    expect(world.left()).toEqual([]);
   });
 
   test.each([

@@ -111,12 +111,17 @@ test('the image builds on a base that has Node, and its relay starts, is healthy
   const [port = 0] = await findFreePorts(1);
   const config = join(folder, 'relay.config.ts');
   copyFileSync(join(projectRoot, 'relay.config.example.ts'), config);
-  const entry = ['node', 'bin/run.cjs', 'infra/local/main.ts', '--data', '/data/paper'];
+  const { stdout: inspected } = await buildah('inspect', '--type', 'image', 'localhost/trading-relay');
+  const { Entrypoint: entrypoint, Cmd: usualArguments } = JSON.parse(inspected).OCIv1.config;
   const options = ['--volume', `${config}:/config/relay.config.ts:ro`, '--env', `RELAY_PORT=${port}`];
-  const relay = spawn('buildah', ['run', ...options, container, '--', ...entry, '--paper-port', '0'], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const relay = spawn(
+    'buildah',
+    ['run', ...options, container, '--', ...entrypoint, ...usualArguments, '--paper-port', '0'],
+    {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const lines: string[] = [];
   for await (const line of createInterface({ input: relay.stdout })) {
     lines.push(line);
@@ -132,6 +137,8 @@ test('the image builds on a base that has Node, and its relay starts, is healthy
   const [exitCode] = await once(relay, 'exit');
 
   expect(lines.at(-1)).toBe('ready');
+  // It would be shown at an address that leads nowhere.
+  expect(lines.filter((line) => /^ {2}page /.test(line))).toEqual([]);
   expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', trades: 'paper' }]);
   expect(listed).toBe('No signals yet.\n');
   expect([owner, exitCode]).toEqual(['10001', 0]);

@@ -55,6 +55,36 @@ describe('the unit of systemd', () => {
   });
 });
 
+describe('the compose file', () => {
+  const [relay = '', caddy = ''] = readProjectFile('infra/server/compose.yaml').split(/^ {2}caddy:$/m);
+  /** As compose reads it when nobody has set a variable but the domain. */
+  const settings = Object.fromEntries(
+    Array.from(relay.matchAll(/^ {6}(RELAY_\w+): (.*)$/gm), ([, name = '', value = '']) => [
+      name,
+      value.replace(/\$\{RELAY_DOMAIN:\?[^}]*\}/, 'relay.example.com').replace(/\$\{\w+:-([^}]*)\}/, '$1'),
+    ]),
+  );
+
+  test('believes the address of its Caddy, and no other', () => {
+    const [, address] = /ipv4_address: (\S+)/.exec(caddy) ?? [];
+
+    expect(settings['RELAY_REVERSE_PROXY']).toBe(address);
+    expect(relay).toContain(`ipv4_address: ${/RELAY_UPSTREAM: ([\d.]+):8080/.exec(caddy)?.[1]}`);
+  });
+
+  test('has settings with which a live relay starts', async () => {
+    const place = await openLivePlace();
+    await (await place.start()).exitCode;
+    place.storeKeys();
+
+    const started = await place.start(['--live', '--no-page'], settings);
+
+    expect(Object.keys(settings)).toHaveLength(4);
+    expect(started.isReady).toBe(true);
+    await place.close();
+  });
+});
+
 describe('the watchdog', () => {
   let place: LivePlace;
   beforeEach(async () => {

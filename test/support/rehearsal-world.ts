@@ -8,6 +8,7 @@ import { markets as marketsEndpoint } from '../../lib/exchange/endpoints/markets
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import type { TradingGround } from '../../lib/model/account.ts';
+import type { ExitSettingsChange } from '../../lib/paper/engine/exit-settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
 import { RehearsalBook } from '../../lib/rehearsal/rehearsal-book.ts';
 import { type RehearsalResult, rehearse } from '../../lib/rehearsal/rehearse.ts';
@@ -28,6 +29,7 @@ export interface RunOptions {
   readonly ground?: TradingGround;
   readonly killAt?: KillAt;
   readonly isHedged?: boolean;
+  readonly exits?: ExitSettingsChange;
   readonly confirm?: (step: RehearsalStep) => boolean;
 }
 
@@ -42,6 +44,8 @@ export interface RehearsalWorld {
   acts(): number;
   /** A client of the same account, as the owner's own hand. */
   readonly owner: ExchangeClient;
+  /** Changes what the exchange answers to the runs from now on, for what the paper exchange cannot play. */
+  alterBodies(alter: (body: string) => string): void;
   /** What of all accounts is open at the exchange: orders, and positions with their amounts. */
   left(): readonly string[];
   close(): Promise<void>;
@@ -56,6 +60,7 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
   const file = openSqlite(':memory:');
   const facts = kept ?? createSqliteAccountFacts(file);
   const wire = createTransport();
+  let alter = (body: string) => body;
   let killer = createKiller(undefined);
   const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
   const clientOn = (transport: Transport) =>
@@ -68,10 +73,14 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
     const { from = '1', to = '6', market = 'BTC_USDT', ground = 'margin' } = options;
     if (options.isHedged === true && !paper.control.state().accounts['main']?.hedgeMode)
       paper.control.setHedgeMode('main', true);
+    if (options.exits !== undefined) paper.control.setExits(options.exits);
     killer = createKiller(options.killAt);
     const { act } = killer;
     const transport: Transport = {
-      send: (request) => act(() => wire.send(request)),
+      send: async (request) => {
+        const outcome = await act(() => wire.send(request));
+        return outcome.kind === 'answered' ? { ...outcome, body: alter(outcome.body) } : outcome;
+      },
       close: () => undefined,
     };
     const client = clientOn(transport);
@@ -101,6 +110,9 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
     run,
     acts: () => killer.acts(),
     owner: clientOn(wire),
+    alterBodies(change) {
+      alter = change;
+    },
     left() {
       const { orders, accounts } = paper.control.state();
       return [
