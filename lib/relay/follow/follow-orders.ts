@@ -19,7 +19,7 @@ import { createTeller, type Teller } from '../../ledger/tell-once.ts';
 import { findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
-import { readLastPrice } from '../execute/judge-trigger.ts';
+import { readLastPrices } from '../execute/judge-trigger.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { claimExits } from './claim-exits.ts';
 import {
@@ -187,14 +187,19 @@ async function followAccount(
   keepSpotSales(followed, nowMs);
   const current = followed.map((one) => one.currentAt(nowMs));
   await recordAll(services, followed, memory, nowMs);
-  if (keeps && watched !== null)
+  if (keeps && watched !== null) {
+    let prices: ReturnType<typeof readLastPrices> | undefined;
     await keepProtection(
       services,
       account,
       { ...reading, ...watched, entries: current },
       memory.protection,
-      (market) => readLastPrice(client, market, options),
+      async (market) => {
+        prices ??= readLastPrices(client, options);
+        return (await prices)(market);
+      },
     );
+  }
   await storeUnfollowed(services, account, followed, memory, reading, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }

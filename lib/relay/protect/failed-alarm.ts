@@ -22,6 +22,24 @@ export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
   return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
 }
 
+/** How often it is told that orders wait for their turn. */
+const heldBackEveryMs = 10 * 60_000;
+
+/** Tells that so many orders were sent to protect the positions of a market that others wait. */
+export async function tellHeldBack(
+  services: TellServices,
+  { account, signalId }: Entry,
+  signal: ProtectSignal,
+  reason: string,
+): Promise<void> {
+  await createTeller(services).tell(account, {
+    key: `protection held back in ${signal.market}`,
+    alarm: failedAlarm(signal, `${reason}; the relay tries again`),
+    facts: { signalId },
+    everyMs: heldBackEveryMs,
+  });
+}
+
 /** Tells that a pause stops what should protect a position: of each stop-loss and take-profit once in each pause. */
 export async function tellPaused(
   services: TellServices,

@@ -19,7 +19,7 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate } from './act-rate.ts';
-import { failedAlarm, nameOf } from './failed-alarm.ts';
+import { failedAlarm, nameOf, tellHeldBack } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
@@ -86,8 +86,10 @@ export async function planProtect(
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   const { readAtMs } = reading;
-  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs()))
+  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs())) {
+    await tellHeldBack(services, entry, signal, tooManyActs);
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
+  }
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
 
