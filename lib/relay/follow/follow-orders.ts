@@ -16,7 +16,7 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
-import { findRehearsalReason } from '../../model/account.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
 import { readLastPrices } from '../execute/judge-trigger.ts';
@@ -177,8 +177,8 @@ async function followAccount(
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
-  const keeps = keepsProtection(services, account);
-  const watch = { services, account, client, options, keeps };
+  const keeper = findKeeper(services, account);
+  const watch = { services, account, client, options, keeps: keeper !== null };
   const watched = await watchProtection(watch, followed, memory, reading, nowMs);
   // What protects an entry belongs to its story as long as that is followed.
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
@@ -187,11 +187,11 @@ async function followAccount(
   keepSpotSales(followed, nowMs);
   const current = followed.map((one) => one.currentAt(nowMs));
   await recordAll(services, followed, memory, nowMs);
-  if (keeps && watched !== null) {
+  if (keeper !== null && watched !== null) {
     let prices: ReturnType<typeof readLastPrices> | undefined;
     await keepProtection(
       services,
-      account,
+      keeper,
       { ...reading, ...watched, entries: current },
       memory.protection,
       async (market) => {
@@ -204,9 +204,12 @@ async function followAccount(
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }
 
-function keepsProtection({ settings, isPaperExchange }: FollowServices, name: string): boolean {
+/** The account, if the relay keeps the protection of its positions; otherwise null. */
+function findKeeper({ settings, isPaperExchange }: FollowServices, name: string): Account | null {
   const account = findAccount(settings, name);
-  return account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
+  const isKept =
+    account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
+  return isKept ? account : null;
 }
 
 /** @returns null when it is not known what the account holds: the next run tries again */

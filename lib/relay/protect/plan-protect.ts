@@ -75,7 +75,8 @@ export async function planProtect(
     services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
+  const { stopKind } = account;
+  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken, stopKind };
   const { guards } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
