@@ -5,7 +5,7 @@ import { decimalIn } from '../base/json.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
-import type { StopKind } from '../model/account.ts';
+import { fillsAtAnyPrice, type StopKind } from '../model/account.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
@@ -349,8 +349,8 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
 }
 
 /** Whether it is a stop-loss with a limit price in an account that wants its stop-losses to fill at any price. */
-function mayMissItsPrice({ activationPrice, price }: Order, { stopKind }: GuardView): boolean {
-  return stopKind === 'market' && activationPrice !== undefined && price.gt(zero);
+function mayMissItsPrice({ activationPrice, price }: Order, { stopKind = 'limit' }: GuardView): boolean {
+  return fillsAtAnyPrice[stopKind] && activationPrice !== undefined && price.gt(zero);
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
