@@ -16,6 +16,9 @@ export const sampledFiles = [
   'test/journeys/06-kill.test.ts',
   'test/ledger/dynamodb-ledger.test.ts',
   'test/ledger/sqlite-ledger.test.ts',
+  'test/relay/received-message.test.ts',
+  'test/relay/stops-during-closes.test.ts',
+  'test/signals/remove-secrets.test.ts',
   'test/signals/size-from-account.test.ts',
   'test/translate/translate-message.test.ts',
 ];

@@ -95,7 +95,8 @@ export default {
       // that only reduce. 'alarm': nothing is changed, and a missing stop-loss raises an alarm.
       protection: 'keep',
       // How the relay places a stop-loss itself. 'limit': with a limit price 1 % beyond its trigger price at most.
-      // 'market': it fills at any price, and needs allowUnguardedMarket.
+      // 'market': it fills at any price, and needs allowUnguardedMarket. A stop-loss that the exchange has made with a limit
+      // price is replaced then.
       stopKind: 'limit',
       // Limits of growing risk; null: off. They and `maxPosition` hold for orders that enlarge what is at stake. Orders
       // that only reduce a position (`reduceOnly`, a per cent of the position, or smaller than the position that they

@@ -242,6 +242,16 @@ describe('the project', () => {
     expect(shared).toEqual([]);
   });
 
+  test('tries in `npm run proof` every case of a test that tries some of them in `npm test`', () => {
+    const config = readProjectFile('jest.config.mjs');
+    const sampled = files.filter(
+      (path) => path.endsWith('.test.ts') && /from '.*\/support\/runs\.ts'/.test(readProjectFile(path)),
+    );
+
+    const isTried = (path: string) => path.endsWith('.property.test.ts') || config.includes(`'${path}'`);
+    expect(sampled.filter((path) => !isTried(path))).toEqual([]);
+  });
+
   test('names no folder of the machine it was written on', () => {
     const machinePath = ['', 'work', ''].join('/');
     expect(files.filter((path) => readProjectFile(path).includes(machinePath))).toEqual([]);

@@ -83,7 +83,9 @@ export async function readProtection(
   ]);
   const entries = followed.filter(({ signal }) => signal?.market === market);
   const nowMs = session.clock.nowMs();
-  const { guards, byHand } = guardPosition(position, { entries, open, nowMs, wishes, sight, taken });
+  const { stopKind } = account;
+  const view = { entries, open, nowMs, wishes, sight, taken, stopKind };
+  const { guards, byHand } = guardPosition(position, view);
   const shown = guards.filter((guard) => guard.amount.gt(zero) || guard.standing.length > 0);
   return { guards: shown.map((guard) => showGuard(guard)), byHand };
 }

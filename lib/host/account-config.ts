@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/decimal.ts';
-import { accountModes, protectionRules, type StopKind, stopKinds, tradingGrounds } from '../model/account.ts';
+import {
+  accountModes,
+  fillsAtAnyPrice,
+  protectionRules,
+  stopKinds,
+  tradingGrounds,
+} from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
@@ -21,8 +27,6 @@ function isPercentRate(text: string): boolean {
 
 export const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
 const PerMinute = z.int().min(1).max(10_000);
-
-const fillsAtAnyPrice: Readonly<Record<StopKind, boolean>> = { limit: false, market: true };
 
 /** Perpetual markets end so, and no other market does. */
 const perpetualSuffix = '_PERP';

@@ -84,6 +84,7 @@ export type ProtectionRule = (typeof protectionRules)[number];
 /** `limit`: with a limit price a little beyond its trigger price. `market`: it fills at any price. */
 export const stopKinds = ['limit', 'market'] as const;
 export type StopKind = (typeof stopKinds)[number];
+export const fillsAtAnyPrice: Readonly<Record<StopKind, boolean>> = { limit: false, market: true };
 
 /** Limits of growing risk. Orders that only reduce a position pass them all. Amounts are in USDT. */
 export interface RiskLimits {

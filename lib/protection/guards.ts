@@ -5,6 +5,7 @@ import { decimalIn } from '../base/json.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { fillsAtAnyPrice, type StopKind } from '../model/account.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
@@ -55,7 +56,7 @@ export interface StandingExit {
   readonly isMade: boolean;
   /** Present if it made it of a fill, and may have made others of other fills. */
   readonly isPart?: true;
-  /** Whether it goes: with the take-profit of its pair, or because another one takes its place. */
+  /** Whether it goes: with the take-profit of its pair, or because another one, or one of another kind, takes its place. */
   readonly isLeaving: boolean;
   /** What it was to protect before that was rounded, without what it has sold, in base units; absent: not known. */
   readonly exact?: Decimal;
@@ -75,6 +76,8 @@ export interface GuardView {
   readonly sight: ProtectionSight;
   /** The ids of exits that the relay has cancelled itself, or meant to; absent: the entries tell it. */
   readonly taken?: ReadonlySet<number>;
+  /** How the account wants its stop-losses; absent: as they are. */
+  readonly stopKind?: StopKind | undefined;
   /** How long after its last change an order may still get exits, in ms; absent: as long as nothing was rehearsed. */
   readonly exitsListedAfterMs?: number;
 }
@@ -172,7 +175,8 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Know
   const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    return listed === undefined ? (fresh ?? []) : describeListed(listed, exit);
+    if (listed === undefined) return fresh ?? [];
+    return { ...describeListed(listed, exit), isLeaving: mayMissItsPrice(listed, view) };
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
   const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? wanted.amount), zero);
@@ -197,7 +201,10 @@ function withPair(guard: BareGuard, guards: readonly BareGuard[]): BareGuard {
   const target = guards.find(({ of, role }) => of === guard.of && role === 'take_profit');
   const isLeaving = target?.amount.eq(zero) === true && target.standing.some(({ isMade }) => isMade);
   return isLeaving
-    ? { ...guard, standing: guard.standing.map((exit) => ({ ...exit, isLeaving: exit.isMade })) }
+    ? {
+        ...guard,
+        standing: guard.standing.map((exit) => ({ ...exit, isLeaving: exit.isLeaving || exit.isMade })),
+      }
     : guard;
 }
 
@@ -356,8 +363,16 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
   return status === 'gone' || (status === 'cancelled' && endReason === undefined);
 }
 
+/** Whether it is a stop-loss with a limit price in an account that wants its stop-losses to fill at any price. */
+function mayMissItsPrice({ activationPrice, price }: Order, { stopKind = 'limit' }: GuardView): boolean {
+  return fillsAtAnyPrice[stopKind] && activationPrice !== undefined && price.gt(zero);
+}
+
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
-function describeListed(order: Order, { isMade, isPart, askedPrice, exact, pair }: OwnExit): StandingExit {
+function describeListed(
+  order: Order,
+  { isMade, isPart, askedPrice, exact, pair }: OwnExit,
+): Omit<StandingExit, 'isLeaving'> {
   const { orderId, side, amount, remaining, reduceOnly, activationPrice, activated, positionSide } = order;
   return {
     orderId,
@@ -366,7 +381,6 @@ function describeListed(order: Order, { isMade, isPart, askedPrice, exact, pair 
     onlyReduces: isMarkedReducing({ side, positionSide, reduceOnly }),
     isTriggered: activationPrice !== undefined && activated === true,
     isMade,
-    isLeaving: false,
     ...(exact === null ? {} : { exact: exact.minus(amount.minus(remaining)) }),
     ...(pair.length === 0 ? {} : { pair }),
     ...(isPart ? { isPart } : {}),

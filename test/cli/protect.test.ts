@@ -128,6 +128,9 @@ describe('signal', () => {
   test('shows what the relay did to keep the protection of an entry', async () => {
     await enter();
     await protect('--stop-loss', '49000');
+    // What takes the place of the rest of the pair follows in the line of the market.
+    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
+      await relay.world.settled(signalId);
 
     const { stdout } = await runCli(relay.here('signal', 'entry-1'), '', { width: 80 });
     const document = await runForJson(relay.here('signal', 'entry-1'));

@@ -15,17 +15,22 @@ interface Kind {
   readonly remaining: string | null;
   readonly onlyReduces: boolean;
   readonly isTriggered: boolean;
+  readonly isLeaving: boolean;
 }
 
+const moods = [
+  { isTriggered: false, isLeaving: false },
+  { isTriggered: true, isLeaving: false },
+  { isTriggered: false, isLeaving: true },
+];
+
 const kinds: readonly Kind[] = [null, '1', '2'].flatMap((remaining) =>
-  [true, false].flatMap((onlyReduces) =>
-    [true, false].map((isTriggered) => ({ remaining, onlyReduces, isTriggered })),
-  ),
+  [true, false].flatMap((onlyReduces) => moods.map((mood) => ({ remaining, onlyReduces, ...mood }))),
 );
 
 function exitOf({ remaining, ...kind }: Kind, orderId: number): StandingExit {
   const amount = remaining === null ? null : parseDecimal(remaining);
-  return { ...kind, orderId, remaining: amount, price, isMade: !kind.onlyReduces, isLeaving: false };
+  return { ...kind, orderId, remaining: amount, price, isMade: !kind.onlyReduces };
 }
 
 const standings: readonly (readonly StandingExit[])[] = [
@@ -65,20 +70,45 @@ const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap
   ),
 );
 
-/** What the act of a verdict leaves, once the exchange has done all of it. */
-function act({ guard }: State, verdict: GuardVerdict): State {
-  if (verdict.kind === 'fits') return { guard };
-  const standing = guard.standing.filter(({ orderId }) => !verdict.cancels.includes(orderId));
+/**
+ * What each request of a verdict leaves, one after the other: the relay may be killed after any of them. A stop-loss stands
+ * before the old ones go, and whatever else can fill stands after they have gone.
+ */
+function requestsOf({ guard }: State, verdict: GuardVerdict): readonly ((state: State) => State)[] {
+  if (verdict.kind === 'fits') return [];
+  const cancels = verdict.cancels.map((id) => ({ guard: before }: State): State => {
+    const standing = before.standing.filter(({ orderId }) => orderId !== id);
+    return { guard: { ...before, standing } };
+  });
   switch (verdict.kind) {
     case 'cancel':
-      return { guard: { ...guard, standing } };
-    case 'stuck':
-      return { guard: { ...guard, standing, amount: guard.amount.minus(verdict.amount) } };
+      return cancels;
+    case 'stuck': {
+      const sell = ({ guard: before }: State): State => ({
+        guard: { ...before, amount: before.amount.minus(verdict.amount) },
+      });
+      return [...cancels, sell];
+    }
     case 'place': {
-      const kind = { remaining: verdict.amount.toFixed(), onlyReduces: true, isTriggered: false };
-      return { guard: { ...guard, standing: [...standing, exitOf(kind, 9)] } };
+      const kind = { remaining: verdict.amount.toFixed(), onlyReduces: true, ...waiting };
+      const place = ({ guard: before }: State): State => ({
+        guard: { ...before, standing: [...before.standing, exitOf(kind, newId)] },
+      });
+      return guard.role === 'stop_loss' ? [place, ...cancels] : [...cancels, place];
     }
   }
+}
+
+const newId = 9;
+const waiting = { isTriggered: false, isLeaving: false };
+
+/** The states after each request of the act that a state leads to, the last one after all of them. */
+function actingFrom(state: State): readonly State[] {
+  let now = state;
+  return requestsOf(state, judge(state)).map((request) => {
+    now = request(now);
+    return now;
+  });
 }
 
 const judge = ({ guard }: State) => judgeGuard(guard, steps);
@@ -86,9 +116,9 @@ const judge = ({ guard }: State) => judgeGuard(guard, steps);
 function settle(state: State): State {
   let now = state;
   for (let acts = 0; acts < 3; acts += 1) {
-    const verdict = judge(now);
-    if (verdict.kind === 'fits') return now;
-    now = act(now, verdict);
+    const after = actingFrom(now).at(-1);
+    if (after === undefined) return now;
+    now = after;
   }
   throw new Error(`it does not come to rest: ${JSON.stringify(state)}`);
 }
@@ -96,49 +126,98 @@ function settle(state: State): State {
 /** What an order may sell of a position of that size. */
 const soldBy = ({ remaining }: StandingExit, size: Decimal) => remaining ?? size;
 
+function sumOf(exits: readonly StandingExit[], size: Decimal): Decimal {
+  return exits.reduce((sum, exit) => sum.plus(soldBy(exit, size)), zero);
+}
+
+/** How much of what is left orders that wait would sell. */
+function coveredIn({ guard: { standing, amount } }: State): Decimal {
+  const ready = standing.filter(({ isTriggered }) => !isTriggered);
+  return minimum(sumOf(ready, amount), amount);
+}
+
+const known = states.filter(({ guard }) => guard.doubt === null);
+
+function sellsTooMuch({ guard: { standing, amount } }: State): boolean {
+  return sumOf(standing, amount).gt(amount);
+}
+
+/** Whether a part is not protected, and the owner has not ended what protected it. */
+function isBare(state: State, first: State): boolean {
+  const isLeft = first.guard.isReleased && first.guard.standing.length === 0;
+  return !isLeft && coveredIn(state).lt(wantedOf(state));
+}
+
+/** What stops of others do not protect. */
+function wantedOf({ guard: { amount, byHand } }: State): Decimal {
+  return amount.minus(minimum(byHand, amount));
+}
+
+/** Whether less is protected after a request than before the act, and less than should be. */
+function hasGap(state: State): boolean {
+  const least = minimum(coveredIn(state), wantedOf(state));
+  return actingFrom(state).some((after) => coveredIn(after).lt(least));
+}
+
+/** Whether the new one stands beside an old one. */
+function sellsTwice(state: State): boolean {
+  return actingFrom(state).some(
+    ({ guard: { standing } }) => standing.length > 1 && standing.some(({ orderId }) => orderId === newId),
+  );
+}
+
 describe('Every state of a guard', () => {
   test('is enumerated', () => {
-    expect(states).toHaveLength(2 * 3 * (1 + 12 + 144) * 4 * 2 * 3);
+    expect(states).toHaveLength(2 * 3 * (1 + 18 + 324) * 4 * 2 * 3);
   });
 
   test('comes to rest after three acts at most', () => {
-    for (const state of states) expect(judge(settle(state)).kind).toBe('fits');
+    expect(states.filter((state) => judge(settle(state)).kind !== 'fits')).toEqual([]);
   });
 
   test('in which all is known ends with orders that sell no more than what is left', () => {
-    for (const state of states.filter(({ guard }) => guard.doubt === null)) {
-      const { guard } = settle(state);
-      const sold = guard.standing.reduce((sum, exit) => sum.plus(soldBy(exit, guard.amount)), zero);
-      expect(sold.lte(guard.amount)).toBe(true);
-    }
+    expect(known.filter((state) => sellsTooMuch(settle(state)))).toEqual([]);
   });
 
   test('in which all is known ends with all that is left protected, unless the owner decided otherwise', () => {
-    for (const state of states.filter(({ guard }) => guard.doubt === null)) {
-      const { guard } = settle(state);
-      const waiting = guard.standing.filter(({ isTriggered }) => !isTriggered);
-      const own = waiting.reduce((sum, exit) => sum.plus(soldBy(exit, guard.amount)), zero);
-      const hand = minimum(guard.byHand, guard.amount);
-      const isLeft = guard.isReleased && state.guard.standing.length === 0;
-      expect(isLeft || own.plus(hand).gte(guard.amount)).toBe(true);
-    }
+    expect(known.filter((state) => isBare(settle(state), state))).toEqual([]);
+  });
+
+  test('in which all is known comes to the same rest when the relay is killed after any request of an act', () => {
+    const cuts = known.flatMap(actingFrom);
+
+    expect(cuts.filter((cut) => sellsTooMuch(settle(cut)))).toEqual([]);
+    expect(cuts.filter((cut) => isBare(settle(cut), cut))).toEqual([]);
+  });
+
+  test('never has a gap in its stop-loss while it is replaced, nor two take-profits for one part', () => {
+    const replaced = states.filter((state) => judge(state).kind === 'place');
+    const bared = replaced.filter(({ guard }) => guard.role === 'stop_loss').filter(hasGap);
+    const doubled = replaced.filter(({ guard }) => guard.role === 'take_profit').filter(sellsTwice);
+
+    expect([bared, doubled]).toEqual([[], []]);
   });
 
   test('never leads to an act while nobody knows what stands', () => {
-    for (const state of states.filter(({ guard }) => guard.doubt !== null && guard.amount.gt(zero)))
-      expect(judge(state).kind).toBe('fits');
+    const unknown = states.filter(({ guard }) => guard.doubt !== null && guard.amount.gt(zero));
+
+    expect(unknown.filter((state) => judge(state).kind !== 'fits')).toEqual([]);
   });
 
   test('never leads to an order larger than what is left, nor to the end of one that fits', () => {
-    for (const state of states) {
+    const isLarge = (state: State) => {
       const verdict = judge(state);
-      if (verdict.kind === 'place' || verdict.kind === 'stuck')
-        expect(verdict.amount.lte(state.guard.amount)).toBe(true);
-      const { standing, amount } = state.guard;
+      const isOrder = verdict.kind === 'place' || verdict.kind === 'stuck';
+      return isOrder && verdict.amount.gt(state.guard.amount);
+    };
+    const fits = ({ guard: { standing, amount } }: State) => {
       const [only] = standing;
-      const fits = standing.length === 1 && only?.isTriggered === false && soldBy(only, amount).eq(amount);
-      if (fits && amount.gt(zero)) expect(verdict.kind).toBe('fits');
-    }
+      const isReady = only?.isTriggered === false && !only.isLeaving;
+      return amount.gt(zero) && standing.length === 1 && isReady && soldBy(only, amount).eq(amount);
+    };
+
+    expect(states.filter(isLarge)).toEqual([]);
+    expect(states.filter((state) => fits(state) && judge(state).kind !== 'fits')).toEqual([]);
   });
 });
 
@@ -152,7 +231,7 @@ describe('What is left that is too little for an order', () => {
     leeway: null,
     amount: parseDecimal('2'),
     record: null,
-    standing: [exitOf({ remaining: '9', onlyReduces: true, isTriggered: false }, 1)],
+    standing: [exitOf({ remaining: '9', onlyReduces: true, ...waiting }, 1)],
     doubt: null,
     isReleased: false,
     beside: zero,

@@ -150,3 +150,53 @@ describe('A stop-loss that a gap has triggered and left unfilled', () => {
     expect(relay.alarms.map(({ name }) => name)).toContain('protection_failed');
   });
 });
+
+describe('In an account whose stop-losses are to fill at market', () => {
+  beforeEach(async () => {
+    await relay.close();
+    const settings = settingsWith({ stopKind: 'market', allowUnguardedMarket: true });
+    relay = await openAftermath('live', undefined, undefined, settings);
+  });
+
+  const buy = { action: 'buy', orderType: 'market', quantity: '0.1', ...exits };
+  const typeOfStop = async () => {
+    const { orders } = await listOpenOrders(await relay.services.exchangeFor('main'), 'BTC_USDT', {});
+    return orders.filter(({ activationPrice }) => activationPrice !== undefined).map(({ type }) => type);
+  };
+
+  test('a stop-loss that the exchange makes with a limit price is replaced, and its take-profit with it', async () => {
+    await send(buy);
+    expect(await typeOfStop()).toEqual(['stop_limit']);
+    await goOn(30);
+
+    expect(await typeOfStop()).toEqual(['stop_market']);
+    expect(await open()).toEqual(['sell 0.1 at 52000 reduces', 'sell 0.1 stop 48000 reduces']);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('one that it makes at market stays', async () => {
+    relay.paper.control.setExits({ stopKind: 'market' });
+    await send(buy);
+    await goOn(30);
+
+    expect(await open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
+  });
+
+  test('what is left of a position has one at market', async () => {
+    await send(buy);
+    await goOn(30);
+    await send({ action: 'close', quantityPercent: '50%' });
+
+    expect(await typeOfStop()).toEqual(['stop_market']);
+    expect(await open()).toEqual(['sell 0.05 at 52000 reduces', 'sell 0.05 stop 48000 reduces']);
+  });
+
+  test('one that cannot be replaced stays, and that is told', async () => {
+    relay.paper.control.setExits({ refusesReduceOnlyStops: true });
+    await send(buy);
+    await goOn(30);
+
+    expect(await open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
+    expect(relay.alarms.map(({ name }) => name)).toContain('protection_failed');
+  });
+});

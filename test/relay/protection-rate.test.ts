@@ -19,7 +19,7 @@ const buy = {
 
 const orders = () => relay.paper.control.state().orders.filter(({ reduceOnly }) => reduceOnly);
 
-test('Thirty orders a minute protect the positions of a market, and later all fits again', async () => {
+test('Thirty orders a minute protect the positions of a market; what waits is told once, and later all fits again', async () => {
   await relay.say(buy);
   await relay.goOn(60);
   const before = orders().length;
@@ -29,6 +29,7 @@ test('Thirty orders a minute protect the positions of a market, and later all fi
   }
 
   expect(orders().length - before).toBe(30);
+  expect(relay.alarmNames()).toEqual(['protection_failed']);
 
   await relay.goOn(180);
   expect([await relay.held(), await relay.open()]).toEqual([
@@ -42,4 +43,5 @@ test('Thirty orders a minute protect the positions of a market, and later all fi
       'sell 0.1 stop 48000, reduces',
     ],
   ]);
+  expect(relay.alarmNames()).toEqual(['protection_failed']);
 });

@@ -58,3 +58,34 @@ describe('The stop-loss that the exchange made of an entry, when the position is
     expect(await relay.open()).toEqual(['sell 0.07 stop 48000, reduces']);
   });
 });
+
+test('A take-profit is placed again by a relay that was killed after it had cancelled the one before', async () => {
+  await relay.say({
+    ...entry,
+    takeProfits: [
+      { price: '52000', share: '50%' },
+      { price: '53000', share: '50%' },
+    ],
+  });
+  await relay.goOn(30);
+  let hasCancelled = false;
+  before = (path) => {
+    hasCancelled ||= path.endsWith('/order/cancel');
+    if (hasCancelled && path.endsWith('/collateral/limit')) throw new Error('killed');
+  };
+  await expect(relay.say({ ...reduction, quantity: '0.02' })).rejects.toThrow('killed');
+  before = () => undefined;
+  expect((await relay.open()).filter((text) => text.includes(' at '))).toHaveLength(1);
+  // Until it is proven that its successor does not exist, and following asks again.
+  for (let minute = 0; minute < 20; minute += 1) {
+    await relay.reconcile();
+    relay.clock.advance(57_000);
+    await relay.goOn(3);
+  }
+
+  expect(await relay.open()).toEqual([
+    'sell 0.04 at 52000, reduces',
+    'sell 0.04 at 53000, reduces',
+    'sell 0.08 stop 48000, reduces',
+  ]);
+});

@@ -35,7 +35,7 @@ test('signals that were stored but never enqueued are enqueued oldest first, wha
   };
   const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime, 'test');
 
-  expect(found).toEqual({ enqueued: 229, tooOld: [] });
+  expect(found).toMatchObject({ enqueued: 229, tooOld: [] });
   expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));
   expect(enqueued[0]).toEqual({ account: 'main', signalId: 's-1', market: 'BTC_USDT' });
   await functions.close();

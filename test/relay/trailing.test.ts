@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** A stop-loss that the relay moves behind the best price. */
@@ -198,4 +199,16 @@ describe('A protect that trails by 1 %', () => {
 
     expect(await relay.open()).toEqual(['sell 0.1 at 53000', 'sell 0.1 stop 47000']);
   });
+});
+
+test('The prices of all markets are asked for once a reading', async () => {
+  await relay.say(buy);
+  await relay.receiveAll(JSON.stringify({ ...buy, ticker: 'ETHUSDT', id: 'of-ether', quantity: '1' }));
+  await executeSignal(relay.services, { account: 'main', signalId: 'of-ether', market: 'ETH_USDT' });
+  await relay.goOn(30);
+  const before = relay.asked.length;
+  await relay.goOn(3);
+
+  const asked = relay.asked.slice(before);
+  expect(asked.filter((path) => path === '/api/v4/public/ticker')).toHaveLength(1);
 });

@@ -3,6 +3,12 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { type ExitSettings, usualExitSettings } from '../../lib/paper/engine/exit-settings.ts';
 import { pickOne, rollChance } from './dice.ts';
 
+const exitMomentsDrawn = [
+  ...(['first_fill', 'first_fill'] as const),
+  ...(['end', 'end', 'end', 'end', 'end'] as const),
+  'never',
+] as const;
+
 /** Spreads the seeds, in another way than that of the run itself. */
 const seedStride = 0x846ca68b;
 
@@ -14,7 +20,7 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
   const random = createRandom(Math.imul(seed, seedStride));
   if (dialect !== 'live' || rollChance(random, 0.5)) return usualExitSettings;
   return {
-    madeAt: rollChance(random, 0.25) ? 'first_fill' : 'end',
+    madeAt: pickOne(random, exitMomentsDrawn),
     afterPartial: !rollChance(random, 0.4),
     reduceOnly: rollChance(random, 0.4),
     stopKind: pickOne(random, ['limit', 'market']),

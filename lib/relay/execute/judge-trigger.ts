@@ -90,11 +90,19 @@ export async function readLastPrice(
   market: string,
   options: SendOptions,
 ): Promise<Decimal | null> {
+  return (await readLastPrices(client, options))(market);
+}
+
+/** The last price of each market, by one request. */
+export async function readLastPrices(
+  client: ExchangeClient,
+  options: SendOptions,
+): Promise<(market: string) => Decimal | null> {
   try {
-    const lastPrice = (await client.call(ticker, {}, options))[market];
-    return lastPrice?.gt(zero) === true ? lastPrice : null;
+    const prices = await client.call(ticker, {}, options);
+    return (market) => (prices[market]?.gt(zero) === true ? prices[market] : null);
   } catch (error) {
-    if (error instanceof ExchangeError) return null;
+    if (error instanceof ExchangeError) return () => null;
     throw error;
   }
 }

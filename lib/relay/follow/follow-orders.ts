@@ -16,10 +16,10 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
-import { findRehearsalReason } from '../../model/account.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
-import { readLastPrice } from '../execute/judge-trigger.ts';
+import { readLastPrices } from '../execute/judge-trigger.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { claimExits } from './claim-exits.ts';
 import {
@@ -178,32 +178,40 @@ async function followAccount(
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
-  const keeps = keepsProtection(services, account);
-  const watch = { services, account, client, options, keeps };
+  const keeper = findKeeper(services, account);
+  const watch = { services, account, client, options, keeps: keeper !== null };
   const watched = await watchProtection(watch, followed, memory, reading, nowMs);
   // What protects an entry belongs to its story as long as that is followed.
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
   keepSpotSales(followed, nowMs);
-  if (keeps) keepOpeners(followed);
+  if (keeper !== null) keepOpeners(followed);
   const current = followed.map((one) => one.currentAt(nowMs));
   await recordAll(services, followed, memory, nowMs);
-  if (keeps && watched !== null)
+  if (keeper !== null && watched !== null) {
+    let prices: ReturnType<typeof readLastPrices> | undefined;
     await keepProtection(
       services,
-      account,
+      keeper,
       { ...reading, ...watched, entries: current },
       memory.protection,
-      (market) => readLastPrice(client, market, options),
+      async (market) => {
+        prices ??= readLastPrices(client, options);
+        return (await prices)(market);
+      },
     );
+  }
   await storeUnfollowed(services, account, followed, memory, reading, nowMs);
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }
 
-function keepsProtection({ settings, isPaperExchange }: FollowServices, name: string): boolean {
+/** The account, if the relay keeps the protection of its positions; otherwise null. */
+function findKeeper({ settings, isPaperExchange }: FollowServices, name: string): Account | null {
   const account = findAccount(settings, name);
-  return account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
+  const isKept =
+    account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
+  return isKept ? account : null;
 }
 
 /** @returns null when it is not known what the account holds: the next run tries again */

@@ -46,6 +46,24 @@ export async function tellFailed(
   });
 }
 
+/** How often it is told of a market that what protects its positions must wait. */
+const waitingEveryMs = 10 * 60_000;
+
+/** Tells that so many orders were sent to protect the positions of a market that others wait. */
+export async function tellHeldBack(
+  services: TellServices,
+  { account, signalId }: Entry,
+  signal: ProtectSignal,
+  reason: string,
+): Promise<void> {
+  await createTeller(services).tell(account, {
+    key: `protection held back in ${signal.market}`,
+    alarm: failedAlarm(signal, `${reason}; the relay tries again`),
+    facts: { signalId },
+    everyMs: waitingEveryMs,
+  });
+}
+
 /** Tells that a pause stops what should protect a position: of each stop-loss and take-profit once in each pause. */
 export async function tellPaused(
   services: TellServices,
@@ -62,7 +80,6 @@ export async function tellPaused(
 }
 
 const longestQuietWaitMs = 60_000;
-const waitingAgainMs = 10 * 60_000;
 
 /**
  * Tells of each market where a signal that keeps a stop-loss or take-profit fitting has not been looked at for a minute.
@@ -82,7 +99,7 @@ export async function tellWaiting(services: TellServices, waiting: readonly Entr
         message: `the ${nameOf(signal)} of "${signal.of}" in ${market} may not fit the position: for over a minute nothing could be placed, since earlier signals of the market wait; see \`npx relay signals --account ${account} --market ${market}\``,
       },
       facts: { signalId, market },
-      everyMs: waitingAgainMs,
+      everyMs: waitingEveryMs,
     });
   }
 }

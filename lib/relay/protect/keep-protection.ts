@@ -7,6 +7,7 @@ import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import type { Account } from '../../model/account.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
@@ -94,7 +95,7 @@ export interface KeepServices {
  */
 export async function keepProtection(
   services: KeepServices,
-  account: string,
+  { name: account, stopKind }: Pick<Account, 'name' | 'stopKind'>,
   reading: KeptReading,
   asked: AskedActs,
   readPrice: (market: string) => Promise<Decimal | null>,
@@ -111,7 +112,7 @@ export async function keepProtection(
     const wishes = parseWishes(await services.facts.read(account, wishFactOf(position)));
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
     const seen = await trailPrices({ position, wishes, records: listRecords(entries) }, before, readPrice);
-    const view = { entries, open, nowMs, wishes, sight: seen, taken };
+    const view = { entries, open, nowMs, wishes, sight: seen, taken, stopKind };
     const { guards } = await guardKnown(services.facts, account, position, view);
     const sight = withReleased(seen, wishes, guards);
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))

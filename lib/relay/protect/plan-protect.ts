@@ -19,7 +19,7 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
-import { nameOf, tellFailed } from './failed-alarm.ts';
+import { nameOf, tellFailed, tellHeldBack } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, withReplaced } from './replace-exits.ts';
@@ -75,7 +75,8 @@ export async function planProtect(
     services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken };
+  const { stopKind } = account;
+  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken, stopKind };
   const { guards } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
@@ -92,8 +93,10 @@ export async function planProtect(
       mayPassSoon: false,
     };
   const { readAtMs } = reading;
-  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs()))
+  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs())) {
+    await tellHeldBack(services, entry, signal, tooManyActs);
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
+  }
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
 }
 
