@@ -276,7 +276,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'no-take-over',
     breaks: 'entries of a dead worker stay "sending"',
-    seeds: 300,
+    seeds: 500,
     dialect: 'live',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },

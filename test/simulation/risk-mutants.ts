@@ -110,7 +110,7 @@ export const riskMutants: readonly Mutant[] = [
   {
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
-    seeds: 300,
+    seeds: 400,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },
