@@ -28,6 +28,8 @@ interface Spoiling {
   readonly documentedResponse?: EncodedResponse;
   readonly isResponseLost?: boolean;
   readonly isSlow?: boolean;
+  /** The response comes before that of the exchange, which stays on the connection. */
+  readonly isSurplus?: boolean;
   /** An acceptance is changed to report another order. */
   readonly isContradicted?: boolean;
   /** The paths that it can strike; absent: all. */
@@ -60,6 +62,7 @@ const iocRefusal = JSON.stringify({
 });
 const iocRefused: Spoiling = { isLost: true, response: { status: 422, body: iocRefusal } };
 const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
+const surplus: Spoiling = { response: { status: 422, body: refusal }, isSurplus: true };
 
 const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
   refused: { notSent: 'at_once' },
@@ -138,13 +141,18 @@ class Passage {
   begin(): void {
     const fault = this.#drawFault();
     const isIocRefused = fault === null && this.#isIocRefused();
-    const words = isIocRefused ? 'hazard: ioc_refused' : `wire: ${fault}`;
+    const isSurplus = fault === 'refusal' && this.#isSurplus();
+    const words = isIocRefused
+      ? 'hazard: ioc_refused'
+      : isSurplus
+        ? 'hazard: surplus_response'
+        : `wire: ${fault}`;
     this.#process.note(this.#name, fault === null && !isIocRefused ? null : words);
     if (fault === 'crash_before') {
       this.#process.die(`before ${this.#name}`);
       return;
     }
-    this.#spoiling = isIocRefused ? iocRefused : findSpoiling(fault);
+    this.#spoiling = isIocRefused ? iocRefused : isSurplus ? surplus : findSpoiling(fault);
     const { notSent } = this.#spoiling;
     if (notSent !== undefined) this.#failToConnect(notSent);
     else this.#depart(fault === 'crash_after');
@@ -152,6 +160,11 @@ class Passage {
 
   #isIocRefused(): boolean {
     return asksForIoc(this.#request) && this.#process.stage.faults.strikes('ioc_refused');
+  }
+
+  /** Whether a refusal is one that no request asked for. Drawn from the time, so that it changes no other draw. */
+  #isSurplus(): boolean {
+    return this.#request.body !== null && createRandom(this.#process.stage.loop.nowMs)() < 0.5;
   }
 
   #drawFault(): WireFault | null {
@@ -213,8 +226,16 @@ class Passage {
     loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
       const response = isLost ? null : await this.#serve();
       if (diesBeforeResponse) this.#process.die(`before the response to ${this.#name}`);
+      else if (this.#isOutOfStep(response)) this.#respond(null, 0);
       else this.#respond(this.#spoiltResponse() ?? response, slowMs - slowWayMs);
     });
+  }
+
+  /** Whether the connection is given up: what it carries after a refusal is not the response to the confirmation. */
+  #isOutOfStep(response: EncodedResponse | null): boolean {
+    const { confirmation } = this.#request;
+    if (this.#spoiling.isSurplus !== true || confirmation === undefined || response === null) return false;
+    return !confirmation.isExpected(response);
   }
 
   #spoiltResponse(): EncodedResponse | undefined {

@@ -50,6 +50,7 @@ const everyFault: readonly string[] = [
   'hazard: response_lost',
   'hazard: secret_in_alert',
   'hazard: sender_gives_up',
+  'hazard: surplus_response',
   'ledger: old orders',
   'operator: key rotation',
   'operator: pause',

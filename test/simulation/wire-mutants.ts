@@ -134,6 +134,18 @@ export const wireMutants: readonly Mutant[] = [
     ),
   },
   {
+    name: 'unconfirmed-refusal',
+    breaks: 'a refusal is believed without the confirmation that the connection is in step',
+    seeds: 300,
+    dialect: 'live',
+    mutation: {
+      transport: (transport): Transport => ({
+        send: ({ confirmation: _, ...request }) => transport.send(request),
+        close: () => transport.close(),
+      }),
+    },
+  },
+  {
     name: 'trust-429',
     breaks:
       'HTTP 429 is treated as proof that the order was not accepted, and a create is sent again at once',
