@@ -4,7 +4,7 @@ import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
 import type { Denial } from '../../model/outcome.ts';
-import type { ProtectSignal } from '../../model/signal.ts';
+import { isProtecting, type ProtectSignal } from '../../model/signal.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 
@@ -90,7 +90,7 @@ const longestQuietWaitMs = 60_000;
 export async function tellWaiting(services: TellServices, waiting: readonly Entry[]): Promise<void> {
   const nowMs = services.clock.nowMs();
   for (const { account, signalId, signal, createdAtMs } of waiting) {
-    if (signal?.action !== 'protect' || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
+    if (!isProtecting(signal) || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
     const { market } = signal;
     await createTeller(services).tell(account, {
       key: `waiting: ${market}`,
