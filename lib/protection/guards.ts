@@ -12,6 +12,7 @@ import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
+import { isSpotStop } from './spot-lots.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
 import type { ProtectionSight } from './wishes.ts';
 
@@ -154,8 +155,8 @@ export function unlistedStops(view: SpotView): readonly OrderRecord[] {
 /** Those that count as open. `amount`: what they hold, in base units; null when no list tells it, though one has before. */
 function spotStops({ entries, open }: SpotView) {
   return listRecords(entries).flatMap((record) => {
-    const { protects, spot, status } = record;
-    const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
+    const { protects } = record;
+    const kept = isSpotStop(record) ? keptExit(record) : null;
     if (protects === null || kept === null || !isOpen(kept.state)) return [];
     const listed = open.find((order) => order.orderId === kept.orderId);
     return [{ record, protects, kept, amount: listed?.remaining ?? kept.fresh?.remaining ?? null }];

@@ -46,7 +46,7 @@ export async function carryOut(
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
   if (isPaused !== null && denial === isPaused && isProtecting(signal))
-    await tellPaused(services, entry, signal, isPaused);
+    await tellPaused(services, { ...entry, signal }, isPaused);
   if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
