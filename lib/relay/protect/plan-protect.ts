@@ -6,7 +6,7 @@ import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
-import type { ProtectiveOrder } from '../../model/step-facts.ts';
+import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import type { Guard } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard, takesNeededStop } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
@@ -251,13 +251,13 @@ const endedMeanwhile: Outcome = {
 
 /** An order that the exchange did not take leaves the position without what should protect it. */
 async function told({ services, entry, position }: Act, outcome: Outcome): Promise<Outcome> {
-  if (outcome.status !== 'placed' && outcome.status !== 'unknown')
-    await tellFailed(services, entry, position, outcome.note);
-  return outcome;
+  if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
+  await tellFailed(services, entry, position, outcome.note);
+  return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
 }
 
 async function failedPlan({ services, entry, position }: Act, plan: Plan): Promise<Plan> {
   if (plan.verdict !== 'denied') return plan;
   await tellFailed(services, entry, position, plan.denial.message);
-  return { verdict: 'ended', outcome: denialOutcome(plan.denial, plan.evidence) };
+  return { verdict: 'ended', outcome: { ...denialOutcome(plan.denial, plan.evidence), facts: triedAgain } };
 }
