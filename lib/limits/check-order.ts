@@ -35,6 +35,8 @@ export function checkPause(
 /**
  * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there. Every position
  * may be reduced; on spot there is none.
+ *
+ * @see DECISIONS 155
  */
 export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);

@@ -22,6 +22,7 @@ export interface StopSale {
  * @param records of the account, oldest first
  * @param answered by id of a stop-loss: what alerts have asked to sell of it, in base units
  * @returns the oldest first
+ * @see DECISIONS 167
  */
 export function unansweredSales(
   records: readonly OrderRecord[],

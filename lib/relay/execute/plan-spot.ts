@@ -10,6 +10,8 @@ import type { Plan } from './action.ts';
 /**
  * The stop-loss of a spot buy is sized on the balance, which an order of unknown outcome may change: it would be placed minutes
  * after the buy.
+ *
+ * @see DECISIONS 167
  */
 export async function checkStopPlaceable(
   services: ExecuteServices,
