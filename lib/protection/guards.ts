@@ -10,6 +10,7 @@ import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
+import { isStopLimit } from '../orders/order-kinds.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
@@ -364,9 +365,12 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
   return status === 'gone' || (status === 'cancelled' && endReason === undefined);
 }
 
-/** Whether it is a stop-loss with a limit price in an account that wants its stop-losses to fill at any price. */
-function mayMissItsPrice({ activationPrice, price }: Order, { stopKind = 'limit' }: GuardView): boolean {
-  return fillsAtAnyPrice[stopKind] && activationPrice !== undefined && price.gt(zero);
+/**
+ * Whether it is a stop-limit order in an account that wants its stop-losses to fill at any price. Its price does not tell: the
+ * exchange may show a limit of its own for an order at market, which would be replaced again and again.
+ */
+function mayMissItsPrice({ type }: Order, { stopKind = 'limit' }: GuardView): boolean {
+  return fillsAtAnyPrice[stopKind] && isStopLimit(type);
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */
