@@ -67,8 +67,7 @@ async function findStrange({ client, clock, market, limits }: Stage): Promise<st
   const open = await listOpenOrders(client, market.name, limits);
   const paired = await listConditionalOrders(client, market.name, limits);
   const isClear = open.orders.length + paired.groups.length === 0 && open.isWhole && paired.isWhole;
-  if (!isClear)
-    return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
+  if (!isClear) return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
   return null;
 }
 
