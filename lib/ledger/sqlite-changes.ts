@@ -168,20 +168,13 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
       });
     },
     addAlarm({ name, message }, facts, atMs) {
-      const [account, text] = [accountIn(facts), JSON.stringify({ name, message, facts })];
       added += 1;
-      const alarm: AlarmChange = {
-        id: `${atMs} ${added}`,
-        kind: 'alarm',
-        account,
-        atMs,
-        name,
-        message,
-        facts,
-      };
+      // Kept with its id: what was told from memory is known on the disk.
+      const kept = { id: `${atMs} ${added}`, name, message, facts };
+      const alarm: AlarmChange = { ...kept, kind: 'alarm', account: accountIn(facts), atMs };
       unnoted = [...unnoted, alarm].slice(-mostUnnoted);
       file.insist(
-        () => void statements.add.run('alarm', account, atMs, text),
+        () => void statements.add.run('alarm', alarm.account, atMs, JSON.stringify(kept)),
         () => {
           unnoted = unnoted.filter((other) => other !== alarm);
         },
@@ -235,7 +228,7 @@ function changeOf(row: ChangeRow, find: Find): LedgerChange | null {
     case 'pause':
       return { ...base, kind, pause: after === null ? null : parseOwnJson<Pause>(after) };
     case 'alarm':
-      return { ...base, kind, ...parseOwnJson<RecordedAlarm>(after ?? '{}') };
+      return { ...base, kind, ...parseOwnJson<RecordedAlarm & { readonly id?: string }>(after ?? '{}') };
     case 'day':
       return { ...base, kind, lines: parseOwnJson<string[]>(after ?? '[]') };
     default:

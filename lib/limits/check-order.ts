@@ -34,13 +34,15 @@ export function checkPause(
 
 /**
  * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there. Every position
- * may be reduced.
+ * may be reduced; on spot there is none.
+ *
+ * @see DECISIONS 155
  */
 export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);
   if (limits === null) return denyMarket(signal.market, account);
-  if (signal.action !== 'order' || isMarkedReducing(signal) || limits.sides.includes(signal.side))
-    return null;
+  if (signal.action !== 'order' || limits.sides.includes(signal.side)) return null;
+  if (limits.tradesOn !== 'spot' && isMarkedReducing(signal)) return null;
   const limit = limits.sides.join(', ') || 'none';
   return {
     rule: 'side_not_allowed',

@@ -44,6 +44,8 @@ export interface StepFacts {
   readonly replaced?: readonly number[];
   /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
+  /** Of an order that keeps a position protected and was not placed: the relay tries again, and alarms tell what stays so. */
+  readonly isTriedAgain?: true;
   /** Of a refused alert: the beginning of its ticker; absent when it could not be read. */
   readonly ticker?: string;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
@@ -51,6 +53,8 @@ export interface StepFacts {
   /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */
   readonly rest?: DecimalText;
 }
+
+export const triedAgain = { isTriedAgain: true } as const;
 
 /** What an alert asked to protect a position with, in prices. What it does not name stays as it was. */
 export interface PositionWish {

@@ -56,12 +56,11 @@ const statusNews: Readonly<Record<Status, StatusNews | null>> = {
 function tellOutcome(change: OutcomeChange): readonly News[] {
   const { entry, step } = change;
   const found = statusNews[step.status];
-  if (found === null) return [];
+  // What the relay tries again and again, an alarm tells, and that once.
+  if (found === null || step.facts?.isTriedAgain === true) return [];
   const { account, signalId, signal } = entry;
   const wasUnknown = step.status !== 'unknown' && entry.steps.some(({ status }) => status === 'unknown');
   const isOwn = signal?.action === 'protect';
-  // It is tried again and again; the alarm tells it, and that once.
-  if (isOwn && step.status === 'rejected') return [];
   const category = wasUnknown ? 'unknown' : isOwn ? 'protection' : found.category;
   const what = signal === null ? `alert ${signalId.replace(/@.*$/, '')}` : describeSignal(entry, signal);
   const news = createNews({

@@ -27,6 +27,13 @@ export function mustNotRest(signal: OrderSignal): boolean {
   return kindNamed(signal.orderType).mustNotRest(signal);
 }
 
+const kindNames: Readonly<Record<string, OrderKindName | undefined>> = kindOfType;
+
+/** Whether an order of this type, as the exchange reports it, waits for its trigger price, and then for its limit price. */
+export function isStopLimit(type: string): boolean {
+  return kindNames[type] === 'stop_limit';
+}
+
 /**
  * An order as part of a sentence: `buy 0.01 BTC_USDT at limit 60000`.
  *

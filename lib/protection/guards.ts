@@ -10,8 +10,10 @@ import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
+import { isStopLimit } from '../orders/order-kinds.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
+import { isSpotStop } from './spot-lots.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
 import type { ProtectionSight } from './wishes.ts';
 
@@ -154,8 +156,8 @@ export function unlistedStops(view: SpotView): readonly OrderRecord[] {
 /** Those that count as open. `amount`: what they hold, in base units; null when no list tells it, though one has before. */
 function spotStops({ entries, open }: SpotView) {
   return listRecords(entries).flatMap((record) => {
-    const { protects, spot, status } = record;
-    const kept = protects === null || spot === null || status !== 'placed' ? null : keptExit(record);
+    const { protects } = record;
+    const kept = isSpotStop(record) ? keptExit(record) : null;
     if (protects === null || kept === null || !isOpen(kept.state)) return [];
     const listed = open.find((order) => order.orderId === kept.orderId);
     return [{ record, protects, kept, amount: listed?.remaining ?? kept.fresh?.remaining ?? null }];
@@ -363,9 +365,12 @@ function wasCancelled(status: FollowedStatus, endReason: string | undefined): bo
   return status === 'gone' || (status === 'cancelled' && endReason === undefined);
 }
 
-/** Whether it is a stop-loss with a limit price in an account that wants its stop-losses to fill at any price. */
-function mayMissItsPrice({ activationPrice, price }: Order, { stopKind = 'limit' }: GuardView): boolean {
-  return fillsAtAnyPrice[stopKind] && activationPrice !== undefined && price.gt(zero);
+/**
+ * Whether it is a stop-limit order in an account that wants its stop-losses to fill at any price. Its price does not tell: the
+ * exchange may show a limit of its own for an order at market, which would be replaced again and again.
+ */
+function mayMissItsPrice({ type }: Order, { stopKind = 'limit' }: GuardView): boolean {
+  return fillsAtAnyPrice[stopKind] && isStopLimit(type);
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */

@@ -62,6 +62,29 @@ export function judgeGuard(
   return { kind: 'place', amount: missing, price, cancels: ids };
 }
 
+/**
+ * Whether a take-profit that is to be replaced would take a stop-loss with it that is still needed: the exchange has made both,
+ * the successor of the stop-loss does not stand yet, and the exchange may refuse it.
+ *
+ * @param guards all of the position
+ */
+export function takesNeededStop(
+  guard: Guard,
+  guards: readonly Guard[],
+  market: Pick<Market, 'amountStep' | 'minAmount'>,
+): boolean {
+  if (guard.role !== 'take_profit' || judgeGuard(guard, market).kind !== 'place') return false;
+  // All that stands goes.
+  const pairs = new Set(guard.standing.flatMap(({ pair = [] }) => pair));
+  return guards.some(
+    (other) =>
+      other.role === 'stop_loss' &&
+      other.standing.length > 0 &&
+      other.standing.every(({ orderId }) => pairs.has(orderId)) &&
+      judgeGuard(other, market).kind === 'place',
+  );
+}
+
 function fits(why: string): GuardVerdict {
   return { kind: 'fits', why };
 }

@@ -53,6 +53,11 @@ export function isGuardedBuy({ spot, asked, exits, isFollowed }: OrderRecord): b
   return spot !== null && asked?.side === 'buy' && exits.length > 0 && isFollowed !== false;
 }
 
+/** Whether an order is a stop-loss on spot, or what was sold at market in its place. */
+export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
+  return protects?.role === 'stop_loss' && spot !== null && status === 'placed';
+}
+
 /** Whether an order sells on spot what no stop-loss sells. */
 export function isSale({ spot, asked, protects }: OrderRecord): boolean {
   return spot !== null && asked?.side === 'sell' && protects === null;

@@ -4,7 +4,7 @@ import type { Market } from '../model/market.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { boughtBefore } from '../signals/bought-before.ts';
 import { cutSale } from '../signals/cut-sale.ts';
-import { isGuardedBuy, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, isSpotStop, spotLots } from './spot-lots.ts';
 
 /** What a stop-loss on spot has sold, or a part of that. */
 export interface StopSale {
@@ -15,11 +15,6 @@ export interface StopSale {
   readonly amount: Decimal;
 }
 
-/** Whether an order is a stop-loss on spot, or what was sold at market in its place. */
-export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
-  return protects?.role === 'stop_loss' && spot !== null && status === 'placed';
-}
-
 /**
  * What the stop-losses of a spot market have sold and no alert has asked to sell since. It counts while a part of another
  * buy with a stop-loss is left that an alert had asked for before: a sale of the first one would sell that.
@@ -27,6 +22,7 @@ export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
  * @param records of the account, oldest first
  * @param answered by id of a stop-loss: what alerts have asked to sell of it, in base units
  * @returns the oldest first
+ * @see DECISIONS 167
  */
 export function unansweredSales(
   records: readonly OrderRecord[],
@@ -41,6 +37,16 @@ export function unansweredSales(
     const wasBeside = left.some(({ createdAtMs }) => createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER));
     const amount = filledBy(record).minus(answered.get(orderId) ?? zero);
     return wasBeside && amount.gt(zero) ? [{ of: protects.of, orderId, amount }] : [];
+  });
+}
+
+/** What of these belongs to a sale of that amount, the first ones first. */
+export function partsWithin(amount: Decimal, sold: readonly StopSale[]): readonly StopSale[] {
+  let rest = amount;
+  return sold.flatMap((sale) => {
+    const part = minimum(sale.amount, rest);
+    rest = rest.minus(part);
+    return part.gt(zero) ? [{ ...sale, amount: part }] : [];
   });
 }
 
@@ -66,22 +72,17 @@ export function countStopped(
   records: readonly OrderRecord[],
   market: Market,
 ): StoppedSale | null {
-  let rest = amount;
-  const parts = sold.flatMap((sale) => {
-    const part = minimum(sale.amount, rest);
-    rest = rest.minus(part);
-    return part.gt(zero) ? [{ ...sale, amount: part }] : [];
-  });
+  const parts = partsWithin(amount, sold);
   if (parts.length === 0) return null;
   const told = parts.map(
     (part) =>
       `the stop-loss order ${part.orderId} of "${part.of}" has sold ${formatDecimal(part.amount)} of it already`,
   );
-  const available = amount.minus(rest);
+  const available = parts.reduce((sum, part) => sum.plus(part.amount), zero);
   const bought = boughtBefore(records, market.name, amount);
   const holding = { of: 'spot', currency: market.base, available, boughtBefore: bought } as const;
   // As a sale is cut by the fee of what was bought.
   const isWhole = cutSale(amount, holding, market).lte(available);
-  const size = { unit: 'base', quantity: formatDecimal(rest) } as const;
+  const size = { unit: 'base', quantity: formatDecimal(amount.minus(available)) } as const;
   return { parts, note: told.join(' and '), rest: isWhole ? null : { ...signal, size } };
 }

@@ -65,9 +65,9 @@ async function findStrange({ client, clock, market, limits }: Stage): Promise<st
   if (positions.length > 0)
     return `there is a position in ${market.name}: close it, or rehearse in another market`;
   const open = await listOpenOrders(client, market.name, limits);
-  const { groups } = await listConditionalOrders(client, market.name, limits);
-  if (open.orders.length > 0 || groups.length > 0 || !open.isWhole)
-    return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
+  const paired = await listConditionalOrders(client, market.name, limits);
+  const isClear = open.orders.length + paired.groups.length === 0 && open.isWhole && paired.isWhole;
+  if (!isClear) return `orders are open in ${market.name}: cancel them, or rehearse in another market`;
   return null;
 }
 

@@ -54,7 +54,7 @@ describe('a ledger that notes its changes', () => {
     expect(changes.list(2, 10)).toEqual([]);
     expect(changes.list(0, 10)[0]?.change).toEqual({
       kind: 'alarm',
-      id: '2',
+      id: '80 1',
       account: null,
       atMs: 80,
       name: 'signals_waiting',

@@ -128,6 +128,15 @@ describe('checkMarket', () => {
     });
   });
 
+  test('denies a sale on spot whatever it says: there is no position to reduce', () => {
+    const markets = {
+      BTC_USDT: { tradesOn: 'spot', sides: ['buy'], maxAmount: null, maxNotional: null },
+    } as const;
+    const sale = { ...order, market: 'BTC_USDT', side: 'sell', reduceOnly: true } as const;
+
+    expect(checkMarket(sale, { ...account, markets })).toMatchObject({ rule: 'side_not_allowed' });
+  });
+
   test('allows cancellations whatever sides are allowed', () => {
     expect(checkMarket({ ...cancel, market: 'XRP_PERP' }, account)).toBeNull();
     expect(checkMarket({ ...cancelAll, market: 'XRP_PERP' }, account)).toBeNull();

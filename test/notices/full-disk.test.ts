@@ -119,6 +119,21 @@ test('what the ledger has noted is told while the disk is full, once, and is kno
   expect(countTold('signal-1')).toEqual([1, 1]);
 });
 
+test('what was told from memory is not told again by a disk that was full for hours', async () => {
+  setFull(true);
+  raise('signal-1');
+  await tell();
+  clock.advance(2 * 3_600_000);
+  setFull(false);
+  raise('signal-2');
+  expect(await tell()).toBeNull();
+  expect(await tell()).toBeNull();
+  expect(['signal-1', 'signal-2'].map(countTold)).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+});
+
 test('an alarm that no service took while the disk was full is told when one does', async () => {
   setFull(true);
   raise('signal-1');

@@ -285,6 +285,7 @@ describe('a wrong answer', () => {
   test.each([
     ['a position', () => buyByHand(), /there is a position in BTC_USDT/],
     ['an open order', () => bidByHand(), /orders are open in BTC_USDT/],
+    ['a pair that cannot be read', () => hidePair(), /orders are open in BTC_USDT/],
   ])('is %s that is there already: nothing is sent', async (_, open, reason) => {
     await open();
     const before = world.left();
@@ -305,5 +306,6 @@ describe('a wrong answer', () => {
     clientOrderId: '',
   } as const;
   const buyByHand = () => world.owner.call(market, byHand);
+  const hidePair = () => world.alterBodies((body) => body.replace('"records":[]', '"records":[{}]'));
   const bidByHand = () => world.owner.call(limit, { ...byHand, price: parseDecimal('40000') });
 });

@@ -3,7 +3,8 @@ import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /**
  * What the owner buys by hand belongs to no order, except that it takes the place of what was sold by hand before: protection
- * follows from the position as it is, so that a reading which was wrong once cannot take it away for good. What an alert buys without a stop-loss belongs to that alert.
+ * follows from the position as it is, so that a reading which was wrong once cannot take it away for good. What an
+ * alert buys without a stop-loss belongs to that alert.
  */
 let relay: KeptRelay;
 beforeEach(async () => {

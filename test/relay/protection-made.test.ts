@@ -182,6 +182,28 @@ describe('In an account whose stop-losses are to fill at market', () => {
     expect(await open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
   });
 
+  test('one at market stays, whatever limit of its own the exchange shows for it', async () => {
+    const { send: sendOn } = relay.transport;
+    relay.transport.send = async (...asked) => {
+      const outcome = await sendOn.apply(relay.transport, asked);
+      if (outcome.kind !== 'answered') return outcome;
+      const body = outcome.body.replaceAll(/"trigger margin market"[^}]*?"price":"0"/g, (text) =>
+        text.replace('"price":"0"', '"price":"47000"'),
+      );
+      return { ...outcome, body };
+    };
+    await send({ ...buy, takeProfit: undefined });
+    await goOn(30);
+    await send({ action: 'close', quantityPercent: '50%' });
+    await goOn(30);
+    const sent = relay.paper.control.state().acceptedCreates;
+    const { orders } = await listOpenOrders(await relay.services.exchangeFor('main'), 'BTC_USDT', {});
+    await goOn(120);
+
+    expect(orders.map(({ price }) => formatDecimal(price))).toEqual(['47000']);
+    expect(relay.paper.control.state().acceptedCreates).toBe(sent);
+  });
+
   test('what is left of a position has one at market', async () => {
     await send(buy);
     await goOn(30);

@@ -35,7 +35,7 @@ test('A stop-loss that a pause leaves too large is one alarm, and is replaced at
     '0.05',
     ['sell 0.05 at 52000, reduces', oversized],
   ]);
-  expect(relay.alarmNames()).toEqual(['protection_failed']);
+  expect([relay.alarmNames(), await relay.failuresTold()]).toEqual([['protection_failed'], []]);
 
   await pause(null);
   await relay.goOn(3);

@@ -40,6 +40,7 @@ test('What it refuses is told once for each position, and after hours again', as
   await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
   await relay.goOn(60);
   expect(failed()).toBe(3);
+  expect(await relay.failuresTold()).toEqual([]);
 });
 
 test('The pair of the exchange stays, since its stop-loss has no successor', async () => {

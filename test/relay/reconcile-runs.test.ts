@@ -275,11 +275,11 @@ describe('a stop-loss that waits to be looked at', () => {
     maxLagMs: null,
   };
 
-  async function keepWaiting(waitMs: number): Promise<void> {
+  async function keepWaiting(waitMs: number, more: Partial<ProtectSignal> = {}): Promise<void> {
     relay = await openAftermath();
     const key = { account: 'main', signalId: 'buy-1:stop-1' };
     const atMs = relay.clock.nowMs();
-    const entry = { ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs };
+    const entry = { ...key, signal: { ...signal, ...more }, clientOrderId: 'tr-1', fingerprint: 'f', atMs };
     await acceptOne(relay.services.ledger, entry, null);
     relay.clock.advance(waitMs);
     await relay.reconcile();
@@ -303,6 +303,11 @@ describe('a stop-loss that waits to be looked at', () => {
 
   test('is not told before a minute', async () => {
     await keepWaiting(minuteMs - 1);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('what closes a turned position is no stop-loss: the watch of positions tells of it', async () => {
+    await keepWaiting(minuteMs, { turnedBy: 7 });
     expect(relay.alarms).toEqual([]);
   });
 });

@@ -476,6 +476,7 @@ test('An account that allows no order at market is told so, with the command', a
 
   expect([await relay.held(), await corrections()]).toEqual(['-0.04', []]);
   expect(turned().map(({ whatToDo }) => whatToDo)).toEqual(['npx relay close BTC_USDT --account main']);
+  expect(await relay.failuresTold()).toEqual([]);
 });
 
 test('In hedge mode a stop-loss that fires beside a close turns nothing', async () => {

@@ -6,6 +6,7 @@ import { stopMarket } from '../../lib/exchange/endpoints/stop-market.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { tellChange } from '../../lib/notices/tell-change.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from './aftermath.ts';
 
@@ -29,6 +30,8 @@ export interface KeptRelay extends Aftermath {
   cancelByHand(text: string): Promise<void>;
   /** The names of the alarms. */
   alarmNames(): readonly string[];
+  /** What notices say of the relay's own signals that placed nothing, besides the alarms. */
+  failuresTold(): Promise<readonly string[]>;
 }
 
 export interface KeptRelayOptions {
@@ -131,5 +134,20 @@ export async function openKeptRelay({
       await client.call(cancelOrder, { market, orderId: found.orderId });
     },
     alarmNames: () => relay.alarms.map(({ name }) => name),
+    async failuresTold() {
+      const { entries } = await relay.services.ledger.list({ account: 'main', limit: 200 });
+      const failed = entries.filter(
+        ({ signal, status }) =>
+          signal?.action === 'protect' && ['rejected', 'denied', 'not_sent'].includes(status),
+      );
+      if (failed.length === 0) throw new Error('all of them placed something');
+      return failed.flatMap((entry) => {
+        const { account, signalId: id } = entry;
+        const news = entry.steps.flatMap((step) =>
+          tellChange({ kind: 'outcome', id, account, atMs: step.atMs, entry, step }),
+        );
+        return news.map(({ headline, detail }) => `${headline} ${detail}`);
+      });
+    },
   };
 }

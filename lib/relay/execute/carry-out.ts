@@ -6,6 +6,7 @@ import { denyOrderRate } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { isCancellation, isProtecting } from '../../model/signal.ts';
+import { triedAgain } from '../../model/step-facts.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { tellPaused } from '../protect/failed-alarm.ts';
@@ -45,8 +46,10 @@ export async function carryOut(
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
-  if (isPaused !== null && denial === isPaused && isProtecting(signal))
-    await tellPaused(services, entry, signal, isPaused);
+  if (isPaused !== null && denial === isPaused && isProtecting(signal)) {
+    await tellPaused(services, { ...entry, signal }, isPaused);
+    return await settleUnsent(services, entry, { ...denialOutcome(isPaused), facts: triedAgain });
+  }
   if (denial !== null) return await settleDenied(denial);
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;

@@ -8,6 +8,7 @@ import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
 import { isCancellation } from '../../model/signal.ts';
+import { triedAgain } from '../../model/step-facts.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
 import { planCancelAll } from '../cancel/plan-cancel-all.ts';
@@ -173,7 +174,7 @@ function outdatedOutcome(plans: number): Outcome {
 
 function untriedPlan(reason: string): KnownPlan {
   const note = `nothing was sent: ${reason}; the protection of the position is looked at again`;
-  return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence: null } };
+  return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence: null, facts: triedAgain } };
 }
 
 /** The machine of the worker that wrote `unknown` may have lost its log. */

@@ -13,6 +13,7 @@ import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts'
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
+import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
 import { type Sized, sizeOrder } from '../../signals/sizing.ts';
@@ -30,7 +31,7 @@ import { deny, denyUnlisted, type LimitVerdict, type Plan, type PreparedAction }
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
-import { checkStopPlaceable, findStopped, soldAlready, waitForStop } from './plan-spot.ts';
+import { checkStopPlaceable, soldAlready, waitForStop } from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
 /**
@@ -71,12 +72,13 @@ export async function planOrder(
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
   const held = withHeld(plain, heldBy(stops.holding));
-  const sizeOf = (asked: OrderSignal, on: DatedReadings) =>
-    sizeOrder(asked, { market, account, tradesOn, readings: on, clientOrderId });
+  const sizeOf = (wanted: OrderSignal, on: DatedReadings) =>
+    sizeOrder(wanted, { market, account, tradesOn, readings: on, clientOrderId });
   const whole = sizeOf(signal, held);
   const name = { account: account.name, market: market.name, clientOrderId };
   if (whole.ok && stops.doubt !== null) return waitForStop(stops.doubt);
-  const stopped = whole.ok ? findStopped(signal, whole, stops, market) : null;
+  const asked = whole.ok ? (whole.cutFrom ?? whole.baseAmount) : zero;
+  const stopped = countStopped({ signal, amount: asked }, stops.sold, stops.records, market);
   if (stopped?.rest === null) return soldAlready(services, name, stopped);
   const size = (on: DatedReadings) => sizeOf(stopped?.rest ?? signal, on);
   const first = stopped === null ? whole : size(held);

@@ -1,18 +1,17 @@
 import { findUnsettled } from '../../account/read-position.ts';
 import type { Account } from '../../model/account.ts';
-import type { Market } from '../../model/market.ts';
-import type { SizedOrder } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { countStopped, type StoppedSale } from '../../protection/stop-sales.ts';
+import type { StoppedSale } from '../../protection/stop-sales.ts';
 import { noteAnswered, type SaleName } from '../protect/answered-stops.ts';
-import type { StopsOfSale } from '../protect/free-balance.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { Plan } from './action.ts';
 
 /**
  * The stop-loss of a spot buy is sized on the balance, which an order of unknown outcome may change: it would be placed minutes
  * after the buy.
+ *
+ * @see DECISIONS 167
  */
 export async function checkStopPlaceable(
   services: ExecuteServices,
@@ -29,16 +28,6 @@ export async function checkStopPlaceable(
     actual: `"${signalId}" (${status})`,
     message: `its stop-loss could not be placed when it fills: the outcome of signal "${signalId}" is not known yet (${status}), and it may change the balance; nothing was bought. Settle that one with npx relay resolve, or wait until it was looked up, and send the alert again`,
   };
-}
-
-/** What stop-losses have sold of a sale already; null: nothing. */
-export function findStopped(
-  signal: OrderSignal,
-  { baseAmount, cutFrom }: SizedOrder,
-  stops: StopsOfSale,
-  market: Market,
-): StoppedSale | null {
-  return countStopped({ signal, amount: cutFrom ?? baseAmount }, stops.sold, stops.records, market);
 }
 
 /** A sale of what a stop-loss has sold sells nothing: it would sell the next buy. */

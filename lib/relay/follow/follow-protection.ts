@@ -62,10 +62,9 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const protective = watch.keeps ? followed.filter(mayProtect) : [];
-  const [onSpot, elsewhere] = [true, false].map((place) =>
-    [...doubtful, ...protective].some(({ isSpot }) => isSpot === place),
-  );
+  const judged = [...doubtful, ...(watch.keeps ? followed.filter(mayProtect) : [])];
+  const onSpot = judged.some(({ isSpot }) => isSpot);
+  const elsewhere = judged.some(({ isSpot }) => !isSpot);
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered = read === null ? null : createUncovered(read.positions, open, followed, nowMs);

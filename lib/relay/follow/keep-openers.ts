@@ -1,3 +1,4 @@
+import { zero } from '../../base/decimal.ts';
 import { isMarkedReducing, oppositeOf, type Side } from '../../model/order.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -16,7 +17,7 @@ export function keepOpeners(followed: readonly FollowedEntry[]): void {
   );
   for (const one of followed) {
     if (one.isSpot || isProtective(one) || isMarkedReducing(one.signal) || asksForExits(one)) continue;
-    if (one.held.gt('0') && protectedPlaces.has(placeOf(one, one.signal.side))) one.isDone = false;
+    if (one.held.gt(zero) && protectedPlaces.has(placeOf(one, one.signal.side))) one.isDone = false;
   }
 }
 

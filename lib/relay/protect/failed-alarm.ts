@@ -1,23 +1,30 @@
-import type { Alarm } from '../../base/alarms.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
+import { createTeller, type TellServices, type Told } from '../../ledger/tell-once.ts';
 import type { Denial } from '../../model/outcome.ts';
-import type { ProtectSignal } from '../../model/signal.ts';
+import { isProtecting, type ProtectSignal } from '../../model/signal.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 
-/** A stop-loss or take-profit that should be placed, and is not. */
-function failedAlarm(signal: ProtectSignal, reason: string): Alarm {
-  return {
-    name: 'protection_failed',
-    message: `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`,
-  };
-}
-
 export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
   return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
+}
+
+type Protecting = Pick<Entry, 'account' | 'signalId'> & { readonly signal: ProtectSignal };
+
+async function tell(
+  services: TellServices,
+  { account, signalId, signal: { market } }: Protecting,
+  { message, ...told }: Pick<Told, 'key' | 'everyMs'> & { readonly message: string },
+): Promise<void> {
+  const alarm = { name: 'protection_failed', message } as const;
+  await createTeller(services).tell(account, { ...told, alarm, facts: { signalId, market } });
+}
+
+/** Of a stop-loss or take-profit that should be placed, and is not. */
+function failedMessage({ signal }: Protecting, reason: string): string {
+  return `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`;
 }
 
 const againAfterHours = 6;
@@ -29,19 +36,16 @@ const longestCause = 100;
  */
 export async function tellFailed(
   services: TellServices,
-  { account, signalId, signal }: Pick<Entry, 'account' | 'signalId'> & { readonly signal: ProtectSignal },
+  entry: Protecting,
   { market, side, openedAtMs, amount }: GuardedPosition,
   reason: string,
 ): Promise<void> {
   // The figures of a reason may differ with each try.
   const cause = reason.replaceAll(/[\d.]+/g, '').slice(0, longestCause);
-  await createTeller(services).tell(account, {
-    key: `failed: ${market} ${side} ${openedAtMs} ${formatDecimal(amount)} ${signal.role} ${cause}`,
-    alarm: failedAlarm(
-      signal,
-      `${reason}; the relay tries again, and tells the same of this position again after ${againAfterHours} hours`,
-    ),
-    facts: { signalId, market },
+  const promise = `the relay tries again, and tells the same of this position again after ${againAfterHours} hours`;
+  await tell(services, entry, {
+    key: `failed: ${market} ${side} ${openedAtMs} ${formatDecimal(amount)} ${entry.signal.role} ${cause}`,
+    message: failedMessage(entry, `${reason}; ${promise}`),
     everyMs: againAfterHours * 3_600_000,
   });
 }
@@ -50,16 +54,10 @@ export async function tellFailed(
 const waitingEveryMs = 10 * 60_000;
 
 /** Tells that so many orders were sent to protect the positions of a market that others wait. */
-export async function tellHeldBack(
-  services: TellServices,
-  { account, signalId }: Entry,
-  signal: ProtectSignal,
-  reason: string,
-): Promise<void> {
-  await createTeller(services).tell(account, {
-    key: `protection held back in ${signal.market}`,
-    alarm: failedAlarm(signal, `${reason}; the relay tries again`),
-    facts: { signalId },
+export async function tellHeldBack(services: TellServices, entry: Protecting, reason: string): Promise<void> {
+  await tell(services, entry, {
+    key: `protection held back in ${entry.signal.market}`,
+    message: failedMessage(entry, `${reason}; the relay tries again`),
     everyMs: waitingEveryMs,
   });
 }
@@ -67,14 +65,12 @@ export async function tellHeldBack(
 /** Tells that a pause stops what should protect a position: of each stop-loss and take-profit once in each pause. */
 export async function tellPaused(
   services: TellServices,
-  { account, signalId }: Entry,
-  signal: ProtectSignal,
+  entry: Protecting,
   { actual, message }: Denial,
 ): Promise<void> {
-  await createTeller(services).tell(account, {
-    key: `${actual}: ${describeGuard(signal)}`,
-    alarm: failedAlarm(signal, message),
-    facts: { signalId },
+  await tell(services, entry, {
+    key: `${actual}: ${describeGuard(entry.signal)}`,
+    message: failedMessage(entry, message),
     everyMs: null,
   });
 }
@@ -90,16 +86,17 @@ const longestQuietWaitMs = 60_000;
 export async function tellWaiting(services: TellServices, waiting: readonly Entry[]): Promise<void> {
   const nowMs = services.clock.nowMs();
   for (const { account, signalId, signal, createdAtMs } of waiting) {
-    if (signal?.action !== 'protect' || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
+    if (!isProtecting(signal) || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
     const { market } = signal;
-    await createTeller(services).tell(account, {
-      key: `waiting: ${market}`,
-      alarm: {
-        name: 'protection_failed',
-        message: `the ${nameOf(signal)} of "${signal.of}" in ${market} may not fit the position: for over a minute nothing could be placed, since earlier signals of the market wait; see \`npx relay signals --account ${account} --market ${market}\``,
+    const list = `npx relay signals --account ${account} --market ${market}`;
+    await tell(
+      services,
+      { account, signalId, signal },
+      {
+        key: `waiting: ${market}`,
+        message: `the ${nameOf(signal)} of "${signal.of}" in ${market} may not fit the position: for over a minute nothing could be placed, since earlier signals of the market wait; see \`${list}\``,
+        everyMs: waitingEveryMs,
       },
-      facts: { signalId, market },
-      everyMs: waitingEveryMs,
-    });
+    );
   }
 }

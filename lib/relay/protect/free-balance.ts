@@ -1,5 +1,5 @@
 import { listRecent } from '../../account/read-position.ts';
-import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
@@ -8,7 +8,12 @@ import type { Account } from '../../model/account.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
 import { spotLots } from '../../protection/spot-lots.ts';
-import { type StoppedSale, type StopSale, unansweredSales } from '../../protection/stop-sales.ts';
+import {
+  partsWithin,
+  type StoppedSale,
+  type StopSale,
+  unansweredSales,
+} from '../../protection/stop-sales.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
@@ -75,15 +80,12 @@ async function lookUpStops(
   for (const stop of unlisted) {
     const { market, clientOrderId, signalId, orderId, protects } = stop;
     const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    const filled =
-      place.kind === 'filled' || (place.kind === 'found' && !place.isOpen)
-        ? (place.kind === 'found' ? place.order : place).filled
-        : null;
-    if (filled === null) {
+    const seen = place.kind === 'found' && !place.isOpen ? place.order : place;
+    if (!('filled' in seen)) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
-    known.set(signalId, { ...stop, proved: filled });
+    known.set(signalId, { ...stop, proved: seen.filled });
   }
   return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
@@ -147,14 +149,10 @@ function soldMeanwhile(
   { exits }: Replaced,
 ): readonly StopSale[] {
   const gone = new Set(exits.flatMap(({ result, orderIds }) => (result === 'gone' ? orderIds : [])));
-  let rest = amount;
-  return stops
-    .filter(({ orderId }) => gone.has(orderId))
-    .map((stop) => {
-      const part = minimum(stop.amount, rest);
-      rest = rest.minus(part);
-      return { ...stop, amount: part };
-    });
+  return partsWithin(
+    amount,
+    stops.filter(({ orderId }) => gone.has(orderId)),
+  );
 }
 
 /** The sale of what stop-losses have not sold already. */

@@ -15,8 +15,7 @@ import type { PositionWish } from '../../model/step-facts.ts';
 import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
-import { isGuardedBuy } from '../../protection/spot-lots.ts';
-import { isSpotStop } from '../../protection/stop-sales.ts';
+import { isGuardedBuy, isSpotStop } from '../../protection/spot-lots.ts';
 import { trailPrices } from '../../protection/trailing.ts';
 import { describeGuard } from '../../protection/wanted.ts';
 import {

@@ -6,9 +6,9 @@ import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
-import type { ProtectiveOrder } from '../../model/step-facts.ts';
+import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import type { Guard } from '../../protection/guards.ts';
-import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
+import { type GuardVerdict, judgeGuard, takesNeededStop } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
@@ -86,7 +86,7 @@ export async function planProtect(
   const verdict = judgeGuard(guard, market);
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
-  if (takesNeededStop(guard, verdict, guards, market))
+  if (takesNeededStop(guard, guards, market))
     return {
       verdict: 'waiting',
       reason: 'the stop-loss that goes with it is replaced first',
@@ -94,7 +94,7 @@ export async function planProtect(
     };
   const { readAtMs } = reading;
   if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs())) {
-    await tellHeldBack(services, entry, signal, tooManyActs);
+    await tellHeldBack(services, entry, tooManyActs);
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
   }
   return await planVerdict({ services, account, entry, market, client, guard, position, readAtMs }, verdict);
@@ -117,25 +117,6 @@ function isFree(free: Decimal | null, { standing }: Guard, verdict: GuardVerdict
   if (free === null || verdict.kind !== 'place') return true;
   const given = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
   return verdict.amount.lte(given.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), free));
-}
-
-/** Whether a pair would go whose stop-loss is still needed: its successor does not stand, and the exchange may refuse it. */
-function takesNeededStop(
-  { role, standing }: Guard,
-  verdict: GuardVerdict,
-  guards: readonly Guard[],
-  market: Market,
-): boolean {
-  if (role !== 'take_profit' || verdict.kind !== 'place') return false;
-  const gone = standing.filter(({ orderId }) => verdict.cancels.includes(orderId));
-  const pairs = new Set(gone.flatMap(({ pair = [] }) => pair));
-  return guards.some(
-    (other) =>
-      other.role === 'stop_loss' &&
-      other.standing.length > 0 &&
-      other.standing.every(({ orderId }) => pairs.has(orderId)) &&
-      judgeGuard(other, market).kind === 'place',
-  );
 }
 
 function satisfied(note: string): Plan {
@@ -270,13 +251,13 @@ const endedMeanwhile: Outcome = {
 
 /** An order that the exchange did not take leaves the position without what should protect it. */
 async function told({ services, entry, position }: Act, outcome: Outcome): Promise<Outcome> {
-  if (outcome.status !== 'placed' && outcome.status !== 'unknown')
-    await tellFailed(services, entry, position, outcome.note);
-  return outcome;
+  if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
+  await tellFailed(services, entry, position, outcome.note);
+  return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
 }
 
 async function failedPlan({ services, entry, position }: Act, plan: Plan): Promise<Plan> {
   if (plan.verdict !== 'denied') return plan;
   await tellFailed(services, entry, position, plan.denial.message);
-  return { verdict: 'ended', outcome: denialOutcome(plan.denial, plan.evidence) };
+  return { verdict: 'ended', outcome: { ...denialOutcome(plan.denial, plan.evidence), facts: triedAgain } };
 }

@@ -23,6 +23,7 @@ import { checkPause } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import { isOfExit } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
+import { triedAgain } from '../../model/step-facts.ts';
 import { marketOrder } from '../../protection/protective-order.ts';
 import { findUnread, lookedAtFromMs } from '../../watch/unread-time.ts';
 import { parseWatch } from '../../watch/watch-state.ts';
@@ -30,6 +31,7 @@ import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
+import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
 import type { ProtectEntry } from './plan-protect.ts';
 
@@ -149,7 +151,7 @@ async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan>
   const denial = pause?.kind === 'everything' ? checkPause(pause) : null;
   if (denial !== null) {
     await createTeller(services).tell(account.name, pausedNews(newsOf(turn)));
-    return { verdict: 'denied', denial };
+    return { verdict: 'ended', outcome: { ...denialOutcome(denial), facts: triedAgain } };
   }
   const amount = floorToStep(turned.surplus, market.amountStep);
   if (amount.lt(market.minAmount) || !amount.gt(zero))
@@ -175,8 +177,9 @@ async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan>
       readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
       async send(options) {
         const outcome = await action.send(options);
-        if (outcome.status !== 'placed' && outcome.status !== 'unknown') await tellOpen(turn, outcome.note);
-        return outcome;
+        if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
+        await tellOpen(turn, outcome.note);
+        return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
       },
     },
   };
@@ -187,7 +190,7 @@ async function fail(turn: Turn, reason: string): Promise<Plan> {
   await tellOpen(turn, reason);
   return {
     verdict: 'ended',
-    outcome: { status: 'not_sent', note: `nothing was sent: ${reason}`, evidence: null },
+    outcome: { status: 'not_sent', note: `nothing was sent: ${reason}`, evidence: null, facts: triedAgain },
   };
 }
 
