@@ -95,7 +95,9 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = '', headers } = request;
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
+  // Two slashes at the beginning would name another machine.
+  const target = (request.url ?? '/').replace(/^\/+/, '/');
+  const { pathname, searchParams } = new URL(target, 'http://page');
   const refusal = guard.judge({ method, path: pathname, headers });
   if (refusal !== null) return refuse(response, refusal);
   if (!pathname.startsWith('/api/')) return await sendAsset(contents, pathname, method, response);

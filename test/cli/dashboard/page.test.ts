@@ -103,6 +103,13 @@ describe('the server of the page', () => {
     expect(await page.get('/api/about')).toMatchObject({ status: 200 });
   });
 
+  test('takes a slash too many for one, and for no name of a machine', async () => {
+    const { url } = page.page;
+
+    expect((await askPage(`${url}//`)).status).toBe(200);
+    expect((await askPage(`${url}//elsewhere.example/page.js`)).status).toBe(404);
+  });
+
   test('shows no secret of the relay', async () => {
     await place();
     const paths = [
