@@ -9,5 +9,5 @@ export function stopBySignal(stop: () => Promise<void>): void {
     firstAtMs ??= performance.now();
     if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handleSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handleSignal);
 }

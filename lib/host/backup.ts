@@ -16,6 +16,8 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import { createForOwner, openSqlite } from '../base/sqlite.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { createSqliteLedger } from '../ledger/sqlite-ledger.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkFileSecrets } from './file-secrets.ts';
@@ -170,7 +172,7 @@ export async function restoreFolder(
     using source = openReadOnly(path);
     await backup(source, unfinished, { rate: allPages });
     checkPages(unfinished);
-    const signals = await pauseAll(unfinished, accounts, clock.nowMs());
+    const signals = await makeHarmless(unfinished, accounts, clock.nowMs());
     flush(unfinished);
     if (secrets !== null) replaceFile(folder.secretsPath, secrets);
     checkFileSecrets(folder.secretsPath);
@@ -206,19 +208,42 @@ function readSecrets(path: string): string | null {
   return String(source.prepare('SELECT text FROM backup_secrets').get()?.['text']);
 }
 
-/** @returns how many signals are in it */
-async function pauseAll(path: string, accounts: readonly string[], sinceMs: number): Promise<number> {
+/** Nothing is sent from it before its owner has looked. @returns how many signals are in it */
+async function makeHarmless(path: string, accounts: readonly string[], sinceMs: number): Promise<number> {
   const file = openSqlite(path);
   try {
     file.database.exec('PRAGMA application_id = 0; DROP TABLE IF EXISTS backup_secrets; VACUUM;');
     const ledger = createSqliteLedger(file);
     for (const account of accounts)
       await ledger.writePause(account, { sinceMs, reason: restoredReason, kind: 'everything' });
+    await doubtWaiting(ledger, sinceMs);
     return Number(file.database.prepare('SELECT count(*) AS signals FROM entries').get()?.['signals']);
   } finally {
     file.close();
   }
 }
+
+/** The relay that the backup was made of may have sent since what waited then: it is looked up, and not sent again. */
+async function doubtWaiting(ledger: Ledger, atMs: number): Promise<void> {
+  const waiting: Entry[] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await ledger.list({
+      status: 'accepted',
+      oldestFirst: true,
+      limit: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    waiting.push(...page.entries);
+    cursor = page.next;
+  }
+  const step = { status: 'sending', atMs, note: doubtNote } as const;
+  await Promise.all(waiting.map((entry) => ledger.start(entry, step, null)));
+}
+
+const pageSize = 100;
+const doubtNote =
+  'it waited when the backup was made, and may have been sent since: it is looked up, and not sent from the restored ledger';
 
 const restoredReason =
   'restored from a backup: compare `relay orders` and `relay positions` with the ledger, then resume';

@@ -18,6 +18,8 @@ import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { claimLiveFolder, readFolderKind } from '../../lib/host/folder-kind.ts';
 import { openLock } from '../../lib/host/hold-lock.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { orderIn } from '../queue/open-store.ts';
+import { acceptOne } from '../support/accept-one.ts';
 
 const clock = systemClock;
 const exchange = 'https://whitebit.com';
@@ -75,6 +77,26 @@ describe('a backup', () => {
     });
     expect(await readPause(folder)).toBeNull();
     expect(readdirSync(other.path).toSorted()).toEqual(['lock.db', 'relay.db']);
+  });
+
+  test('sends nothing that waited: the relay that it was made of may have sent it since', async () => {
+    const file = openSqlite(folder.databasePath);
+    for (let count = 0; count < 150; count += 1)
+      await acceptOne(createSqliteLedger(file), { ...orderIn(`waits-${count}`), account: 'main', atMs: 1 });
+    file.close();
+    await make();
+
+    await restore();
+
+    const restored = openSqlite(other.databasePath);
+    const ledger = createSqliteLedger(restored);
+    expect(await ledger.waiting('main', 'BTC_USDT', 1)).toEqual([]);
+    expect(await ledger.read({ account: 'main', signalId: 'waits-149' })).toMatchObject({
+      status: 'sending',
+      orderOpen: true,
+      steps: [{ status: 'accepted' }, { status: 'sending', note: expect.stringContaining('backup') }],
+    });
+    restored.close();
   });
 
   test('has the secrets if they are asked for; the restored ledger does not', async () => {

@@ -241,10 +241,13 @@ describe('npm start', () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  test('stops gracefully on Ctrl-C, which the terminal and npm both send', async () => {
+  test.each([
+    ['on Ctrl-C, which the terminal and npm both send', ['SIGINT', 'SIGINT', 'SIGTERM']],
+    ['when its terminal is closed', ['SIGHUP']],
+  ] as const)('stops gracefully %s', async (_, signals) => {
     await start();
 
-    for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const) child?.kill(signal);
+    for (const signal of signals) child?.kill(signal);
 
     expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
   });
