@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import { RelayError } from '../../lib/base/errors.ts';
 import { readBodyStart } from '../../lib/base/read-body.ts';
 import type { HttpResponse, PlainWebhook } from '../../lib/host/plain-webhook.ts';
+import type { Stray } from './stray-alerts.ts';
 
 /** The local counterpart of API Gateway: serves the webhook's route. */
 export interface HttpServer {
@@ -34,8 +35,8 @@ export interface HttpServerOptions {
   readonly receiveWithinMs?: number;
   /** What GET and HEAD of a path respond; anybody may ask. */
   readonly answers?: Readonly<Record<string, () => Promise<HttpResponse>>>;
-  /** Called for a POST that was meant as an alert, and has a path that does not exist. */
-  readonly tellStray?: () => void;
+  /** Called for a POST that was meant as an alert, and that no function gets. */
+  readonly tellStray?: (why: Stray) => void;
   /** The response to a sender that may not post an alert; null for one that may. Absent: everybody may. */
   readonly admit?: (request: IncomingMessage) => HttpResponse | null;
 }
@@ -131,10 +132,15 @@ async function handle(
   const path = tidyPath(url);
   const [, account, token] = route.exec(path) ?? [];
   if (account === undefined || token === undefined) {
-    if (method === 'POST' && nearRoute.test(path)) tellStray?.();
+    if (method === 'POST' && nearRoute.test(path)) tellStray?.('other_path');
     return plainResponse(new RelayError('not_found', 'this path does not exist'));
   }
-  const { start: body, omittedBytes } = await readBodyStart(request, keptBodyBytes);
+  const { start: body, omittedBytes } = await readBodyStart(request, keptBodyBytes).catch(
+    (error: unknown) => {
+      tellStray?.('cut_off');
+      throw error;
+    },
+  );
   return await receiveSignal({
     method,
     account: decode(account),

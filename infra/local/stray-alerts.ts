@@ -3,22 +3,36 @@ import type { Log } from '../../lib/base/log.ts';
 
 const minuteMs = 60_000;
 
-/**
- * @returns a function that notes an alert whose path does not exist: a line a minute at most, which says how many came since
- * the last one. The path is not named, because it may hold a token.
- */
-export function createStrayNotes(clock: Clock, log: Log): () => void {
-  let notedAtMs: number | null = null;
-  let count = 0;
-  return () => {
-    count += 1;
-    const nowMs = clock.nowMs();
-    if (notedAtMs !== null && !hasPassed(notedAtMs, minuteMs, nowMs)) return;
-    log.warn(
+const words = {
+  other_path: {
+    code: 'not_found',
+    message:
       'an alert came to a path that does not exist, and got 404: compare its URL with `npx relay webhook`',
-      { code: 'not_found', alerts: count },
-    );
-    notedAtMs = nowMs;
-    count = 0;
+  },
+  cut_off: {
+    code: 'cut_off',
+    message: 'an alert was cut off before all of it had come: nothing was stored, and its sender got no 202',
+  },
+} as const;
+
+/** Why no function gets an alert. */
+export type Stray = keyof typeof words;
+
+/**
+ * @returns a function that notes such an alert: of each kind a line a minute at most, which says how many came since the last
+ * one. The path is not named, because it may hold a token.
+ */
+export function createStrayNotes(clock: Clock, log: Log): (why: Stray) => void {
+  const counts = new Map<Stray, number>();
+  const notedAtMs = new Map<Stray, number>();
+  return (why) => {
+    const alerts = (counts.get(why) ?? 0) + 1;
+    counts.set(why, alerts);
+    const [lastMs, nowMs] = [notedAtMs.get(why), clock.nowMs()];
+    if (lastMs !== undefined && !hasPassed(lastMs, minuteMs, nowMs)) return;
+    const { code, message } = words[why];
+    log.warn(message, { code, alerts });
+    notedAtMs.set(why, nowMs);
+    counts.delete(why);
   };
 }

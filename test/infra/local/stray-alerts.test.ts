@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMovedClock, type MovedClock } from '../../support/moved-clock.ts';
 import { openWorld, type World } from '../../support/world.ts';
@@ -28,6 +30,21 @@ describe('the path of an alert', () => {
     expect(await post(change(new URL(world.webhookUrl).pathname), 'slashed')).toBe(202);
     await world.settled('slashed');
     expect(strays()).toEqual([]);
+  });
+
+  test('is told when the alert was cut off, once a minute: nothing was stored, and no sender shows it', async () => {
+    const { hostname, port, pathname } = new URL(world.webhookUrl);
+    for (let count = 0; count < 2; count += 1) {
+      const socket = connect(Number(port), hostname);
+      const closed = once(socket, 'close');
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: relay\r\nContent-Length: 100\r\n\r\n{"id":`);
+      socket.resume().end();
+      await closed;
+    }
+
+    const cut = world.logged.filter(({ message }) => message.includes('cut off'));
+    expect(cut).toMatchObject([{ facts: { alerts: 1 } }]);
+    expect(JSON.stringify(cut)).not.toContain(pathname.split('/').at(-1));
   });
 
   test('that is another one below /signals leaves one line a minute, without path and token', async () => {
