@@ -8,7 +8,7 @@ export const removedSecret = '(removed)';
 
 /** Names of secrets of the sender, plain. */
 export const secretNames = new Set(
-  'secret secretkey sharedsecret passphrase password passwd pass token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
+  'secret secretkey sharedsecret passphrase password passwd pwd pass mnemonic token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
     ' ',
   ),
 );

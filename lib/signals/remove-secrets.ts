@@ -3,7 +3,7 @@ import { plainWord } from './foreign-words.ts';
 import { longestName, removedSecret, secretNames } from './informing-fields.ts';
 
 /** Nearly every text has none of these, and so no secret. */
-const mayHold = /[:=%\\]|eyJ|bearer/i;
+const mayHold = /[:=%\\]|eyJ|bearer|\b(?:gh[a-z]|github_pat|tk|xox[a-z])[_-]/i;
 /** What stands between a name and its value, with the closing quote of the name. */
 const separator = /["'`“”‘’]?\s{0,9}[:=]{1,2}>?\s{0,9}/g;
 const lastWords = /(?:([\w.-]+) )?([\w.-]+)$/;
@@ -11,8 +11,9 @@ const secretEndings = /(?:secret|pass(?:phrase|word|wd|code)|token|key|licen[cs]
 /** A list or an object, to the end of the text; a text in quotes, or without a closing one to the end; or a word. */
 const value =
   /[[{][\s\S]*|(["'`])(?:\\[\s\S]|(?!\1)[^\\])*(?:\1|$)|“[^”]*”?|‘[^’]*’?|(?:(?:bearer|basic|token)\s{1,9})?(?:(?![,;|&]\s{0,9}["'`“‘]?[\w.-]{1,48}["'`”’]?\s{0,9}[:=])\S)+/iy;
-/** Secrets that need no name: tokens of JSON, and of the header that sends one. */
-const shapes = /\beyJ[\w+/-]{9,}[\w.+/=-]*|\bbearer\s{1,9}[^\s"',;]{8,}/gi;
+/** Secrets that need no name: tokens of JSON, of the header that sends one, of a Telegram bot, GitHub, ntfy and Slack. */
+const shapes =
+  /\beyJ[\w+/-]{9,}[\w.+/=-]*|\bbearer\s{1,9}[^\s"',;]{8,}|\b\d{6,12}:[\w-]{30,}|\b(?:gh[a-z]|github_pat|tk|xox[a-z])[_-][\w-]{20,}/gi;
 const address = /(https?:\/\/)([^\s/@]*@)?([^\s/]*)([^\s"']*)/gi;
 /** In the path of an address: addresses of webhooks hold their secret there. */
 const longSegment = /[\w~-]{20,}/g;

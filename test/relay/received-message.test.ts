@@ -52,6 +52,13 @@ describe('what is kept of a message', () => {
     );
   });
 
+  test('of UTF-16 never holds a secret of the relay between its zeros', () => {
+    const token = 'a-token-of-the-relay-0123456789';
+
+    expect(keepMessage(Buffer.from(`{"key": "${token}"}`, 'utf16le'), [token])).toBeUndefined();
+    expect(keepMessage(Buffer.from('buy', 'utf16le'), [token])).toEqual({ text: 'buy', omittedBytes: 0 });
+  });
+
   test('is cut at a character where it is long, and says by how much', () => {
     const text = `${'x'.repeat(mostKeptBytes - 1)}ä and more`;
     expect(keepMessage(Buffer.from(text), [])).toEqual({

@@ -22,7 +22,8 @@ const longWord = /[\w-]{28,}/g;
 export function keepMessage(body: Buffer, secrets: readonly HeldSecret[]): ReceivedMessage | undefined {
   // Of a larger one only the beginning is here, and that may end within a secret.
   if (body.byteLength > maximumBodyBytes) return undefined;
-  const text = body.toString();
+  // UTF-16 has a zero beside each letter, and a secret between zeros would not be found.
+  const text = body.toString().replaceAll('\0', '');
   return holdsSecret(text, secrets) ? undefined : keepSearched(text);
 }
 
