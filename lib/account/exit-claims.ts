@@ -66,7 +66,9 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   const isKnown = exits.ids.length > 0;
   if (!isKnown && end.isUnfilled) return null;
   const hasEnded = endedBefore.has(record.signalId);
-  const awaitedUntilMs = isKnown || hasEnded ? null : listedByMs(end, closed, nowMs);
+  const isOver = isKnown && record.exits.every(({ order }) => order !== null && !isStillOpen(order.status));
+  // Those that a list has shown are awaited, too: the next one may lag further behind.
+  const awaitedUntilMs = hasEnded || isOver ? null : listedByMs(end, closed, nowMs);
   return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
 }
 

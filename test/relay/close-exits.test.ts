@@ -140,6 +140,18 @@ describe('Exits that no list shows yet are waited for', () => {
     expect(await close()).toMatchObject(waited);
   });
 
+  test('when the follower has seen them in lists that lagged less', async () => {
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(5 * minuteMs);
+    relay.setPrice('49500');
+    relay.clock.advance(1000);
+    await relay.follow();
+    expect((await relay.entry('s1')).execution?.orders).toHaveLength(3);
+    lagOrders(3000);
+
+    expect(await close()).toMatchObject(waited);
+  });
+
   test('and when they come too late, there is an alarm', async () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(5 * minuteMs);
