@@ -82,6 +82,21 @@ test('a stop-loss that the relay has placed protects its entry: what others adde
   expect(relay.alarmNames()).toEqual(['position_unprotected']);
 });
 
+test('a position that loses one stop-loss after another is told each time', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  await relay.cancelByHand('sell 0.1 stop 48000');
+  await relay.goOn(90);
+  expect(relay.alarmNames()).toEqual(['position_unprotected']);
+
+  await relay.stopByHand('47000', '0.1');
+  await relay.goOn(90);
+  await relay.cancelByHand('sell 0.1 stop 47000, reduces');
+  await relay.goOn(1500);
+
+  expect(relay.alarmNames()).toEqual(['position_unprotected', 'position_unprotected']);
+});
+
 test('a stop-loss whose cancellation failed goes when another one has taken its place', async () => {
   await relay.say({ ...market, stopLoss: '48000' });
   await relay.goOn(30);

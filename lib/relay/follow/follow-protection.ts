@@ -78,8 +78,10 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    // Nothing but the lists tells that it stands again: no exit of the exchange's own does.
-    if (one.isSpot && held?.uncovered.gt(zero) === false) one.watched = calm(one);
+    // Whatever covers it now, an alarm that was told is over: when that ends, too, it is told again. On spot nothing but the
+    // lists tells that a stop-loss stands: the exchange makes none of its own.
+    const mayCalm = one.isSpot || one.watched.unprotectedAtMs !== undefined;
+    if (mayCalm && held?.uncovered.gt(zero) === false) one.watched = calm(one);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
