@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
+import { mostFollowed } from '../../lib/ledger/executions.ts';
 import { followedAs, orderRecordOf } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { orderRoles } from '../../lib/model/execution.ts';
@@ -49,9 +50,6 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
     ].join('\n\n'),
   );
 }
-
-/** The most followed entries whose orders are named. */
-const mostFollowed = 1000;
 
 /** Order id → the signal whose order, stop-loss or take-profit it is. */
 async function findSignals(session: Session, { name }: Account): Promise<ReadonlyMap<number, string>> {

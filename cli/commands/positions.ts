@@ -12,6 +12,7 @@ import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { mostFollowed } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
@@ -35,9 +36,6 @@ export function addPositionsCommand(program: Command): void {
       runCommand(command, (context) => showPositions(context, account)),
     );
 }
-
-/** The most followed entries whose stops are looked at. */
-const mostFollowed = 1000;
 
 async function showPositions({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);

@@ -128,11 +128,13 @@ export async function beginDeals(
   { client, options, reading }: DealSource,
 ): Promise<DealsState> {
   const { name, markets } = account;
-  const sinceMs = reading?.readAtMs ?? clock.nowMs();
+  const beganAtMs = reading?.readAtMs ?? clock.nowMs();
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
   const positions =
     reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
+  // A clock that was set back meanwhile would date the deals of the next minutes before the reading.
+  const sinceMs = Math.min(beganAtMs, clock.nowMs());
   const own = await listOwn({ ledger, executions }, account, null);
   const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
   const atMs = sinceMs - mostAheadMs;

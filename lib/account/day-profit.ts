@@ -3,7 +3,7 @@ import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { listFills } from '../ledger/executions.ts';
+import { listFills, mostFollowed } from '../ledger/executions.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
@@ -40,8 +40,6 @@ export interface DayFills {
 const firstReplayMs = 31 * dayMs;
 /** A fill carries the time of the exchange, which is ahead of a clock that was set back. */
 const clockAheadMs = 31 * dayMs;
-/** The most entries whose responses are read. */
-const mostFollowed = 1000;
 
 /**
  * Reads what was dealt of late, the fills of this day and the last one, and the positions that older fills left, which are stored. A fill that

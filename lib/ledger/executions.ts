@@ -55,6 +55,9 @@ export interface Executions {
   listFills(query: FillQuery): Promise<FillPage>;
 }
 
+/** The most followed entries of an account that are read at once. One bound for all readers: what is followed counts, too. */
+export const mostFollowed = 5000;
+
 const fillsOfPage = 500;
 
 /** The fills of an account, those of no signal among them, oldest first, one page at a time. @param untilMs not included */

@@ -11,7 +11,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Executions } from '../ledger/executions.ts';
+import { type Executions, mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
@@ -141,8 +141,6 @@ async function watchAccount(
   );
 }
 
-/** The most followed orders whose markets are looked at; the read takes milliseconds, however large the ledger is. */
-const mostFollowed = 1000;
 /** Whether the account had a position when it was last read, or may have had one, or an order that may have opened one since. */
 async function mayHavePosition(
   { listRecent }: AccountWatch,

@@ -5,6 +5,7 @@ import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { checkPause } from '../../lib/limits/check-order.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { insertOldOrders } from '../simulation/old-orders.ts';
 import { minuteMs, noonMs } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
@@ -340,6 +341,19 @@ describe('a loss that only a response has told', () => {
 
   test('starts coolDownAfterLoss', async () => {
     await buyFollowed();
+    relay.setPrice('49000');
+    await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
+
+    expect(
+      await send(settingsWith({ coolDownAfterLoss: 30 }), { action: 'buy', quantity: '0.001' }),
+    ).toMatchObject({
+      rule: 'cool_down_after_loss',
+    });
+  });
+
+  test('starts it also when a thousand older orders count as open', async () => {
+    await buyFollowed();
+    insertOldOrders(relay.file, relay.clock.nowMs());
     relay.setPrice('49000');
     await send(settingsWith({}), { action: 'sell', quantity: '0.02', reduceOnly: true });
 

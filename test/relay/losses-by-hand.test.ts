@@ -4,6 +4,7 @@ import { readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
@@ -311,6 +312,30 @@ test('deals of one millisecond count in the order in which they were made', asyn
 test('a relay whose clock is ahead of the exchange keeps the cost of what its first order opens', async () => {
   const { clock } = relay.services;
   Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() + 2000 }) });
+  expect(await relay.sendUnder(limited, { ...entry, stopLoss: undefined })).toEqual(placed);
+  await goOn(20_000);
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  await goOn(minuteMs);
+
+  expect(await reportedProfit()).toBe('-51.9501998');
+  expect(await usedOfLoss()).toBe('51.9501998');
+});
+
+test('a clock that is set right while the account is first read dates no later deal before that', async () => {
+  const { clock, exchangeFor } = relay.services;
+  let aheadMs = 50_000;
+  Object.assign(relay.services, {
+    clock: override(clock, { nowMs: () => clock.nowMs() + aheadMs }),
+    exchangeFor: async (account: string) => {
+      const client = await exchangeFor(account);
+      const call: typeof client.call = (endpoint, ...rest) => {
+        if (endpoint.name === openPositions.name) aheadMs = 0;
+        return client.call(endpoint, ...rest);
+      };
+      return override(client, { call });
+    },
+  });
   expect(await relay.sendUnder(limited, { ...entry, stopLoss: undefined })).toEqual(placed);
   await goOn(20_000);
   relay.setPrice('47500');

@@ -14,6 +14,7 @@ import { RelayError } from '../../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
+import { mostFollowed } from '../../ledger/executions.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
@@ -49,8 +50,6 @@ export interface Follower {
   run(notAfterMs: number): Promise<void>;
 }
 
-/** The most entries that are followed at once for an account, the oldest first. */
-const mostFollowed = 5000;
 /** The most orders that one run asks for alone. The next run asks for the next ones. */
 const mostAsked = 10;
 /** The pause before an order is asked for alone again; it doubles with each try. */
