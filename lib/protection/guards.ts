@@ -181,6 +181,8 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Know
     return { ...describeListed(listed, exit), isLeaving: mayMissItsPrice(listed, view) };
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
+  // Of what the exchange made with each fill the owner may have ended any: they stand beside each other.
+  const last = known.filter((exit) => exit === newest || (newest?.isPart === true && exit.isPart));
   const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? wanted.amount), zero);
   // Of an order that fills in parts the exchange may make exits with each of them.
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
@@ -189,7 +191,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Know
     ...wanted,
     standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased: newest?.isCancelled === true && !own.mayBeOwn(newest.orderId),
+    isReleased: last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
   };
 }

@@ -107,11 +107,35 @@ describe('An entry of 0.1 that fills in three parts', () => {
     expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
   });
 
-  test('does not get back a pair that the owner has cancelled', async () => {
+  test.each([
+    ['first', '0.03', ['0.02', '0.05']],
+    ['last', '0.05', ['0.03', '0.02']],
+  ])('does not get back the %s pair when the owner has cancelled it', async (_, amount, left) => {
     await fillInParts();
-    await relay.cancelByHand('sell 0.05 stop 48000');
+    await relay.cancelByHand(`sell ${amount} stop 48000`);
     await relay.goOn(120);
 
-    expect(await relay.open()).toEqual(pairs('0.03', '0.02'));
+    expect(await relay.open()).toEqual(pairs(...left));
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('does not get back a pair that the owner has cancelled when the others have sold', async () => {
+    await fillInParts();
+    await relay.cancelByHand('sell 0.03 stop 48000');
+    await relay.goOn(120);
+    relay.setPrice('47900');
+    await relay.goOn(120);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.03', []]);
+  });
+
+  test('has no larger stop-loss than before when the owner has cancelled a pair, and the position shrinks', async () => {
+    await fillInParts();
+    await relay.cancelByHand('sell 0.03 stop 48000');
+    await relay.goOn(120);
+    await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
+    await relay.goOn(120);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.05', pairs('0.05')]);
   });
 });

@@ -1,3 +1,4 @@
+import { zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { stepFacts } from '../../lib/ledger/order-facts.ts';
 import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
@@ -88,14 +89,21 @@ function hadNoOrderYet({ statuses }: Facts['history'], { of, order }: TrueExit):
 }
 
 /** Finds stop-losses and take-profits that were placed again after the owner had cancelled them. */
-function findAgainstOwner({ history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+function findAgainstOwner({ history, exchange }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended) || hadNoOrderYet(history, ended)) return [];
-    const later = exits.filter(
-      (exit) => exit !== ended && isOfSame(exit, ended) && exit.order.createdAtMs >= atMs,
+    const others = exits.filter((exit) => exit !== ended && isOfSame(exit, ended));
+    const later = others.filter(({ placedBy, order }) => placedBy !== null && order.createdAtMs >= atMs);
+    const beside = others.filter(
+      (exit) =>
+        !later.includes(exit) && (exchange.open.has(exit.order.orderId) || exit.order.updatedAtMs > atMs),
     );
-    const [first] = later;
+    // The relay had placed its successor already: that one the owner has left.
+    if (beside.some(({ placedBy }) => placedBy !== null)) return [];
+    // Of what was made with each fill, what the owner has left may be replaced.
+    const left = beside.reduce((sum, { order }) => sum.plus(order.amount), zero);
+    const [first] = later.filter(({ order }) => left.eq(zero) || order.amount.gt(left));
     // What was placed before it could be noticed stands in its place, and is kept as it was.
     if (first === undefined || first.order.createdAtMs <= atMs + noticedAfterMs) return [];
     const { placedBy, of, order } = first;
