@@ -33,6 +33,9 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly protects: Pick<ProtectSignal, 'of' | 'role' | 'part'> | null;
   /** What such an order was to protect before that was rounded, in base units; null for every other one. */
   readonly exact: Decimal | null;
+  /** Of one of several take-profits: what of its share it stood for, before the sales of others, in base units; null when
+   * nothing says it. */
+  readonly ofShare: Decimal | null;
   /** Null when nothing says it. */
   readonly side: Side | null;
   /** Of an account in hedge mode. */
@@ -131,6 +134,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     asked,
     protects: isProtecting(signal) ? signal : null,
     exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
+    ofShare: decimalIn(sent.protective?.ofShare),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
     amount: decimalIn(counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount),

@@ -108,6 +108,8 @@ export type ProtectiveOrder = ProtectivePrices & {
   readonly amount: DecimalText;
   /** What it is to protect, where the amount is that rounded, in base units. */
   readonly exact?: DecimalText;
+  /** Of one of several take-profits: what of its share it stands for, before the sales of others, in base units. */
+  readonly ofShare?: DecimalText;
   /** Of an account in hedge mode. */
   readonly positionSide?: PositionSide;
 };

@@ -28,6 +28,8 @@ export interface WantedGuard extends GuardName {
   readonly leeway: Decimal | null;
   /** How much of the position it protects, in base units. */
   readonly amount: Decimal;
+  /** Of one of several take-profits: what of its share that is, before the sales of others, in base units. */
+  readonly ofShare?: Decimal;
   /** The order that opened the part; null for what an alert asked for the whole position. */
   readonly record: OrderRecord | null;
 }
@@ -104,13 +106,14 @@ function guardsOfOrder(
   return [
     ...made,
     ...left.map(
-      ({ part, price, amount: ofPart }): WantedGuard => ({
+      ({ part, price, amount: ofPart, ofShare }): WantedGuard => ({
         ...shared,
         role: 'take_profit',
         part,
         price: pricedFrom(price, average, 'take_profit', side),
         leeway: null,
         amount: ofPart,
+        ofShare,
       }),
     ),
   ];
@@ -144,9 +147,9 @@ function guardsOfWish(
     ...stop,
     ...parts
       .filter(({ part }) => !isGone({ role: 'take_profit', part }))
-      .map(({ part, price, amount }): WantedGuard => {
+      .map(({ part, price, amount, ofShare }): WantedGuard => {
         const limit = parseDecimal(price);
-        return { ...shared, role: 'take_profit', part, price: limit, leeway: null, amount };
+        return { ...shared, role: 'take_profit', part, price: limit, leeway: null, amount, ofShare };
       }),
   ];
 }
@@ -187,31 +190,49 @@ interface PartLeft {
   readonly price: PriceOrDistance;
   /** In base units. */
   readonly amount: Decimal;
+  /** The same before the sales of others. */
+  readonly ofShare: Decimal;
 }
 
 /**
- * What each of several take-profits should still sell: its share of the whole without what it has sold. What others have
- * sold is taken from all of them alike.
+ * What each of several take-profits should still sell: what is left of its share of the whole. What others have sold is taken
+ * from all of them alike. An order that stood for less because of that uses up all that it stood for when it fills: otherwise
+ * it would be placed again and again.
  */
 function partsLeft(
   parts: readonly TakeProfitPart[],
   { of, whole, left }: { readonly of: string; readonly whole: Decimal; readonly left: Decimal },
   records: readonly OrderRecord[],
 ): readonly PartLeft[] {
-  const sold = parts.map((_, index) =>
-    records
-      .filter(({ protects }) => protects?.of === of && protects.part === index + 1)
-      .reduce((sum, record) => sum.plus(filledBy(record)), zero),
-  );
-  const ownSum = sold.reduce((sum, amount) => sum.plus(amount), zero);
-  // Without the sales of others, this much would be left.
-  const unsold = whole.minus(ownSum);
-  return parts.map(({ price, share }, index) => {
-    const part = whole.times(rateOfPercent(share)).minus(sold[index] ?? zero);
-    const mine = part.gt(zero) ? part : zero;
-    const amount = unsold.gt(left) && unsold.gt(zero) ? mine.times(left).div(unsold) : mine;
-    return { part: index + 1, price, amount: minimum(amount, left) };
+  const shares = parts.map(({ share }) => whole.times(rateOfPercent(share)));
+  const unsold = shares.map((share, index) => {
+    const own = records.filter(({ protects }) => protects?.of === of && protects.part === index + 1);
+    const rest = own.reduce((due, record) => due.minus(usedUpBy(record, due)), share);
+    return rest.gt(zero) ? rounded(rest) : zero;
   });
+  // Without the sales of others, this much would be left.
+  const all = shares.reduce((sum, share, index) => sum.minus(share).plus(unsold[index] ?? zero), whole);
+  return parts.map(({ price }, index) => {
+    const ofShare = unsold[index] ?? zero;
+    const amount = all.gt(left) ? rounded(ofShare.times(left).div(all)) : ofShare;
+    return { part: index + 1, price, amount: minimum(amount, left), ofShare };
+  });
+}
+
+/** A quotient is cut off: an amount that comes out a trace below a step of the market must not lose that step. */
+function rounded(amount: Decimal): Decimal {
+  return amount.round(amountPlaces, roundHalfUp);
+}
+
+/** More than any market has, and few enough to be stored. */
+const amountPlaces = 16;
+const roundHalfUp = 1;
+
+/** @param due what of the share was left before: an order that does not say what it stood for was for all of that */
+function usedUpBy(record: OrderRecord, due: Decimal): Decimal {
+  const { amount, ofShare } = record;
+  const filled = filledBy(record);
+  return amount?.gt(zero) === true ? (ofShare ?? due).times(filled.div(amount)) : filled;
 }
 
 function closing(side: Side): Side {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** Several take-profits, each for a share of what an order opened or of a position. */
@@ -97,6 +98,61 @@ describe('An entry of 0.1 with three take-profits', () => {
       '0.025',
       ['sell 0.01 at 53000, reduces', 'sell 0.015 at 52000, reduces', 'sell 0.025 stop 48000, reduces'],
     ]);
+  });
+
+  test('places none anew that has sold its share of what a close has left', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.say({ action: 'close', quantity: '60%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.02',
+      ['sell 0.008 at 53000, reduces', 'sell 0.012 at 52000, reduces', 'sell 0.02 stop 48000, reduces'],
+    ]);
+
+    relay.setPrice('52000');
+    await relay.goOn(60);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.008',
+      ['sell 0.008 at 53000, reduces', 'sell 0.008 stop 48000, reduces'],
+    ]);
+  });
+
+  test('has the rest of one that has filled in part, and nothing of it after that', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.06');
+    await relay.goOn(30);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.01'));
+    relay.setPrice('50900');
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual([
+      'sell 0.008 at 53000, reduces',
+      'sell 0.01 at 51000, reduces',
+      'sell 0.012 at 52000, reduces',
+      'sell 0.03 stop 48000, reduces',
+    ]);
+
+    relay.setPrice('51000');
+    await relay.goOn(60);
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.02',
+      ['sell 0.008 at 53000, reduces', 'sell 0.012 at 52000, reduces', 'sell 0.02 stop 48000, reduces'],
+    ]);
+  });
+
+  test('does not get its only one again once that has sold its share of what a close has left', async () => {
+    await relay.say({ ...buy, takeProfits: parts.slice(0, 1) });
+    await relay.goOn(30);
+    await relay.say({ action: 'close', quantity: '60%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.02', ['sell 0.02 stop 48000, reduces']]);
   });
 
   test('has none left after a close', async () => {
@@ -219,6 +275,33 @@ test('A resting entry gets larger take-profits as it fills on', async () => {
   expect([await relay.held(), await relay.open()]).toEqual(['0.1', whole]);
 });
 
+test('A resting entry that fills on gets the take-profits of that, although one has sold its share before', async () => {
+  const rest = { ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined };
+  await relay.say(rest);
+  relay.fill('49500', '0.04');
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.02');
+  await relay.goOn(30);
+  relay.setPrice('51000');
+  await relay.goOn(30);
+  expect([await relay.held(), await relay.open()]).toEqual([
+    '0.01',
+    [
+      'buy 0.06 at 49500',
+      'sell 0.004 at 53000, reduces',
+      'sell 0.006 at 52000, reduces',
+      'sell 0.01 stop 48000, reduces',
+    ],
+  ]);
+
+  relay.setPrice('49400');
+  await relay.goOn(60);
+  expect([await relay.held(), (await relay.open()).filter((order) => order.includes(' at 5'))]).toEqual([
+    '0.07',
+    ['sell 0.0175 at 53000, reduces', 'sell 0.02625 at 51000, reduces', 'sell 0.02625 at 52000, reduces'],
+  ]);
+});
+
 test('A target that opens has them, and one that turns the position has its own', async () => {
   await relay.say({
     action: 'target',
@@ -293,6 +376,18 @@ describe('A protect with three take-profits', () => {
     await relay.goOn(30);
     expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
     expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('places none anew that has sold its share of what a close has left', async () => {
+    await relay.say({ action: 'close', quantity: '60%', maxSlippage: '0.5%' });
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.02',
+      ['sell 0.008 at 53000, reduces', 'sell 0.012 at 52000, reduces', 'sell 0.02 stop 48000, reduces'],
+    ]);
   });
 
   test('gives way to a single one', async () => {

@@ -139,7 +139,9 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const wanted = { role: guard.role, side: guard.side, amount, price, positionSide };
       const isWhole = amount.eq(floorToStep(guard.amount, act.market.amountStep));
       const exact = isWhole ? { exact: formatDecimal(guard.amount) } : {};
-      const plan = await planProtective(act, { ...protectiveOrder(wanted, account), ...exact }, cancels);
+      const ofShare = guard.ofShare === undefined ? {} : { ofShare: formatDecimal(guard.ofShare) };
+      const order = { ...protectiveOrder(wanted, account), ...exact, ...ofShare };
+      const plan = await planProtective(act, order, cancels);
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
       return plan.verdict === 'denied' && isTriggerPassed(plan.denial)
         ? await planAtMarket(act, verdict)
