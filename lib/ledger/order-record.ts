@@ -80,7 +80,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly readAtMs: number | null;
   /** Whether more can become of it and its exits; null before it was followed. */
   readonly isFollowed: boolean | null;
-  /** What it sold of buys that are not followed any more, by id of their signals, in base units. */
+  /** What it sold of buys that are not followed any more, or were open then, by id of their signals, in base units. */
   readonly soldOf: SoldOf;
   /** What a cancellation found; null when none did, or when the order was gone and its end is known. */
   readonly cancelled: CancelledFill | null;

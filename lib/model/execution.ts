@@ -119,8 +119,8 @@ export interface Execution {
   /** Present if a close has ended its exits with the position: it needs none any more. */
   readonly exitsEnded?: true;
   /**
-   * Of a spot sale: what it sold of each buy with a stop-loss that is not followed any more, by id of the signal of the
-   * buy, in base units. It counts against no other buy. Absent: nothing.
+   * Of a spot sale: what it sold of each buy with a stop-loss that is not followed any more, or was still open when the sale
+   * ended, by id of the signal of the buy, in base units. It counts against no other buy. Absent: nothing.
    */
   readonly soldOf?: SoldOf;
 }

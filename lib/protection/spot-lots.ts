@@ -9,7 +9,8 @@ import { leftOf } from './left-of.ts';
 /**
  * What is left of the spot buys of a market that asked for a stop-loss, by id of their signals, in base units: what they
  * bought without its fee, without what their stop-losses sold, and without what other sales of this relay sold. A sale
- * reduces those first that had been filled before it, the oldest first.
+ * reduces those first that had been filled before it, the oldest first, and then what had been filled of those that were
+ * still open.
  *
  * The balance has no part in it: it also holds what the owner has besides.
  *
@@ -23,29 +24,62 @@ export function spotLots(records: readonly OrderRecord[], market: string): Reado
   );
 }
 
+/** What a sale sold of a buy. */
+export interface SoldPart {
+  /** In base units; zero only of a buy that was open. */
+  readonly amount: Decimal;
+  /** Whether the buy was still open when the sale ended: what it filled later does not belong to the sale. */
+  readonly wasOpen: boolean;
+}
+
+/** How much of a buy had been filled at a time on the exchange's clock, in base units. */
+export type FilledAt = (buy: OrderRecord, atMs: number) => Decimal;
+
 /**
- * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals, in base units.
+ * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals.
  *
  * @param records oldest first
  */
 export function soldOfBuys(
   records: readonly OrderRecord[],
   market: string,
-): ReadonlyMap<string, ReadonlyMap<string, Decimal>> {
-  return replay(records, market).sold;
+  filledAt: FilledAt,
+): ReadonlyMap<string, ReadonlyMap<string, SoldPart>> {
+  return replay(records, market, filledAt).sold;
 }
 
-function replay(records: readonly OrderRecord[], market: string) {
+function replay(records: readonly OrderRecord[], market: string, filledAt: FilledAt = filledWhileOpen) {
   const lots = new Map<string, Decimal>();
-  const sold = new Map<string, ReadonlyMap<string, Decimal>>();
-  const placed = records.filter(
-    (record) => record.market === market && record.status === 'placed' && record.spot !== null,
-  );
-  for (const record of placed.toSorted((one, other) => endOf(one) - endOf(other))) {
-    if (isGuardedBuy(record)) lots.set(record.signalId, leftOf(record, records).minus(feeOf(record)));
-    else if (isSale(record)) sold.set(record.signalId, sell(lots, record));
+  const sold = new Map<string, ReadonlyMap<string, SoldPart>>();
+  const placed = records
+    .filter((record) => record.market === market && record.status === 'placed' && record.spot !== null)
+    .toSorted((one, other) => endOf(one) - endOf(other));
+  const buys = placed.filter(isGuardedBuy);
+  for (const buy of buys) lots.set(buy.signalId, leftOf(buy, records).minus(feeOf(buy)));
+  for (const [place, sale] of placed.entries()) {
+    if (!isSale(sale)) continue;
+    const endedAtMs = endOf(sale);
+    const after = new Set(placed.slice(place));
+    const there = buys.flatMap((buy): readonly HeldBuy[] => {
+      const { signalId, sentAtMs } = buy;
+      if (!after.has(buy)) return [{ signalId, boughtLater: null }];
+      if (sentAtMs === null || sentAtMs >= endedAtMs) return [];
+      return [{ signalId, boughtLater: boughtAfter(buy, filledAt(buy, endedAtMs)) }];
+    });
+    sold.set(sale.signalId, sell(lots, there, sale));
   }
   return { lots, sold };
+}
+
+/** What the ledger alone tells: the fills of an open buy so far. Those of one that ended since may all be later. */
+function filledWhileOpen(buy: OrderRecord): Decimal {
+  return buy.state === null || isStillOpen(buy.state) ? filledBy(buy) : zero;
+}
+
+/** What a buy bought, without its fee, beyond what had been filled of it before. */
+function boughtAfter(buy: OrderRecord, before: Decimal): Decimal {
+  const filled = filledBy(buy);
+  return filled.gt(before) ? filled.minus(feeOf(buy)).times(filled.minus(before)).div(filled) : zero;
 }
 
 /** Whether an order is a spot buy that asked for a stop-loss, and what it bought may be held. */
@@ -77,17 +111,31 @@ function endOf({ endedAtMs, state, reported, sentAtMs }: OrderRecord): number {
   return toldAtMs ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** What it sold of buys that are not followed any more is known already: the rest is taken from the others. */
-function sell(lots: Map<string, Decimal>, record: OrderRecord): ReadonlyMap<string, Decimal> {
-  const sold = new Map(Object.entries(record.soldOf).map(([name, amount]) => [name, parseDecimal(amount)]));
-  let rest = [...sold.values()].reduce((left, amount) => left.minus(amount), filledBy(record));
-  for (const [signalId, left] of lots) {
-    const known = sold.get(signalId);
-    const amount = minimum(left, known ?? rest);
-    if (!amount.gt(zero)) continue;
+/** A buy of which a sale may have sold something. */
+interface HeldBuy {
+  readonly signalId: string;
+  /** What it bought after the sale, without its fee, in base units; null: it had ended before. */
+  readonly boughtLater: Decimal | null;
+}
+
+/** What is noted of a sale is known already: the rest is taken from the other buys. */
+function sell(
+  lots: Map<string, Decimal>,
+  there: readonly HeldBuy[],
+  sale: OrderRecord,
+): ReadonlyMap<string, SoldPart> {
+  const noted = new Map(Object.entries(sale.soldOf).map(([name, amount]) => [name, parseDecimal(amount)]));
+  const sold = new Map([...noted].map(([name, amount]) => [name, { amount, wasOpen: false }]));
+  let rest = [...noted.values()].reduce((left, amount) => left.minus(amount), filledBy(sale));
+  for (const { signalId, boughtLater } of there) {
+    const left = lots.get(signalId) ?? zero;
+    const known = noted.get(signalId);
+    const part = known === undefined ? minimum(left.minus(boughtLater ?? zero), rest) : minimum(left, known);
+    const amount = part.gt(zero) ? part : zero;
     lots.set(signalId, left.minus(amount));
     if (known !== undefined) continue;
-    sold.set(signalId, amount);
+    const wasOpen = boughtLater !== null;
+    if (wasOpen || amount.gt(zero)) sold.set(signalId, { amount, wasOpen });
     rest = rest.minus(amount);
   }
   return sold;

@@ -381,6 +381,46 @@ describe('A spot buy with a stop-loss', () => {
     expect(alarmNames()).toEqual([]);
   });
 
+  test.each([
+    ['as much as', '0.04', 'long before', 'sell 0.05994 stop 48000'],
+    ['as much as', '0.04', 'just before', 'sell 0.05994 stop 48000'],
+    ['less than', '0.03', 'just before', 'sell 0.0699 stop 48000'],
+    ['more than', '0.05', 'just before', 'sell 0.05994 stop 48000'],
+  ])(
+    'that rests has it for what a sale of %s it had bought (%s) %s the rest leaves',
+    async (_, quantity, when, stop) => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('10'));
+      await send({ ...buy, orderType: 'limit', limitPrice: '49500' });
+      await goOn(12);
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.04'));
+      await goOn(12);
+      relay.setPrice('50000');
+      await send({ ...sell, quantity });
+      const stops = (await standing()).filter((order) => order.startsWith('sell'));
+      expect(stops).toEqual(quantity === '0.03' ? ['sell 0.00996 stop 48000'] : []);
+      if (when === 'long before') await goOn(30);
+      relay.clock.advance(1000);
+      relay.setPrice('49400');
+      await goOn(30);
+
+      expect(await standing()).toEqual([stop]);
+      expect(alarmNames()).toEqual([]);
+    },
+  );
+
+  test('that rests has it for all of it after a sale before its first fill', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('10'));
+    await send({ ...buy, stopLoss: '45000' });
+    await send({ ...buy, orderType: 'limit', limitPrice: '49500' });
+    await goOn(12);
+    await send({ ...sell, quantity: '0.2' });
+    relay.clock.advance(1000);
+    relay.setPrice('49400');
+    await goOn(30);
+
+    expect(await standing()).toEqual(whole);
+  });
+
   test('is a stop-market order where the account says so', async () => {
     await relay.close();
     await open({ stopKind: 'market' });

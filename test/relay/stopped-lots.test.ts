@@ -230,3 +230,25 @@ describe('A sale that finds the stop-loss gone when it cancels it', () => {
     expect([await held(), await standing()]).toEqual(['0', []]);
   });
 });
+
+describe('After a part of the stop-loss of the first of two spot buys has filled, which nobody has followed yet', () => {
+  beforeEach(async () => {
+    await send({ ...buy, stopLoss: '48000' });
+    await send({ ...buy, stopLoss: '45000' });
+    await goOn(12);
+  });
+
+  test.each([
+    ['the owner holds more', '10', '9.8'],
+    ['nothing else is held', '0.1998', '0'],
+  ])('a sale of both sells what is left of them where %s', async (_, funds, left) => {
+    hold(funds);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    const sold = await send({ ...sell, quantity: '0.2' });
+    await goOn(30);
+
+    expect(sold.status).toBe('placed');
+    expect([await held(), await standing()]).toEqual([left, []]);
+    expect(relay.alarms).toEqual([]);
+  });
+});

@@ -42,7 +42,7 @@ export class FollowedEntry {
   watched: Watched;
   /** Whether nothing more can become of it. */
   isDone = false;
-  /** Of a spot sale: what it sold of buys that are not followed any more. */
+  /** Of a spot sale: what it sold of buys that are not followed any more, or were open then. */
   soldOf: SoldOf;
 
   /** @param orderId null: not known yet */
@@ -118,6 +118,15 @@ export class FollowedEntry {
       parseDecimal(judgement?.order?.filled ?? '0'),
     );
     return exits.reduce((rest, filled) => rest.minus(filled), own);
+  }
+
+  /** How much of its own order had been filled at a time, in base units. The newest fills are in memory, older ones may not be. */
+  filledAt(atMs: number): Decimal {
+    const deals = this.#subjects[0]?.judgement?.booked.deals ?? [];
+    return deals.reduce(
+      (sum, deal) => (deal.atMs > atMs ? sum.minus(deal.amount) : sum),
+      parseDecimal(this.own?.filled ?? '0'),
+    );
   }
 
   /** Whether all its orders have ended and all their fills are known. */

@@ -1,17 +1,21 @@
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
-import { soldOfBuys } from '../../protection/spot-lots.ts';
+import { type FilledAt, soldOfBuys } from '../../protection/spot-lots.ts';
 import { guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /**
  * Keeps what was sold on spot in sight for as long as a part of a buy with a stop-loss is held in its market: no position
  * tells there what is left of it. What a sale sold of a buy that ends is noted beside the sale, so that it is not counted
- * against the next buy once nothing of the first one is read any more.
+ * against the next buy once nothing of the first one is read any more. What it sold of a buy that was open is noted, too:
+ * what that fills later does not belong to the sale.
  */
 export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number): void {
   const spot = followed.filter(({ isSpot }) => isSpot);
   const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
+  const left = new Set(spot.filter((one) => guards(one) && !one.isDone).map(({ entry }) => entry.signalId));
+  const bySignal = new Map(spot.map((one) => [one.entry.signalId, one]));
+  const filledAt: FilledAt = ({ signalId }, atMs) => bySignal.get(signalId)?.filledAt(atMs) ?? zero;
   const markets = new Set(spot.flatMap((one) => (guards(one) && !one.isDone ? one.market : [])));
   if (markets.size === 0) return;
   keepStops(spot);
@@ -20,14 +24,17 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
     isFollowed: true,
   }));
   for (const market of markets) {
-    const sold = soldOfBuys(records, market);
+    const sold = soldOfBuys(records, market, filledAt);
     for (const one of spot) {
       if (one.market !== market || !one.isSpotSale) continue;
       const parts = [...(sold.get(one.entry.signalId) ?? [])];
-      const ended = parts.filter(([buy]) => ending.has(buy) || one.soldOf[buy] !== undefined);
-      one.soldOf = Object.fromEntries(ended.map(([buy, amount]) => [buy, formatDecimal(amount)]));
-      const rest = ended.reduce(
-        (left, [, amount]) => left.minus(amount),
+      const noted = parts.filter(
+        ([buy, { wasOpen }]) =>
+          ending.has(buy) || one.soldOf[buy] !== undefined || (wasOpen && one.areOrdersWhole),
+      );
+      one.soldOf = Object.fromEntries(noted.map(([buy, { amount }]) => [buy, formatDecimal(amount)]));
+      const rest = noted.reduce(
+        (sum, [buy, { amount }]) => (left.has(buy) ? sum : sum.minus(amount)),
         parseDecimal(one.own?.filled ?? '0'),
       );
       if (rest.gt(zero)) one.isDone = false;

@@ -1,13 +1,14 @@
 import { listRecent } from '../../account/read-position.ts';
-import { type Decimal, zero } from '../../base/decimal.ts';
+import { type Decimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
-import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
-import { spotLots } from '../../protection/spot-lots.ts';
+import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
   partsWithin,
   type StoppedSale,
@@ -57,12 +58,21 @@ export async function readStopsOfSale(
     return noStops;
   const { orders: open } = await listOpenOrders(client, market, limits);
   const holding = holdingStops({ entries, open, taken });
-  const known = listRecords(entries);
+  const known = asListed(listRecords(entries), open);
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered), doubt, records };
+}
+
+/** The list of open orders was just read: a stop-loss may have sold more by it than the follower has seen. */
+function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
+  return records.map((record) => {
+    const listed = isSpotStop(record) ? open.find(({ orderId }) => orderId === record.orderId) : undefined;
+    if (listed === undefined) return record;
+    return { ...record, proved: maximum(listed.amount.minus(listed.remaining), filledBy(record)) };
+  });
 }
 
 /** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
