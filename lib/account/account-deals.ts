@@ -53,7 +53,7 @@ export interface DealSource {
 }
 
 /** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
-const mostAheadMs = 10_000;
+export const mostAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 export const storeEveryMs = 5 * 60_000;
 /** The exchange reaches back 31 days. */

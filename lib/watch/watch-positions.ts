@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DealSource, readOtherDeals } from '../account/account-deals.ts';
+import { type DealSource, farthestBackMs, mostAheadMs, readOtherDeals } from '../account/account-deals.ts';
 import { checkLossOfDay } from '../account/check-loss.ts';
+import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
@@ -141,9 +142,9 @@ async function watchAccount(
   );
 }
 
-/** Whether the account had a position when it was last read, or may have had one, or an order that may have opened one since. */
+/** Whether the account had a position when it was last read, or may have had one, or an order or a deal may have opened one since. */
 async function mayHavePosition(
-  { listRecent }: AccountWatch,
+  services: AccountWatch,
   account: Account,
   before: WatchState | null,
   followed: readonly Entry[],
@@ -151,9 +152,33 @@ async function mayHavePosition(
   const { positions = [], hidden = [], unexplained = [] } = before ?? {};
   if (positions.length + hidden.length + unexplained.length > 0) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
-  const recent = await listRecent();
+  const recent = await services.listRecent();
   if (!recent.isWhole) return true;
-  return recent.entries.some((entry) => entry.account === account.name && isOfCollateral(account, entry));
+  if (recent.entries.some((entry) => entry.account === account.name && isOfCollateral(account, entry)))
+    return true;
+  return await hasDealtSince(services, account, before?.readAtMs ?? 0);
+}
+
+/**
+ * Whether a deal of the account is stored that is newer than the last reading of its positions. Between two readings an order
+ * may fill and be followed to its end: within a minute, or as soon as the exchange is back after a time in which it could not
+ * be read.
+ */
+async function hasDealtSince(
+  { executions, clock }: AccountWatch,
+  { name, markets }: Account,
+  readAtMs: number,
+): Promise<boolean> {
+  if (Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot')) return false;
+  const nowMs = clock.nowMs();
+  const { fills } = await executions.listFills({
+    account: name,
+    // That reading may not have shown the newest deals, and the relay's clock may be ahead of the exchange's.
+    fromMs: Math.max(Math.min(readAtMs, nowMs) - settledAfterMs - mostAheadMs, nowMs - farthestBackMs),
+    untilMs: nowMs + turnedWithinMs,
+    limit: 1,
+  });
+  return fills.length > 0;
 }
 
 function isOfCollateral(account: Account, { signal }: Entry): boolean {

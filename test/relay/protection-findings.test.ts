@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** What simulations found about stop-losses and take-profits that are kept to their position. */
@@ -155,4 +156,22 @@ test('a take-profit whose request was lost stops neither a close nor the stop-lo
 
   expect(close.status).toBe('placed');
   expect(await relay.held()).toBe('flat');
+});
+
+test('a stop-loss fits as soon as the outcome of the order that it has waited for is known', async () => {
+  await relay.say({ ...market, stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+  const lost = await relay.say({ ...market, quantity: '0.05' });
+  await relay.byHand('sell', '0.04');
+  for (let minute = 0; minute < 9 && (await relay.entry(lost.signalId)).status === 'unknown'; minute += 1) {
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(['sell 0.1 stop 48000']);
+    await reconcileSignals(relay.services);
+  }
+  expect((await relay.entry(lost.signalId)).status).toBe('not_placed');
+
+  await relay.goOn(6);
+
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
 });

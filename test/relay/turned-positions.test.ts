@@ -306,6 +306,59 @@ describe('With protection that is kept', () => {
     expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
   });
 
+  test.each([5, 13, 20])(
+    'what a stop-loss has turned before the exchange was away for %d minutes is closed, and told once',
+    async (minutes) => {
+      await relay.say(buy);
+      await relay.goOn(9);
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+      relay.paper.control.addFault({ fault: 'error_before', probability: 1 });
+      await goOnForMinutes(minutes);
+      relay.paper.control.clearFaults();
+      // The order is followed to its end before the positions are read.
+      await relay.goOn(60);
+      expect(await relay.services.executions.followed('main', 10)).toEqual([]);
+
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+      expect(turned()).toHaveLength(1);
+    },
+  );
+
+  test('a loss that a stop-loss made before the exchange was away pauses the account', async () => {
+    Object.assign(relay.services, { settings: settingsOf({ maxDailyLoss: '50' }) });
+    await relay.say(buy);
+    await relay.goOn(9);
+    relay.setPrice('48900');
+    relay.paper.control.addFault({ fault: 'error_before', probability: 1 });
+    await goOnForMinutes(13);
+    relay.paper.control.clearFaults();
+    await relay.goOn(60);
+    expect(await relay.services.executions.followed('main', 10)).toEqual([]);
+
+    await reconcileSignals(relay.services);
+
+    expect(await relay.services.ledger.readPause('main')).toMatchObject({ kind: 'daily_loss' });
+  });
+
+  test('what a stop-loss has turned within a minute after a limit order filled that had rested for long is closed', async () => {
+    await relay.say({ ...buy, orderType: 'limit', limitPrice: '49500', maxSlippage: undefined });
+    await goOnForMinutes(20);
+    relay.setPrice('49500');
+    await relay.goOn(3);
+    await relay.byHand('sell', '0.1');
+    relay.setPrice('48900');
+    await relay.goOn(30);
+    expect([await relay.held(), await relay.services.executions.followed('main', 10)]).toEqual(['-0.1', []]);
+
+    await goOnForMinutes(3);
+
+    expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+    expect(turned()).toHaveLength(1);
+  });
+
   test('a list of positions that lags does not close it twice', async () => {
     await turnBesideOwner();
     relay.paper.control.addFault({

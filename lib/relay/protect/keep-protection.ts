@@ -5,7 +5,7 @@ import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
+import { type Ledger, type LedgerEntrance, mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
@@ -82,7 +82,7 @@ export interface KeepServices {
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly facts: AccountFacts;
   readonly clock: Clock;
-  readonly ledger: Pick<Ledger, 'readPause'>;
+  readonly ledger: Pick<Ledger, 'readPause' | 'openOrders'>;
 }
 
 /**
@@ -116,14 +116,16 @@ export async function keepProtection(
     const sight = withReleased(seen, wishes, guards);
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
       await services.facts.write(account, sightFactOf(position), describeSight(sight));
+    let unknown: string | null = null;
     for (const guard of guards) {
       const verdict = judgeGuard(guard, anySteps);
       const name = describeGuard(guard);
       if (verdict.kind === 'fits') continue;
       names.add(name);
-      // What a pause has stopped is asked for again as soon as it has ended.
+      // What a pause or an unknown outcome has stopped is asked for again as soon as it has ended.
       pause ??= await describePause(services, account);
-      if (!asked.isDue(name, `${pause} ${describeVerdict(guard, verdict)}`, nowMs)) continue;
+      unknown ??= await describeUnknown(services, account, position.market);
+      if (!asked.isDue(name, `${pause} ${unknown} ${describeVerdict(guard, verdict)}`, nowMs)) continue;
       const wish = wishes.find(({ signalId }) => signalId === guard.of);
       // Of an entry that is done, only its order is left.
       const record = guard.record ?? orderOfGuard(entries, guard);
@@ -173,6 +175,12 @@ function withReleased(
 async function describePause({ ledger }: KeepServices, account: string): Promise<string> {
   const pause = await ledger.readPause(account);
   return pause === null ? 'running' : `${pause.kind} since ${pause.sinceMs}`;
+}
+
+/** The orders of the market whose outcome is unknown: an act may wait for them. */
+async function describeUnknown({ ledger }: KeepServices, account: string, market: string): Promise<string> {
+  const open = await ledger.openOrders(account, market, mostBelieved);
+  return open.flatMap(({ status, signalId }) => (status === 'unknown' ? [signalId] : [])).join(' ');
 }
 
 function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerdict): string {
