@@ -78,8 +78,7 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    // Nothing but the lists tells that it stands again: no exit of the exchange's own does.
-    if (one.isSpot && held?.uncovered.gt(zero) === false) one.watched = calm(one);
+    if (startsAnew(watch, one, held)) one.watched = calm(one);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
@@ -141,6 +140,15 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
 
 function hasFilled({ own }: FollowedEntry): boolean {
   return parseDecimal(own?.filled ?? '0').gt(zero);
+}
+
+/**
+ * Whether the time without a stop-loss begins anew. On spot nothing but the lists tells that it stands again. Elsewhere exits may
+ * have sold all of an entry: its old time would make an alarm of a list that lags behind. What was told is not told again.
+ */
+function startsAnew({ keeps }: Watch, { isSpot, watched }: FollowedEntry, held: Naked | null | undefined) {
+  if (held == null || held.uncovered.gt(zero)) return false;
+  return isSpot || (keeps && held.isGone && watched.unprotectedAtMs === undefined);
 }
 
 function lacksExit(one: FollowedEntry): boolean {
