@@ -53,7 +53,7 @@ export interface DealSource {
 }
 
 /** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
-export const mostAheadMs = 10_000;
+export const mostClockAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 export const storeEveryMs = 5 * 60_000;
 /** The exchange reaches back 31 days. */
@@ -137,8 +137,9 @@ export async function beginDeals(
   const sinceMs = Math.min(beganAtMs, clock.nowMs());
   const own = await listOwn({ ledger, executions }, account, null);
   const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
-  const atMs = sinceMs - mostAheadMs;
-  for await (const { market } of listFills(executions, name, atMs, sinceMs + mostAheadMs)) traded.add(market);
+  const atMs = sinceMs - mostClockAheadMs;
+  for await (const { market } of listFills(executions, name, atMs, sinceMs + mostClockAheadMs))
+    traded.add(market);
   const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
     basePrice === null
       ? []

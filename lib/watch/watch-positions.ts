@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DealSource, farthestBackMs, mostAheadMs, readOtherDeals } from '../account/account-deals.ts';
+import {
+  type DealSource,
+  farthestBackMs,
+  mostClockAheadMs,
+  readOtherDeals,
+} from '../account/account-deals.ts';
 import { checkLossOfDay } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
@@ -174,7 +179,7 @@ async function hasDealtSince(
   const { fills } = await executions.listFills({
     account: name,
     // That reading may not have shown the newest deals, and the relay's clock may be ahead of the exchange's.
-    fromMs: Math.max(Math.min(readAtMs, nowMs) - settledAfterMs - mostAheadMs, nowMs - farthestBackMs),
+    fromMs: Math.max(Math.min(readAtMs, nowMs) - settledAfterMs - mostClockAheadMs, nowMs - farthestBackMs),
     untilMs: nowMs + turnedWithinMs,
     limit: 1,
   });

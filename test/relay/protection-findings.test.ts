@@ -175,3 +175,19 @@ test('a stop-loss fits as soon as the outcome of the order that it has waited fo
 
   expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
 });
+
+test('an entry that an exit has sold is not told as unprotected while the lists lag behind the stop of a newer one', async () => {
+  relay.paper.control.addFault({ fault: 'read_lag', delayMs: 8000, count: 100_000 });
+  await relay.say({ ...buy, quantity: '0.4' });
+  await relay.goOn(3);
+  await relay.say({ ...buy, quantity: '0.6', stopLoss: '48500' });
+  await relay.goOn(3);
+  await relay.say({ action: 'exit_long', quantity: '0.5', maxSlippage: '0.5%' });
+  await relay.goOn(72);
+
+  relay.setPrice('48400');
+  await relay.goOn(90);
+
+  expect(await relay.held()).toBe('flat');
+  expect(relay.alarmNames()).toEqual([]);
+});

@@ -78,10 +78,7 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    // Whatever covers it now, an alarm that was told is over: when that ends, too, it is told again. On spot nothing but the
-    // lists tells that a stop-loss stands: the exchange makes none of its own.
-    const mayCalm = one.isSpot || one.watched.unprotectedAtMs !== undefined;
-    if (mayCalm && held?.uncovered.gt(zero) === false) one.watched = calm(one);
+    if (startsAnew(watch, one, held)) one.watched = calm(one);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
@@ -143,6 +140,16 @@ function needsPosition(one: FollowedEntry, nowMs: number): boolean {
 
 function hasFilled({ own }: FollowedEntry): boolean {
   return parseDecimal(own?.filled ?? '0').gt(zero);
+}
+
+/**
+ * Whether the time without a stop-loss begins anew. On spot nothing but the lists tells that one stands: the exchange makes none
+ * of its own. Elsewhere exits may have sold all of an entry: its old time would make an alarm of a list that lags behind. An alarm
+ * that was told is over once something covers the entry: when that ends, too, it is told again.
+ */
+function startsAnew({ keeps }: Watch, { isSpot, watched }: FollowedEntry, held: Naked | null | undefined) {
+  if (held == null || held.uncovered.gt(zero)) return false;
+  return isSpot || watched.unprotectedAtMs !== undefined || (keeps && held.isGone);
 }
 
 function lacksExit(one: FollowedEntry): boolean {

@@ -47,7 +47,8 @@ export function createUncoveredSpot(
       byHand.set(market, left.minus(covered));
       const uncovered = bare.minus(covered);
       if (balances === null && uncovered.gt(zero)) return null;
-      return { position, uncovered: uncovered.gt(zero) ? uncovered : zero, isSure: !isHidden };
+      const isGone = position.eq(zero);
+      return { position, uncovered: uncovered.gt(zero) ? uncovered : zero, isGone, isSure: !isHidden };
     },
   };
 }

@@ -12,6 +12,8 @@ export interface Naked {
   readonly position: Decimal;
   /** The part of the entry that nothing stops out. */
   readonly uncovered: Decimal;
+  /** Whether newer entries are all that is left of the position. */
+  readonly isGone: boolean;
   /** False when an open order cannot be read, which may be its stop-loss. */
   readonly isSure: boolean;
 }
@@ -49,7 +51,8 @@ export function createUncovered(
       const isAttached = [...attached.values()].some((stop) => stop?.of === one.entry.signalId);
       const uncovered = isAttached ? zero : minimum(minimum(held, rest), position);
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
-      return { position, uncovered, isSure: !isHidden };
+      const isGone = newerThan(one, followed, keepers).gte(position);
+      return { position, uncovered, isGone, isSure: !isHidden };
     },
   };
 }
@@ -66,6 +69,16 @@ function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
   const kept = keepers.get(entry.signalId) ?? [];
   const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
   return left.gt(zero) ? left : zero;
+}
+
+/** What is left of the entries after this one that opened or enlarged the same position. */
+function newerThan(one: FollowedEntry, followed: readonly FollowedEntry[], keepers: Keepers): Decimal {
+  const { market, signal } = one;
+  return followed
+    .slice(followed.indexOf(one) + 1)
+    .filter((other) => other.market === market && other.signal.side === signal.side)
+    .filter((other) => !other.isSpot && !isMarkedReducing(other.signal))
+    .reduce((sum, other) => sum.plus(leftOf(other, keepers)), zero);
 }
 
 /** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
