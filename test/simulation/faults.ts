@@ -59,8 +59,8 @@ type UsualHazard = (typeof hazards)[number];
 const oddLists = ['odd_word', 'odd_record'] as const;
 type OddListHazard = (typeof oddLists)[number];
 
-/** Balances for spot trading that lag behind. They are drawn apart from the others, too. */
-type LaterHazard = OddListHazard | 'balance_lag';
+/** Balances for spot trading that lag behind, and refusals that no request asked for. They are drawn apart from the others, too. */
+type LaterHazard = OddListHazard | 'balance_lag' | 'surplus_response';
 
 export type Hazard = UsualHazard | LaterHazard;
 
@@ -165,7 +165,11 @@ export function createSwarmPlan(
       if (outages.marketList !== null && path === marketListPath) return outages.marketList;
       return isCalm() ? null : drawFault(random, wire);
     },
-    strikes: (kind) => !isDrawnApart(kind) && !isCalm() && rollChance(random, rateOf(hazard, kind)),
+    strikes(kind) {
+      // Drawn from the time, where a refusal comes.
+      if (kind === 'surplus_response') return !isCalm();
+      return !isDrawnApart(kind) && !isCalm() && rollChance(random, rateOf(hazard, kind));
+    },
   };
 }
 
@@ -202,7 +206,7 @@ export function withBalanceLag(plan: FaultPlan, random: Random, isCalm: () => bo
 }
 
 function isDrawnApart(kind: Hazard): kind is LaterHazard {
-  return kind === 'balance_lag' || isOddList(kind);
+  return kind === 'balance_lag' || kind === 'surplus_response' || isOddList(kind);
 }
 
 function isOddList(kind: Hazard): kind is OddListHazard {

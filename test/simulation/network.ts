@@ -164,7 +164,9 @@ class Passage {
 
   /** Whether a refusal is one that no request asked for. Drawn from the time, so that it changes no other draw. */
   #isSurplus(): boolean {
-    return this.#request.body !== null && createRandom(this.#process.stage.loop.nowMs)() < 0.5;
+    const { loop, faults } = this.#process.stage;
+    const isPrivate = this.#request.body !== null;
+    return isPrivate && faults.strikes('surplus_response') && createRandom(loop.nowMs)() < 0.5;
   }
 
   #drawFault(): WireFault | null {
