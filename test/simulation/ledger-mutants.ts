@@ -276,8 +276,8 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'no-take-over',
     breaks: 'entries of a dead worker stay "sending"',
-    seeds: 500,
-    dialect: 'live',
+    seeds: 200,
+    dialect: 'documented',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },
   {
