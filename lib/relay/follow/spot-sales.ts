@@ -13,17 +13,17 @@ import type { FollowedEntry } from './followed-entry.ts';
 export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number): void {
   const spot = followed.filter(({ isSpot }) => isSpot);
   const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
-  const left = new Set(spot.filter((one) => guards(one) && !one.isDone).map(({ entry }) => entry.signalId));
+  const held = spot.filter((one) => guards(one) && !one.isDone);
+  if (held.length === 0) return;
+  const left = new Set(held.map(({ entry }) => entry.signalId));
   const bySignal = new Map(spot.map((one) => [one.entry.signalId, one]));
   const filledAt: FilledAt = ({ signalId }, atMs) => bySignal.get(signalId)?.filledAt(atMs) ?? zero;
-  const markets = new Set(spot.flatMap((one) => (guards(one) && !one.isDone ? one.market : [])));
-  if (markets.size === 0) return;
-  keepStops(spot);
+  keepStops(spot, held);
   const records = listRecords(spot.map((one) => one.currentAt(nowMs))).map((record) => ({
     ...record,
     isFollowed: true,
   }));
-  for (const market of markets) {
+  for (const market of new Set(held.map((one) => one.market))) {
     const sold = soldOfBuys(records, market, filledAt);
     for (const one of spot) {
       if (one.market !== market || !one.isSpotSale) continue;
@@ -43,11 +43,10 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
 }
 
 /** What a stop-loss sold counts as sold by a later sale, as long as a buy is left that is older than its end. */
-function keepStops(spot: readonly FollowedEntry[]): void {
-  const left = spot.filter((one) => guards(one) && !one.isDone);
+function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[]): void {
   for (const stop of spot) {
     const endedAtMs = stop.own?.endedAtMs ?? Number.MAX_SAFE_INTEGER;
-    const isBeside = left.some(
+    const isBeside = held.some(
       ({ market, entry }) => market === stop.market && entry.createdAtMs < endedAtMs,
     );
     const hasSold = parseDecimal(stop.own?.filled ?? '0').gt(zero);
