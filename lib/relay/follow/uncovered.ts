@@ -33,6 +33,7 @@ export function createUncovered(
   const records = withStop.length === 0 ? [] : listRecords(followed.map((one) => one.currentAt(nowMs)));
   const attached = new Map(withStop.map((position) => [position, attachedStop(position, records, open)]));
   const bare = positions.filter((position) => attached.get(position)?.of !== null);
+  const newer = newerThanEach(followed, keepers);
   const left = new Map<string, Decimal>();
   return {
     /** @param isHidden whether an order of its market may be open that could not be read */
@@ -51,7 +52,7 @@ export function createUncovered(
       const isAttached = [...attached.values()].some((stop) => stop?.of === one.entry.signalId);
       const uncovered = isAttached ? zero : minimum(minimum(held, rest), position);
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
-      const isGone = newerThan(one, followed, keepers).gte(position);
+      const isGone = (newer.get(one) ?? zero).gte(position);
       return { position, uncovered, isGone, isSure: !isHidden };
     },
   };
@@ -71,14 +72,20 @@ function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
   return left.gt(zero) ? left : zero;
 }
 
-/** What is left of the entries after this one that opened or enlarged the same position. */
-function newerThan(one: FollowedEntry, followed: readonly FollowedEntry[], keepers: Keepers): Decimal {
-  const { market, signal } = one;
-  return followed
-    .slice(followed.indexOf(one) + 1)
-    .filter((other) => other.market === market && other.signal.side === signal.side)
-    .filter((other) => !other.isSpot && !isMarkedReducing(other.signal))
-    .reduce((sum, other) => sum.plus(leftOf(other, keepers)), zero);
+/** What is left of the entries after each one that opened or enlarged the same position. */
+function newerThanEach(
+  followed: readonly FollowedEntry[],
+  keepers: Keepers,
+): ReadonlyMap<FollowedEntry, Decimal> {
+  const newer = new Map<FollowedEntry, Decimal>();
+  const sums = new Map<string, Decimal>();
+  for (const one of followed.toReversed()) {
+    const place = `${one.market} ${one.signal.side}`;
+    const sum = sums.get(place) ?? zero;
+    newer.set(one, sum);
+    if (!one.isSpot && !isMarkedReducing(one.signal)) sums.set(place, sum.plus(leftOf(one, keepers)));
+  }
+  return newer;
 }
 
 /** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
