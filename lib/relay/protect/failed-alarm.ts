@@ -85,9 +85,13 @@ const longestQuietWaitMs = 60_000;
  */
 export async function tellWaiting(services: TellServices, waiting: readonly Entry[]): Promise<void> {
   const nowMs = services.clock.nowMs();
+  const told = new Set<string>();
   for (const { account, signalId, signal, createdAtMs } of waiting) {
     if (!isProtecting(signal) || !hasPassed(createdAtMs, longestQuietWaitMs, nowMs)) continue;
     const { market } = signal;
+    // Each asks the store: many may wait in one market.
+    if (told.has(`${account} ${market}`)) continue;
+    told.add(`${account} ${market}`);
     const list = `npx relay signals --account ${account} --market ${market}`;
     await tell(
       services,
