@@ -17,7 +17,7 @@ import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import { createForOwner, openSqlite } from '../base/sqlite.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import { createSqliteLedger } from '../ledger/sqlite-ledger.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkFileSecrets } from './file-secrets.ts';
@@ -225,23 +225,13 @@ async function makeHarmless(path: string, accounts: readonly string[], sinceMs: 
 
 /** The relay that the backup was made of may have sent since what waited then: it is looked up, and not sent again. */
 async function doubtWaiting(ledger: Ledger, atMs: number): Promise<void> {
+  // Listed completely before the first of them leaves the list.
   const waiting: Entry[] = [];
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const page = await ledger.list({
-      status: 'accepted',
-      oldestFirst: true,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    waiting.push(...page.entries);
-    cursor = page.next;
-  }
+  for await (const entry of listEntries(ledger, { status: 'accepted' })) waiting.push(entry);
   const step = { status: 'sending', atMs, note: doubtNote } as const;
   await Promise.all(waiting.map((entry) => ledger.start(entry, step, null)));
 }
 
-const pageSize = 100;
 const doubtNote =
   'it waited when the backup was made, and may have been sent since: it is looked up, and not sent from the restored ledger';
 

@@ -275,3 +275,19 @@ export const clockToleranceMs = 5_000;
 
 /** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
+
+const entriesOfPage = 100;
+
+/** The entries of a list, oldest first, one page at a time. */
+export async function* listEntries(
+  ledger: Pick<Ledger, 'list'>,
+  wanted: Pick<EntryQuery, 'account' | 'status'>,
+): AsyncGenerator<Entry> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const query = { ...wanted, limit: entriesOfPage, oldestFirst: true };
+    const page: EntryPage = await ledger.list(cursor === undefined ? query : { ...query, cursor });
+    yield* page.entries;
+    cursor = page.next;
+  }
+}

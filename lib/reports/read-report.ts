@@ -1,7 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import type { FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
@@ -89,8 +88,6 @@ export async function readReport(
   return { rows: builder.rows(), totals: builder.totals(), caveats: describeFindings(found) };
 }
 
-const entriesOfPage = 100;
-
 interface AccountFacts {
   readonly facts: Map<string, SignalFacts>;
   readonly unread: number;
@@ -104,32 +101,14 @@ async function readFacts(
 ): Promise<AccountFacts> {
   const facts = new Map<string, SignalFacts>();
   let unread = 0;
-  for await (const entry of listEntries(ledger, account, untilMs)) {
+  for await (const entry of listEntries(ledger, { account })) {
+    if (entry.createdAtMs >= untilMs) break;
     const each = factsOf(entry);
     if (each === null) continue;
     facts.set(each.signalId, each);
     if (each.isPlaced && entry.execution === null && each.createdAtMs >= fromMs) unread += 1;
   }
   return { facts, unread };
-}
-
-async function* listEntries(
-  ledger: Pick<Ledger, 'list'>,
-  account: string,
-  untilMs: number,
-): AsyncGenerator<Entry> {
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const query = { account, limit: entriesOfPage, oldestFirst: true } as const;
-    const page: Awaited<ReturnType<Ledger['list']>> = await ledger.list(
-      cursor === undefined ? query : { ...query, cursor },
-    );
-    for (const entry of page.entries) {
-      if (entry.createdAtMs >= untilMs) return;
-      yield entry;
-    }
-    cursor = page.next;
-  }
 }
 
 /** By the exchange's clock, a fill may be older than its alert, or the entry was stored after the others were read. */
