@@ -35,6 +35,13 @@ const alarmLine = (atMs: number) =>
     alarm: true,
     alarmName: 'clock_off',
   });
+/** The outcome of one signal is unknown: an alarm with each of these messages. */
+const unknownLine = (message: string, atMs: number) =>
+  alarmLine(atMs)
+    .replace('clock is off', message)
+    .replace('"alarmName":"clock_off"', '"alarmName":"outcome_unknown","signalId":"a-7"');
+const notStored = unknownLine('an outcome could not be stored', 50_000);
+const stillUnknown = unknownLine('signal outcome unknown', 60_000);
 const clockOff = 'main · ALARM: clock is off — market: BTC_USDT; offMs: 7';
 
 interface Case {
@@ -88,6 +95,12 @@ test('the audit finds nothing when everything was told once', () => {
     judge({ shown: [{ title: '4 notices: 1 filled, 1 placed, 1 denied, 1 unknown', lines: all }] }),
   ).toEqual([]);
   expect(judge({ lines: [...all, clockOff], journal: [alarmLine(50_000)] })).toEqual([]);
+  expect(
+    judge({
+      lines: [...all, 'main · ALARM: an outcome could not be stored — signalId: a-7; market: BTC_USDT'],
+      journal: [notStored, stillUnknown],
+    }),
+  ).toEqual([]);
 });
 
 test.each<[string, Case, string]>([
@@ -110,6 +123,14 @@ test.each<[string, Case, string]>([
       fullDisks: [{ fromMs: 49_000, untilMs: 55_000 }],
     },
     'untold: ntfy was not told of an alarm: clock_off',
+  ],
+  [
+    'an alarm of an unknown outcome of which another signal alone was told',
+    {
+      lines: [...all, 'main · ALARM: an outcome could not be stored — signalId: a-8; market: BTC_USDT'],
+      journal: [notStored],
+    },
+    'untold: ntfy was not told of an alarm: outcome_unknown',
   ],
   [
     'an outcome that nobody was told of',

@@ -120,7 +120,10 @@ function checkUnknown({ entries }: Evidence, { channel, lines }: Read): readonly
     }));
 }
 
-/** An alarm of the log was told, unless whatever raised it ended before it could note that. */
+/**
+ * An alarm of the log was told, unless whatever raised it ended before it could note that. One of an unknown outcome may have
+ * several messages, and is told with the first.
+ */
 function checkAlarms(
   alarms: readonly RaisedAlarm[],
   mayBeUnnoted: MayBeUnnoted,
@@ -131,9 +134,14 @@ function checkAlarms(
     lines.filter(({ headline }) => headline.startsWith(alarmPrefix)),
     ({ account, headline }) => `${account} ${headline}`,
   );
+  const messagesOf = Map.groupBy(alarms, ({ name }) => name);
   return raised
-    .filter(({ account, message, signalId, market }) => {
-      const alike = told.get(`${account} ${cutHeadline(alarmPrefix + message)}`) ?? [];
+    .filter(({ name, account, message, signalId, market }) => {
+      const messages =
+        name === 'outcome_unknown' ? (messagesOf.get(name) ?? []).map((other) => other.message) : [message];
+      const alike = [...new Set(messages)].flatMap(
+        (text) => told.get(`${account} ${cutHeadline(alarmPrefix + text)}`) ?? [],
+      );
       const holds = (field: string, value: string, detail: string) =>
         value === '' || detail.includes(`${field}: ${value}`) || detail.endsWith('…');
       return !alike.some(
