@@ -87,7 +87,12 @@ async function huntMutants(signals: number, kind: OrderKindName | null): Promise
   const tallies = await runJobs(hunts.map(({ job }) => job));
   const rows = hunts.map(({ mutant }, place) => ({ mutant, tally: tallies[place] ?? createTally() }));
   print(renderMutants(rows));
+  const unmutated = rows.flatMap(({ tally }) => tally.unmutated);
+  for (const finding of unmutated)
+    print(
+      `the relay itself breaks ${finding.invariant} at seed ${finding.seed} of ${finding.dialect}: ${finding.text}`,
+    );
   const survivors = rows.filter(({ tally }) => tally.findings.length === 0).map(({ mutant }) => mutant.name);
   print(survivors.length === 0 ? `all ${rows.length} caught` : `survived: ${survivors.join(', ')}`);
-  return survivors.length === 0 ? 0 : 1;
+  return survivors.length + unmutated.length === 0 ? 0 : 1;
 }

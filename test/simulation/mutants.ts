@@ -58,9 +58,16 @@ export function huntsOf(kind: OrderKindName | null, signals: number): readonly H
   return mutants
     .filter(({ kinds }) => kind === null || kinds === undefined || kinds.includes(kind))
     .map((mutant) => {
-      const { name, seeds, dialect } = mutant;
+      const { name, fromSeed = 1, seeds, dialect } = mutant;
       const spoken = kind === null || hasKind(dialect, kind) ? dialect : 'live';
-      const range: Range = { fromSeed: 1, toSeed: seeds, dialects: [spoken], signals, mutant: name, kind };
+      const range: Range = {
+        fromSeed,
+        toSeed: fromSeed + seeds - 1,
+        dialects: [spoken],
+        signals,
+        mutant: name,
+        kind,
+      };
       return { mutant, job: { range, endsAtFinding: true } };
     });
 }

@@ -55,8 +55,10 @@ export interface Mutant {
   readonly name: string;
   /** The defect, in a few words. */
   readonly breaks: string;
-  /** An invariant must be broken within this many seeds of the dialect, from 1 on. */
+  /** An invariant that the relay itself keeps must be broken within this many seeds of the dialect. */
   readonly seeds: number;
+  /** The first of these seeds: near one that has caught it, where few do. Absent: 1. */
+  readonly fromSeed?: number;
   readonly dialect: Dialect;
   readonly mutation: Mutation;
   /** The kinds of order that can reveal it alone; absent: any; empty: only all of them together. */

@@ -90,7 +90,7 @@ export function renderMutants(rows: readonly { readonly mutant: Mutant; readonly
     ...rows.map(({ mutant, tally }) => {
       const [first] = tally.findings;
       const names = [...new Set(tally.findings.map(({ invariant }) => invariant))].sort().join(', ');
-      const needed = first === undefined ? 'survived' : String(first.seed);
+      const needed = first === undefined ? 'survived' : String(first.seed - (mutant.fromSeed ?? 1) + 1);
       return `| ${mutant.name} | ${mutant.breaks} | ${needed} | ${mutant.seeds} | ${names} |`;
     }),
   ].join('\n');

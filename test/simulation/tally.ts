@@ -3,7 +3,7 @@ import type { TradingGround } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
-import type { Harm, InvariantName } from './invariants.ts';
+import type { Harm, InvariantName, Violation } from './invariants.ts';
 import { mutantNamed } from './mutants.ts';
 import { matchOrders } from './own-orders.ts';
 import { type Run, type SimulationOptions, simulate } from './simulate.ts';
@@ -44,6 +44,8 @@ export interface Tally {
   readonly grounds: Map<TradingGround, number>;
   readonly faults: Map<string, number>;
   readonly findings: Finding[];
+  /** What the relay breaks without the mutant, in runs in which the mutant was to be caught. */
+  readonly unmutated: Finding[];
 }
 
 export function createTally(): Tally {
@@ -58,18 +60,42 @@ export function createTally(): Tally {
     grounds: new Map(),
     faults: new Map(),
     findings: [],
+    unmutated: [],
   };
 }
 
-/** @param isEnough called after each seed; true ends the range there */
+/**
+ * A mutant breaks a rule only where the relay itself keeps it: each run with findings is repeated without the mutant.
+ *
+ * @param isEnough called after each seed; true ends the range there */
 export async function tallyRange(range: Range, isEnough = (_: Tally) => false): Promise<Tally> {
   const tally = createTally();
   for (let seed = range.fromSeed; seed <= range.toSeed && !isEnough(tally); seed += 1)
     for (const dialect of range.dialects) {
       const options = optionsOf(range, seed, dialect);
-      addRun(tally, options, await simulate(options));
+      const run = await simulate(options);
+      if (range.mutant === null || run.violations.length === 0) addRun(tally, options, run);
+      else await addMutatedRun(tally, options, run);
     }
   return tally;
+}
+
+async function addMutatedRun(tally: Tally, options: SimulationOptions, run: Run): Promise<void> {
+  const { mutation, ...unmutated } = options;
+  const { violations } = await simulate(unmutated);
+  const broken = new Set(violations.map(({ invariant }) => invariant));
+  addRun(tally, options, {
+    ...run,
+    violations: run.violations.filter(({ invariant }) => !broken.has(invariant)),
+  });
+  tally.unmutated.push(...findingsOf(options, violations));
+}
+
+function findingsOf(
+  { seed, dialect }: SimulationOptions,
+  violations: readonly Violation[],
+): readonly Finding[] {
+  return violations.map((violation) => ({ seed, dialect, ...violation }));
 }
 
 export function optionsOf(
@@ -86,14 +112,14 @@ export function optionsOf(
   };
 }
 
-function addRun(tally: Tally, { seed, dialect }: SimulationOptions, run: Run): void {
+function addRun(tally: Tally, options: SimulationOptions, run: Run): void {
   tally.runs += 1;
   tally.alertsSent += run.history.alertsSent;
   tally.acknowledged += run.history.responses.filter(({ httpStatus }) => httpStatus < 300).length;
   addOrders(tally, run);
   for (const { status } of run.entries) add(tally.statuses, status, 1);
   for (const [fault, count] of run.history.faults) add(tally.faults, fault, count);
-  for (const violation of run.violations) tally.findings.push({ seed, dialect, ...violation });
+  tally.findings.push(...findingsOf(options, run.violations));
 }
 
 function addOrders(tally: Tally, { exchange, entries }: Run): void {
@@ -128,6 +154,7 @@ export function addTally(total: Tally, part: Tally): void {
   for (const [ground, count] of part.grounds) add(total.grounds, ground, count);
   for (const [fault, count] of part.faults) add(total.faults, fault, count);
   total.findings.push(...part.findings);
+  total.unmutated.push(...part.unmutated);
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
