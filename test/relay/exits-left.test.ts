@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -54,6 +55,24 @@ describe('Of a position that the owner closes by hand', () => {
     await goOnForHours(2);
     expect(relay.alarmNames()).toEqual(['protection_failed', 'protection_failed']);
     expect([await relay.held(), await relay.open()]).toEqual(['flat', exits]);
+  });
+
+  test('what one of them opens later is told, too', async () => {
+    await open();
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(90);
+    relay.setPrice('48900');
+    for (let minute = 0; minute < 3; minute += 1) {
+      await relay.goOn(60);
+      await reconcileSignals(relay.services);
+    }
+
+    expect([await relay.held(), relay.alarmNames()]).toEqual([
+      '-0.1',
+      ['protection_failed', 'position_turned'],
+    ]);
   });
 
   test('nothing more is told once they are cancelled', async () => {

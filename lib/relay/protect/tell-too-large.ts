@@ -65,7 +65,10 @@ export async function tellTooLarge(
     );
     await teller.tell(account, {
       key: `too large: ${newest.name}`,
-      alarm: { name: 'protection_failed', message: `${explain(lasting, market, held)}; ${promise}` },
+      alarm: {
+        name: 'protection_failed',
+        message: `${explain(lasting, { account, market, held })}; ${promise}`,
+      },
       facts: { signalId: newest.guard.of, market, held, orderIds, whatToDo: commands.join('; ') },
       everyMs: againAfterHours * 3_600_000,
     });
@@ -73,7 +76,7 @@ export async function tellTooLarge(
   for (const name of sinceMs.keys()) if (!seen.has(name)) sinceMs.delete(name);
 }
 
-const promise = `the relay changes nothing here (protection: 'alarm'), and tells it again after ${againAfterHours} hours`;
+const promise = `the relay changes nothing here (protection: 'alarm'), and tells this again after ${againAfterHours} hours`;
 
 function placeOf({ market, side }: GuardedPosition): string {
   return `${market} ${side}`;
@@ -102,12 +105,15 @@ function describeHeld({ side, amount }: GuardedPosition): string {
   return [...(side === null ? [] : [side]), formatDecimal(amount)].join(' ');
 }
 
-function explain(found: readonly TooLarge[], market: string, held: string): string {
+function explain(
+  found: readonly TooLarge[],
+  { account, market, held }: { readonly account: string; readonly market: string; readonly held: string },
+): string {
   const stand = found.flatMap(({ guard, exits }) =>
-    exits.map(
-      ({ orderId, remaining, price }) =>
-        `the ${nameOf(guard)} of "${guard.of}" (order ${orderId}) ${guard.side}s ${formatDecimal(remaining ?? zero)}${price === null ? '' : ` at ${formatDecimal(price)}`}, and ${formatDecimal(guard.amount)} is left of its entry`,
-    ),
+    exits.map(({ orderId, remaining, price }) => {
+      const at = price === null ? '' : ` at ${formatDecimal(price)}`;
+      return `the ${nameOf(guard)} of "${guard.of}" (order ${orderId}) is to ${guard.side} ${formatDecimal(remaining ?? zero)}${at}, and ${formatDecimal(guard.amount)} of its entry is left`;
+    }),
   );
   const onlyReduces = found.every(({ exits }) => exits.every((exit) => exit.onlyReduces));
   const danger = onlyReduces
@@ -115,7 +121,7 @@ function explain(found: readonly TooLarge[], market: string, held: string): stri
     : 'one that fires may open a position that nobody asked for, or close what another order opened';
   const isStopLeft = found.some(({ guard: { role, amount } }) => role === 'stop_loss' && amount.gt(zero));
   const after = isStopLeft
-    ? '; what is left has no stop-loss then: the alarm position_unprotected has the command for it'
+    ? '; then nothing stops the rest out, and the alarm position_unprotected has the command for it'
     : '';
-  return `more stands in ${market} than is left to close, which is ${held}: ${stand.join('; ')}; ${danger}: cancel what is too much with the commands of whatToDo${after}`;
+  return `the position in ${market} is ${held}, and exits stand for more: ${stand.join('; ')}; ${danger}: cancel them (\`relay cancel ${market} --order-id N --account ${account}\`)${after}`;
 }
