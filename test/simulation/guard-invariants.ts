@@ -20,13 +20,15 @@ import { leastTrade } from './wanted-positions.ts';
 export function findUnfitExits(facts: Facts): readonly Violation[] {
   if (facts.dialect !== 'live') return [];
   return listPlaces(facts)
-    .filter(({ account }) => isKept(facts, account))
-    .flatMap((place) => [...findTooMuch(facts, place), ...findTooLittle(facts, place)]);
+    .filter(({ account }) => facts.settings.accounts[account]?.mode === 'live')
+    .flatMap((place) => [
+      ...findTooMuch(facts, place),
+      ...(isKept(facts, place) ? findTooLittle(facts, place) : []),
+    ]);
 }
 
-function isKept({ settings }: Facts, name: string): boolean {
-  const account = settings.accounts[name];
-  return account?.mode === 'live' && account.protection === 'keep';
+function isKept({ settings }: Facts, { account }: TruePlace): boolean {
+  return settings.accounts[account]?.protection === 'keep';
 }
 
 function broken(invariant: InvariantName, { account, market }: TruePlace, text: string): Violation {

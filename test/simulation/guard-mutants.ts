@@ -289,4 +289,20 @@ export const guardMutants: readonly Mutant[] = [
     ...shared,
     mutation: { client: overlookTrigger },
   },
+  {
+    name: 'silent-leftovers',
+    breaks:
+      'where the relay only raises alarms, nobody is told of exits that are more than what is left of their position',
+    seeds: 300,
+    ...shared,
+    mutation: {
+      alarms: (alarms) =>
+        override(alarms, {
+          raise(alarm, facts) {
+            if (alarm.name !== 'protection_failed' || facts['orderIds'] === undefined)
+              alarms.raise(alarm, facts);
+          },
+        }),
+    },
+  },
 ];

@@ -154,7 +154,7 @@ function findLeftTurned(facts: Facts): readonly Violation[] {
   return [...markets.values()].flatMap((entry) => {
     const { account, signal } = entry;
     const market = signal?.market ?? '';
-    if (settings.accounts[account]?.protection !== 'keep') return [];
+    if (settings.accounts[account]?.mode !== 'live') return [];
     const { changes } = positionOf(account, market);
     const left = listStanding(facts, changes).find(
       (standing) =>

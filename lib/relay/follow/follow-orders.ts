@@ -22,6 +22,7 @@ import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
 import { readLastPrices } from '../execute/judge-trigger.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
+import { tellTooLarge } from '../protect/tell-too-large.ts';
 import { claimExits } from './claim-exits.ts';
 import {
   AccountMemory,
@@ -177,8 +178,10 @@ async function followAccount(
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
-  const keeper = findKeeper(services, account);
-  const watch = { services, account, client, options, keeps: keeper !== null };
+  const trading = findTrading(services, account);
+  const keeper = trading?.protection === 'keep' ? trading : null;
+  const tells = trading !== null && keeper === null;
+  const watch = { services, account, client, options, keeps: keeper !== null, tells };
   const watched = await watchProtection(watch, followed, memory, reading, nowMs);
   // What protects an entry belongs to its story as long as that is followed.
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
@@ -188,6 +191,10 @@ async function followAccount(
   if (keeper !== null) keepOpeners(followed);
   const current = followed.map((one) => one.currentAt(nowMs));
   await recordAll(services, followed, memory, nowMs);
+  if (tells && watched !== null) {
+    const shown = { ...reading, ...watched, entries: current };
+    await tellTooLarge(services, services.teller, account, shown, memory.tooLargeSinceMs);
+  }
   if (keeper !== null && watched !== null) {
     let prices: ReturnType<typeof readLastPrices> | undefined;
     await keepProtection(
@@ -205,12 +212,10 @@ async function followAccount(
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }
 
-/** The account, if the relay keeps the protection of its positions; otherwise null. */
-function findKeeper({ settings, isPaperExchange }: FollowServices, name: string): Account | null {
+/** The account, if its orders are real; null for one that only rehearses them, or is not configured any more. */
+function findTrading({ settings, isPaperExchange }: FollowServices, name: string): Account | null {
   const account = findAccount(settings, name);
-  const isKept =
-    account?.protection === 'keep' && findRehearsalReason(account.mode, isPaperExchange) === null;
-  return isKept ? account : null;
+  return account !== null && findRehearsalReason(account.mode, isPaperExchange) === null ? account : null;
 }
 
 /** @returns null when it is not known what the account holds: the next run tries again */

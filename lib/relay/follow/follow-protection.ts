@@ -17,7 +17,7 @@ import { listPositions, type Positions } from '../../exchange/list-positions.ts'
 import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen } from '../../model/execution.ts';
-import type { ExitRole } from '../../model/signal.ts';
+import { type ExitRole, exitRoles } from '../../model/signal.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
@@ -32,6 +32,8 @@ interface Watch {
   readonly options: SendOptions;
   /** Whether the relay keeps the protection of this account's positions itself. */
   readonly keeps: boolean;
+  /** Whether it tells of exits that are more than what is left of their entries, because it keeps nothing. */
+  readonly tells: boolean;
 }
 
 /** The positions as they were read for the watch. */
@@ -62,7 +64,11 @@ export async function watchProtection(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
   const readAtMs = watch.services.clock.nowMs();
-  const judged = [...doubtful, ...(watch.keeps ? followed.filter(mayProtect) : [])];
+  const judged = [
+    ...doubtful,
+    ...(watch.keeps ? followed.filter(mayProtect) : []),
+    ...(watch.tells ? followed.filter(hasOpenExit) : []),
+  ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
   const elsewhere = judged.some(({ isSpot }) => !isSpot);
   const read = elsewhere ? await readPositions(watch) : noPositions;
@@ -99,6 +105,11 @@ export function asksForExits({ wanted, signal }: FollowedEntry): boolean {
 /** Whether it is an open order that protects a position, or what a spot buy bought, whose size may change under it. */
 function mayProtect(one: FollowedEntry): boolean {
   return one.entry.signal?.action === 'protect' && !one.areOrdersWhole;
+}
+
+/** Whether an exit stands that the exchange made of it, and that may be too large for what is left. */
+function hasOpenExit(one: FollowedEntry): boolean {
+  return exitRoles.some((role) => one.exits(role).some(({ status }) => isStillOpen(status)));
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */

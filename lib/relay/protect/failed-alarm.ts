@@ -27,7 +27,8 @@ function failedMessage({ signal }: Protecting, reason: string): string {
   return `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`;
 }
 
-const againAfterHours = 6;
+/** When what still holds is told again. */
+export const againAfterHours = 6;
 const longestCause = 100;
 
 /**

@@ -188,8 +188,8 @@ function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerd
 }
 
 /** The positions that followed orders opened, or may have opened; of one that is gone, its absence. */
-function positionsOf(
-  { positions }: KeptReading,
+export function positionsOf(
+  { positions }: Pick<KeptReading, 'positions'>,
   records: readonly OrderRecord[],
 ): readonly GuardedPosition[] {
   const places = new Map<string, PositionPlace>();
@@ -217,7 +217,7 @@ function neverTaken(position: GuardedPosition): PlacedPosition {
   return { position, taken: new Set() };
 }
 
-function inMarket({ entries, open }: Pick<KeptReading, 'entries' | 'open'>, name: string) {
+export function inMarket({ entries, open }: Pick<KeptReading, 'entries' | 'open'>, name: string) {
   return {
     entries: entries.filter(({ signal }) => signal?.market === name),
     open: open.filter(({ market }) => market === name),
@@ -257,7 +257,7 @@ async function spotPositionsOf(
 }
 
 /** Whether the lists show all that the relay's own last orders have done in the market. */
-function isKnown(
+export function isKnown(
   { market, side, amount, isSpot }: GuardedPosition,
   { entries, positions, hiddenOpen, readAtMs }: KeptReading,
 ): boolean {

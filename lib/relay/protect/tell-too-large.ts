@@ -1,0 +1,127 @@
+import { type Clock, hasPassed } from '../../base/clock.ts';
+import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { longestOrderLagMs } from '../../exchange/lag.ts';
+import { listRecords } from '../../ledger/order-record.ts';
+import type { Teller } from '../../ledger/tell-once.ts';
+import { type Guard, guardPosition, type StandingExit } from '../../protection/guards.ts';
+import type { GuardedPosition } from '../../protection/shares.ts';
+import { parseSight } from '../../protection/wishes.ts';
+import { againAfterHours, nameOf } from './failed-alarm.ts';
+import { inMarket, isKnown, type KeptReading, positionsOf } from './keep-protection.ts';
+
+/** What telling needs. */
+export interface TooLargeServices {
+  readonly clock: Clock;
+  /** The options with which a command finds this relay. */
+  readonly commandOptions: string;
+}
+
+/** The stop-loss or the take-profit of an entry, which stands for more than is left of that. */
+interface TooLarge {
+  readonly guard: Guard;
+  readonly exits: readonly StandingExit[];
+  /** It and how much is too much: nothing is left of its entry, or a part. */
+  readonly name: string;
+}
+
+/**
+ * Tells of stop-losses and take-profits that the exchange made of entries and that are more than what is left of those, where
+ * the account only raises alarms: nothing fits them, and one that fires opens a position that nobody asked for. It is told of
+ * a position once, and again after hours, when it has lasted longer than the lists may lag behind.
+ *
+ * @param sinceMs since when each of them is seen; kept from one reading to the next
+ */
+export async function tellTooLarge(
+  { clock, commandOptions }: TooLargeServices,
+  teller: Teller,
+  account: string,
+  reading: KeptReading,
+  sinceMs: Map<string, number>,
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  const seen = new Set<string>();
+  for (const position of positionsOf(reading, listRecords(reading.entries))) {
+    const place = placeOf(position);
+    if (!isKnown(position, reading)) {
+      for (const name of sinceMs.keys()) if (name.startsWith(`${place} `)) seen.add(name);
+      continue;
+    }
+    const found = listTooLarge(position, reading, nowMs);
+    for (const { name } of found) {
+      seen.add(name);
+      // A time in the future was noted before the clock was set back.
+      sinceMs.set(name, Math.min(sinceMs.get(name) ?? nowMs, nowMs));
+    }
+    const lasting = found.filter(({ name }) =>
+      hasPassed(sinceMs.get(name) ?? nowMs, longestOrderLagMs, nowMs),
+    );
+    const [newest] = lasting;
+    if (newest === undefined) continue;
+    const { market } = position;
+    const held = describeHeld(position);
+    const orderIds = lasting.flatMap(({ exits }) => exits.map(({ orderId }) => orderId));
+    const commands = orderIds.map(
+      (orderId) => `npx relay cancel ${market} --order-id ${orderId} --account ${account}${commandOptions}`,
+    );
+    await teller.tell(account, {
+      key: `too large: ${newest.name}`,
+      alarm: {
+        name: 'protection_failed',
+        message: `${explain(lasting, { account, market, held })}; ${promise}`,
+      },
+      facts: { signalId: newest.guard.of, market, held, orderIds, whatToDo: commands.join('; ') },
+      everyMs: againAfterHours * 3_600_000,
+    });
+  }
+  for (const name of sinceMs.keys()) if (!seen.has(name)) sinceMs.delete(name);
+}
+
+const promise = `the relay changes nothing here (protection: 'alarm'), and tells this again after ${againAfterHours} hours`;
+
+function placeOf({ market, side }: GuardedPosition): string {
+  return `${market} ${side}`;
+}
+
+/** Newest entry first. What the relay itself has placed only reduces, and belongs to a time in which it kept the protection. */
+function listTooLarge(position: GuardedPosition, reading: KeptReading, nowMs: number): readonly TooLarge[] {
+  const view = { ...inMarket(reading, position.market), nowMs, wishes: [], sight: parseSight(null) };
+  return guardPosition(position, view).guards.flatMap((guard) => {
+    const { of, role, amount, beside } = guard;
+    const exits = guard.standing.filter(({ isMade, remaining }) => isMade && remaining !== null);
+    if (!sumOf(exits).gt(amount)) return [];
+    // One that only reduces takes no more than there is, unless that is of something else.
+    const isAlone = amount.gt(zero) && beside.eq(zero);
+    if (isAlone && exits.every(({ onlyReduces }) => onlyReduces)) return [];
+    const left = amount.eq(zero) ? 'nothing' : 'a part';
+    return [{ guard, exits, name: `${placeOf(position)} ${of} ${left} ${role}` }];
+  });
+}
+
+function sumOf(exits: readonly StandingExit[]): Decimal {
+  return exits.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), zero);
+}
+
+function describeHeld({ side, amount }: GuardedPosition): string {
+  return [...(side === null ? [] : [side]), formatDecimal(amount)].join(' ');
+}
+
+function explain(
+  found: readonly TooLarge[],
+  { account, market, held }: { readonly account: string; readonly market: string; readonly held: string },
+): string {
+  const stand = found.flatMap(({ guard, exits }) =>
+    exits.map(({ orderId, remaining, price }) => {
+      const at = price === null ? '' : ` at ${formatDecimal(price)}`;
+      return `the ${nameOf(guard)} of "${guard.of}" (order ${orderId}) is to ${guard.side} ${formatDecimal(remaining ?? zero)}${at}, and ${formatDecimal(guard.amount)} of its entry is left`;
+    }),
+  );
+  const onlyReduces = found.every(({ exits }) => exits.every((exit) => exit.onlyReduces));
+  const danger = onlyReduces
+    ? 'one that fires closes what another order opened'
+    : 'one that fires may open a position that nobody asked for, or close what another order opened';
+  const isStopLeft = found.some(({ guard: { role, amount } }) => role === 'stop_loss' && amount.gt(zero));
+  const after = isStopLeft
+    ? '; then nothing stops the rest out, and the alarm position_unprotected has the command for it'
+    : '';
+  return `the position in ${market} is ${held}, and exits stand for more: ${stand.join('; ')}; ${danger}: cancel them (\`relay cancel ${market} --order-id N --account ${account}\`)${after}`;
+}
