@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -328,6 +329,23 @@ describe('After the first take-profit of a protect has sold its share', () => {
     await relay.goOn(20 * 60);
 
     expect(await relay.open()).toEqual([second]);
+  });
+
+  test('of one that was replaced after it had sold a part, the rest is left', async () => {
+    await relay.say(bare);
+    await protect({ takeProfits: takeProfits.slice(0, 1) });
+    await relay.goOn(30);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.02'));
+    relay.setPrice('50000');
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.02');
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(['sell 0.0225 at 51000, reduces']);
+    const before = await countOfSignals();
+    await relay.goOn(5 * 60);
+
+    expect(await relay.open()).toEqual(['sell 0.0225 at 51000, reduces']);
+    expect(await countOfSignals()).toBe(before);
   });
 
   test('a new protect places it again', async () => {
