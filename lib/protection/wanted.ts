@@ -4,7 +4,7 @@ import type { Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, type Share, shareOut } from './shares.ts';
-import { asksFor, holdsFor, type ProtectionSight } from './wishes.ts';
+import { asksFor, holdsFor, type ProtectionSight, type SoldShare } from './wishes.ts';
 
 /** A stop-loss moves when the best price has gone at least this part of its distance further: a bound on orders. */
 export const leastMoveRate = parseDecimal('0.1');
@@ -142,7 +142,7 @@ function guardsOfWish(
     stop.push({ ...shared, role: 'stop_loss', ...moved, amount: left });
   }
   const whole = parseDecimal(wish.amount).abs();
-  const parts = partsLeft(wish.takeProfits ?? [], { of, whole, left }, records);
+  const parts = partsLeft(wish.takeProfits ?? [], { of, whole, left }, records, sight.sold);
   return [
     ...stop,
     ...parts
@@ -198,16 +198,25 @@ interface PartLeft {
  * What each of several take-profits should still sell: what is left of its share of the whole. What others have sold is taken
  * from all of them alike. An order that stood for less because of that uses up all that it stood for when it fills: otherwise
  * it would be placed again and again.
+ *
+ * @param sold what is noted of orders, because they may not be among the records any more
  */
 function partsLeft(
   parts: readonly TakeProfitPart[],
   { of, whole, left }: { readonly of: string; readonly whole: Decimal; readonly left: Decimal },
   records: readonly OrderRecord[],
+  sold: readonly SoldShare[] = [],
 ): readonly PartLeft[] {
   const shares = parts.map(({ share }) => whole.times(rateOfPercent(share)));
   const unsold = shares.map((share, index) => {
+    const noted = sold.filter((part) => part.of === of && part.part === index + 1);
+    const isNoted = ({ signalId }: OrderRecord) => noted.some(({ by }) => by === signalId);
+    const due = noted.reduce((rest, { amount }) => rest.minus(parseDecimal(amount)), share);
     const own = records.filter(({ protects }) => protects?.of === of && protects.part === index + 1);
-    const rest = own.reduce((due, record) => due.minus(usedUpBy(record, due)), share);
+    const rest = own.reduce(
+      (still, record) => (isNoted(record) ? still : still.minus(usedUpBy(record, still))),
+      due,
+    );
     return rest.gt(zero) ? rounded(rest) : zero;
   });
   // Without the sales of others, this much would be left.
@@ -228,11 +237,19 @@ function rounded(amount: Decimal): Decimal {
 const amountPlaces = 16;
 const roundHalfUp = 1;
 
-/** @param due what of the share was left before: an order that does not say what it stood for was for all of that */
-function usedUpBy(record: OrderRecord, due: Decimal): Decimal {
+/**
+ * How much of the share of one of several take-profits an order has used up, in base units.
+ *
+ * @param due what of the share was left before: an order that does not say what it stood for was for all of that; absent:
+ *   such an order was for what it asked for
+ */
+export function usedUpBy(record: OrderRecord, due?: Decimal): Decimal {
   const { amount, ofShare } = record;
   const filled = filledBy(record);
-  return amount?.gt(zero) === true ? (ofShare ?? due).times(filled.div(amount)) : filled;
+  const stoodFor = ofShare ?? due ?? amount;
+  return amount?.gt(zero) === true && stoodFor !== null
+    ? rounded(stoodFor.times(filled).div(amount))
+    : filled;
 }
 
 function closing(side: Side): Side {

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, textIn, toJson } from '../base/json.ts';
 import type { FactName } from '../ledger/account-facts.ts';
-import type { ExitRole } from '../model/signal.ts';
+import type { DecimalText, ExitRole } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 
@@ -24,22 +24,41 @@ export interface ProtectionSight {
   readonly best: ReadonlyMap<string, Decimal>;
   /** What the owner has ended by hand of what an alert asked for: `ID stop_loss`, `ID take_profit 2`. */
   readonly released: ReadonlySet<string>;
+  /** What take-profits that an alert asked for have used up of their shares, by orders that have ended. */
+  readonly sold: readonly SoldShare[];
 }
 
-export function describeSight({ best, released }: ProtectionSight): Json {
+/** What an order has used up of the share of one of several take-profits. */
+export interface SoldShare {
+  /** The signal that asked for the take-profit. */
+  readonly of: string;
+  readonly part: number;
+  /** The signal that placed the order. */
+  readonly by: string;
+  /** In base units. */
+  readonly amount: DecimalText;
+}
+
+export function describeSight({ best, released, sold }: ProtectionSight): Json {
   const prices = [...best].map(([signalId, price]) => [signalId, price.toFixed()]);
-  return { best: Object.fromEntries(prices), released: [...released] };
+  return { best: Object.fromEntries(prices), released: [...released], sold: toJson(sold) };
 }
 
 /** What {@link describeSight} wrote; nothing for anything else. */
 export function parseSight(fact: Json): ProtectionSight {
-  const { best, released } = fieldsOf(fact);
+  const { best, released, sold } = fieldsOf(fact);
   const prices = Object.entries(fieldsOf(best)).flatMap(([signalId, price]) => {
     const known = decimalIn(price);
     return known === null ? [] : [[signalId, known] as const];
   });
   const names = Array.isArray(released) ? (released as readonly Json[]).map(String) : [];
-  return { best: new Map(prices), released: new Set(names) };
+  const parts = Array.isArray(sold) ? (sold as readonly Json[]).filter(isSoldShare) : [];
+  return { best: new Map(prices), released: new Set(names), sold: parts };
+}
+
+function isSoldShare(fact: Json): fact is Json & SoldShare {
+  const { of, part, by, amount } = fieldsOf(fact);
+  return textIn(of) !== null && numberIn(part) !== null && textIn(by) !== null && decimalIn(amount) !== null;
 }
 
 /** The wishes that are stored for a position, oldest first, each without what a later one names; none for anything else. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -265,4 +266,97 @@ test('Beside a stop by hand only what that leaves gets a stop-loss', async () =>
   await relay.goOn(120);
 
   expect(await relay.open()).toEqual(['sell 0.04 stop 49000, reduces', 'sell 0.06 stop 48500, reduces']);
+});
+
+describe('After the first take-profit of a protect has sold its share', () => {
+  const { stopLoss: _, takeProfit: __, ...bare } = buy;
+  const takeProfits = [
+    { price: '51000', share: '50%' },
+    { price: '55000', share: '25%' },
+  ];
+  const stopOfRest = 'sell 0.05 stop 49000, reduces';
+  const second = 'sell 0.025 at 55000, reduces';
+
+  const countOfSignals = async () =>
+    (await relay.services.ledger.list({ account: 'main', limit: 200 })).entries.length;
+
+  async function sellFirst(): Promise<void> {
+    relay.setPrice('51100');
+    await relay.goOn(30);
+    relay.setPrice('50000');
+    await relay.goOn(30);
+    expect(await relay.held()).toBe('0.05');
+  }
+
+  /** So many that a reading of the newest entries does not reach the take-profits any more. */
+  async function othersCome(): Promise<void> {
+    await relay.goOn(16 * 60);
+    for (let count = 0; count < 60; count += 1) await protect({ stopLoss: '60000' });
+  }
+
+  test('it is not placed anew, however much time goes by', async () => {
+    await relay.say(bare);
+    await protect({ stopLoss: '49000', takeProfits });
+    await relay.goOn(30);
+    await sellFirst();
+    await othersCome();
+    const before = await countOfSignals();
+    await relay.goOn(20 * 60);
+
+    expect(await relay.open()).toEqual([second, stopOfRest]);
+    expect(await countOfSignals()).toBe(before);
+  });
+
+  test('nor is it when nothing protected the rest any more, and more is bought', async () => {
+    await relay.say(bare);
+    await protect({ takeProfits: takeProfits.slice(0, 1) });
+    await relay.goOn(30);
+    await sellFirst();
+    await othersCome();
+    await relay.say({ ...bare, quantity: '0.02', stopLoss: '48000' });
+    await relay.goOn(60);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.07', ['sell 0.02 stop 48000']]);
+  });
+
+  test('nor is it for what the owner buys by hand', async () => {
+    await relay.say(bare);
+    await protect({ takeProfits });
+    await relay.goOn(30);
+    await sellFirst();
+    await relay.byHand('buy', '0.06');
+    await othersCome();
+    await relay.goOn(20 * 60);
+
+    expect(await relay.open()).toEqual([second]);
+  });
+
+  test('of one that was replaced after it had sold a part, the rest is left', async () => {
+    await relay.say(bare);
+    await protect({ takeProfits: takeProfits.slice(0, 1) });
+    await relay.goOn(30);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.02'));
+    relay.setPrice('50000');
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.02');
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(['sell 0.0225 at 51000, reduces']);
+    const before = await countOfSignals();
+    await relay.goOn(5 * 60);
+
+    expect(await relay.open()).toEqual(['sell 0.0225 at 51000, reduces']);
+    expect(await countOfSignals()).toBe(before);
+  });
+
+  test('a new protect places it again', async () => {
+    await relay.say(bare);
+    await protect({ takeProfits: takeProfits.slice(0, 1) });
+    await relay.goOn(30);
+    await sellFirst();
+    await relay.goOn(60);
+    await protect({ takeProfits: takeProfits.slice(0, 1) });
+    await relay.goOn(30);
+
+    expect(await relay.open()).toEqual(['sell 0.025 at 51000, reduces']);
+  });
 });

@@ -9,6 +9,7 @@ import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { protectionNamedBy } from '../../lib/model/protect-id.ts';
@@ -169,6 +170,60 @@ function withWholeShares(entry: Entry): Entry {
   return { ...entry, signal: { ...signal, takeProfits } as typeof signal };
 }
 
+/** Changes entries wherever they are read, also where they are followed. */
+function changeRead(change: (entry: Entry) => Entry): Mutation {
+  return {
+    ledger: (ledger: Ledger) =>
+      override(ledger, {
+        async list(query) {
+          const page = await ledger.list(query);
+          return { ...page, entries: page.entries.map(change) };
+        },
+      }),
+    executions: (executions: Executions) =>
+      override(executions, {
+        followed: async (account, limit) => (await executions.followed(account, limit)).map(change),
+      }),
+  };
+}
+
+/** What a take-profit has sold counts for nothing of its share. */
+function withoutShare(entry: Entry): Entry {
+  if (!isKept(entry)) return entry;
+  const steps = entry.steps.map((step) => {
+    const protective = step.facts?.protective;
+    if (protective?.ofShare === undefined) return step;
+    return { ...step, facts: { ...step.facts, protective: { ...protective, ofShare: '0' } } };
+  });
+  return { ...entry, steps };
+}
+
+/** A stop-loss that follows the price begins one per cent further from it. */
+function withFarTrail(entry: Entry): Entry {
+  const asked = orderSignalOf(entry);
+  if (asked?.trailing === undefined) return entry;
+  const rate = parseDecimal(asked.side === 'buy' ? '0.99' : '1.01');
+  const steps = entry.steps.map((step) => {
+    const report = step.facts?.report;
+    const stopLoss = report?.exits?.stopLoss;
+    if (report === undefined || stopLoss === undefined) return step;
+    const exits = { ...report.exits, stopLoss: parseDecimal(stopLoss).times(rate).toFixed() };
+    return { ...step, facts: { ...step.facts, report: { ...report, exits } } };
+  });
+  return { ...entry, steps };
+}
+
+/** No spot buy has bought enough for a stop-loss. */
+function withTooLittle(entry: Entry): Entry {
+  const steps = entry.steps.map((step) => {
+    const spot = step.facts?.spot;
+    return spot === undefined
+      ? step
+      : { ...step, facts: { ...step.facts, spot: { ...spot, least: '1000000' } } };
+  });
+  return { ...entry, steps };
+}
+
 const misprice: NonNullable<Mutation['client']> = (client, { handlerName }) =>
   changeCalls(client, (name, _, ask) => {
     if (name !== openPositions.name || handlerName !== 'execute') return undefined;
@@ -274,6 +329,27 @@ export const guardMutants: readonly Mutant[] = [
     seeds: 300,
     ...shared,
     mutation: changeKnown((entries) => entries.map(withWholeShares)),
+  },
+  {
+    name: 'share-sold-again',
+    breaks: 'a take-profit that has sold its share is placed anew',
+    seeds: 300,
+    ...shared,
+    mutation: changeRead(withoutShare),
+  },
+  {
+    name: 'stop-moved-back',
+    breaks: 'a stop-loss that follows the price is further from it once its size has changed',
+    seeds: 300,
+    ...shared,
+    mutation: changeKnown((entries) => entries.map(withFarTrail)),
+  },
+  {
+    name: 'spot-too-little',
+    breaks: 'what a spot buy has bought counts as too little for its stop-loss',
+    seeds: 300,
+    ...shared,
+    mutation: changeRead(withTooLittle),
   },
   {
     name: 'wrong-entry-price',

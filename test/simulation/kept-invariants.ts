@@ -20,6 +20,7 @@ export function findWrongProtection(facts: Facts): readonly Violation[] {
     ...findMovedBack(exits),
     ...findWrongEntryPrices(facts),
     ...exits.flatMap((exit) => findLargePart(facts, exit)),
+    ...findPartsAnew(facts, exits),
     ...findLargeOrders(facts),
     ...findWrongTurns(facts, exits),
   ];
@@ -112,6 +113,31 @@ function findLargePart({ exchange }: Facts, { order, of, placedBy }: TrueExit): 
           `sells ${order.amount.toFixed()}, and its share of the whole is ${part.share}`,
         ),
       ];
+}
+
+/** One that has filled wholly has sold its share, also when the sales of others had made it smaller. */
+function findPartsAnew({ exchange }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+  const parts = exits.filter(({ placedBy }) => partNumberOf(placedBy) !== undefined);
+  return parts.flatMap(({ of, order, placedBy }) => {
+    const grewAtMs = exchange.deals.findLast(
+      ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
+    )?.atMs;
+    const sold = parts.find(
+      (other) =>
+        other.of === of &&
+        partNumberOf(other.placedBy) === partNumberOf(placedBy) &&
+        other.order.status === 'filled' &&
+        other.order.orderId < order.orderId &&
+        (grewAtMs === undefined || grewAtMs < other.order.createdAtMs),
+    );
+    return sold === undefined || placedBy === null
+      ? []
+      : [broken('I41', placedBy, `is placed although order ${sold.order.orderId} has sold its share`)];
+  });
+}
+
+function partNumberOf(placedBy: Entry | null): number | undefined {
+  return placedBy?.signal?.action === 'protect' ? placedBy.signal.part : undefined;
 }
 
 function partsOf(of: Entry): readonly Pick<TakeProfitPart, 'share'>[] {

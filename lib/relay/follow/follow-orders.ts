@@ -22,6 +22,7 @@ import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
 import { readLastPrices } from '../execute/judge-trigger.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
+import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
 import { claimExits } from './claim-exits.ts';
 import {
@@ -190,6 +191,11 @@ async function followAccount(
   keepSpotSales(followed, nowMs);
   if (keeper !== null) keepOpeners(followed);
   const current = followed.map((one) => one.currentAt(nowMs));
+  await noteSold(
+    services.facts,
+    account,
+    current.filter(({ execution }) => execution?.isFollowed === false),
+  );
   await recordAll(services, followed, memory, nowMs);
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
