@@ -28,6 +28,8 @@ export interface ExitOutcome extends Exit {
   readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
   /** One sentence. */
   readonly note: string;
+  /** Of a single order that was cancelled: as the response shows it. */
+  readonly order?: Order;
   /** The response reported another order. */
   readonly alarm?: Alarm;
 }
@@ -114,7 +116,7 @@ export async function cancelSingle(
   const answer = await askToCancel(orderToCancel(client, { market, orderId, clientOrderId: null }), options);
   switch (answer.kind) {
     case 'cancelled':
-      return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
+      return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled`, order: answer.order };
     case 'contradicted':
       return { ...exit, result: 'unknown', note: answer.alarm.message, alarm: answer.alarm };
     case 'failed': {

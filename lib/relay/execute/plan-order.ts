@@ -2,6 +2,7 @@ import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
 import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
+import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
@@ -96,6 +97,10 @@ export async function planOrder(
     }));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
+  const sendLess = (amount: Decimal, options: SendOptions) => {
+    const order = { ...sized.order, amount };
+    return placeOrder(client, prepareOrder(client, order), { signal, order }, options);
+  };
   const action: PreparedAction = {
     isOrder: true,
     // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
@@ -110,7 +115,15 @@ export async function planOrder(
   };
   const holding = readings.holding?.of === 'spot' ? readings.holding : null;
   const free = holding === null ? zero : holding.available.minus(holding.ofStops ?? zero);
-  const sale = { ...name, amount: sized.baseAmount };
+  const sale = {
+    ...name,
+    market,
+    signal,
+    amount: sized.baseAmount,
+    counted: stopped?.parts ?? [],
+    records: stops.records,
+    sendLess,
+  };
   const toFree = stopsToFree(sized.baseAmount, free, stops.holding);
   const freed = withStopsFreed(services, client, sale, toFree, action);
   return { verdict: 'ready', action: stopped === null ? freed : withStopped(services, name, stopped, freed) };

@@ -1,20 +1,25 @@
 import { listRecent } from '../../account/read-position.ts';
+import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
+  countStopped,
   partsWithin,
   type StoppedSale,
   type StopSale,
   unansweredSales,
 } from '../../protection/stop-sales.ts';
+import type { ExitOutcome } from '../cancel/cancel-exits.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
@@ -125,19 +130,40 @@ export function stopsToFree(
   });
 }
 
-/** The sale, with the cancellation of the stop-losses that hold what it sells. What is left is protected anew after it. */
+/** A sale that stop-losses hold something of. */
+export interface HeldSale extends Omit<SaleName, 'market'> {
+  readonly signal: OrderSignal;
+  readonly market: Market;
+  /** What it sells, in base units. */
+  readonly amount: Decimal;
+  /** What stop-losses had sold of it before it was sized. */
+  readonly counted: readonly StopSale[];
+  /** Of the account, oldest first. */
+  readonly records: readonly OrderRecord[];
+  /** Sells less than that. */
+  sendLess(amount: Decimal, options: SendOptions): Promise<Outcome>;
+}
+
+/**
+ * The sale, with the cancellation of the stop-losses that hold what it sells. What they sell before they are cancelled is taken
+ * off it. What is left is protected anew after it.
+ */
 export function withStopsFreed(
   services: ExecuteServices,
   client: ExchangeClient,
-  { amount, ...name }: SaleName & { readonly amount: Decimal },
+  sale: HeldSale,
   stops: readonly HoldingStop[],
   action: PreparedAction,
 ): PreparedAction {
   if (stops.length === 0) return action;
-  const { account, market } = name;
+  const { account, amount, counted, records } = sale;
+  const market = sale.market.name;
+  const name = { account, market, clientOrderId: sale.clientOrderId };
   const cancels = stops.map(({ orderId }) => orderId);
   const names = stops.map(({ of, orderId }) => `order ${orderId} of "${of}"`).join(', ');
   const told = `what it sells is held by the stop-loss ${names}, which is cancelled first`;
+  const note = (parts: readonly StopSale[]) =>
+    noteAnswered(services.facts, name, [...counted, ...partsWithin(amount, parts)]);
   return {
     ...action,
     requests: [...cancels.map((orderId) => ({ cancel: orderId })), ...action.requests],
@@ -145,24 +171,93 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const done = await cancelReplaced(services, client, { market, cancels }, options);
-      if (done.areCancelled) return withReplaced(await action.send(options), done);
-      await noteAnswered(services.facts, name, soldMeanwhile(stops, amount, done));
-      return withReplaced(endedMeanwhile, done);
+      if (!hasEnded(stops, done)) return withReplaced(perhapsOpen, done);
+      const sold = await readSold(services, client, { market, stops, done }, options);
+      if (sold === null) {
+        // The alert has asked for what they may have sold.
+        await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
+        return withReplaced(soldUnknown, done);
+      }
+      const stopped = countStopped({ signal: sale.signal, amount }, sold, records, sale.market);
+      if (stopped === null) return withReplaced(await action.send(options), done);
+      await note(stopped.parts);
+      if (stopped.rest === null) return withReplaced(nothingLeft(stopped), done);
+      const rest = stopped.parts.reduce((left, part) => left.minus(part.amount), amount);
+      const outcome = await sale.sendLess(rest, options);
+      return withReplaced({ ...outcome, note: `${outcome.note}; ${stopped.note}` }, done);
     },
   };
 }
 
-/** What the sale asked for of those that ended before they could be cancelled: it counts as its sale. */
-function soldMeanwhile(
-  stops: readonly HoldingStop[],
-  amount: Decimal,
-  { exits }: Replaced,
-): readonly StopSale[] {
-  const gone = new Set(exits.flatMap(({ result, orderIds }) => (result === 'gone' ? orderIds : [])));
-  return partsWithin(
-    amount,
-    stops.filter(({ orderId }) => gone.has(orderId)),
-  );
+function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] | undefined {
+  return exits.find(({ orderIds }) => orderIds.includes(orderId))?.result;
+}
+
+/** Whether none of them can sell any more. */
+function hasEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
+  return stops.every(({ orderId }) => {
+    const result = resultOf(done, orderId);
+    return result === 'cancelled' || result === 'gone';
+  });
+}
+
+/** Stop-losses that were to be cancelled, and what became of that. */
+interface EndedStops {
+  readonly market: string;
+  readonly stops: readonly HoldingStop[];
+  readonly done: Replaced;
+}
+
+/**
+ * What stop-losses have sold since the open orders were read, and before they were cancelled. The response to a cancellation
+ * shows it. Of one that had ended before, the lists are read until one shows it, or the time is up.
+ *
+ * @returns null when it is not known of all of them
+ */
+async function readSold(
+  { clock, exchangeTimeoutMs }: Pick<ExecuteServices, 'clock' | 'exchangeTimeoutMs'>,
+  client: ExchangeClient,
+  { market, stops, done }: EndedStops,
+  { endByMs }: SendOptions,
+): Promise<readonly StopSale[] | null> {
+  // The sale itself needs half a timeout.
+  const lastMs = (endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2;
+  const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: lastMs };
+  const sales: StopSale[] = [];
+  for (const { of, orderId, clientOrderId, amount, sold } of stops) {
+    const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
+    let filled =
+      order?.filled ?? (await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits));
+    while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
+      await clock.sleep(relistPauseMs);
+      filled = await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits);
+    }
+    if (filled === null) return null;
+    sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
+  }
+  return sales;
+}
+
+/**
+ * What a stop-loss has sold that has ended, in base units. The fills alone, without the order, may not all be listed yet: they
+ * tell it when they are the whole amount.
+ *
+ * @returns null while no list tells it
+ */
+async function readFilled(
+  client: ExchangeClient,
+  { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
+  whole: Decimal,
+  limits: SendOptions,
+): Promise<Decimal | null> {
+  try {
+    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
+    if (place.kind === 'found') return place.isOpen ? null : place.order.filled;
+    return place.kind === 'filled' && place.filled.gte(whole) ? place.filled : null;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
 }
 
 /** The sale of what stop-losses have not sold already. */
@@ -182,8 +277,19 @@ export function withStopped(
   };
 }
 
-const endedMeanwhile: Outcome = {
+const perhapsOpen: Outcome = {
   status: 'not_sent',
-  note: 'nothing was sold: a stop-loss that held what it sells had ended meanwhile, and may have sold it, or may still be open',
+  note: 'nothing was sold: a stop-loss that holds what it sells could not be cancelled, and may still be open',
   evidence: null,
 };
+
+const soldUnknown: Outcome = {
+  status: 'not_sent',
+  note: 'nothing was sold: a stop-loss that held what it sells had ended meanwhile, and how much it has sold is not known; look at what is left, and sell that again',
+  evidence: null,
+};
+
+/** A sale that is on its way cannot end as `satisfied` any more. */
+function nothingLeft({ note }: StoppedSale): Outcome {
+  return { status: 'not_sent', note: `nothing was left to sell: ${note}`, evidence: null };
+}
