@@ -277,15 +277,39 @@ describe('A sale whose stop-loss fills after the open orders were read, and befo
     expect([second.status, await held(), await standing()]).toEqual(['placed', '0', []]);
   });
 
-  test('leaves what it did not have to sell to the next sale', async () => {
-    fireOnCancel('0.05');
-    const first = await send({ ...sell, quantity: '0.04' });
-    await goOn(30);
-    const second = await send({ ...sell, quantity: '0.03' });
+  test('sells nothing that the owner holds besides', async () => {
+    hold('10');
+    fireOnCancel();
+    const sold = await send(sell);
     await goOn(30);
 
-    expect([first.status, second.status]).toEqual(['not_sent', 'placed']);
-    expect(await held()).toBe('0.1298');
+    expect(sold.status).toBe('not_sent');
+    expect([await held(), await standing()]).toEqual(['9.9001', next]);
+  });
+
+  test.each([['10'], ['0.1998']])(
+    'leaves what it did not have to sell to the next sale, of %s held',
+    async (funds) => {
+      hold(funds);
+      fireOnCancel('0.05');
+      const first = await send({ ...sell, quantity: '0.04' });
+      expect(await standing()).toEqual(['sell 0.0499 49900', ...next]);
+      await goOn(30);
+      const second = await send({ ...sell, quantity: '0.03' });
+      await goOn(30);
+
+      expect([first.status, second.status]).toEqual(['not_sent', 'placed']);
+      expect(await held()).toBe(formatDecimal(parseDecimal(funds).minus('0.07')));
+    },
+  );
+
+  test('leaves no stop-loss on what the owner holds besides', async () => {
+    hold('10');
+    fireOnCancel('0.04');
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('placed');
+    expect(await standing()).toEqual(['sell 0.0998 45000']);
   });
 
   test('adds that to what it had sold before', async () => {
@@ -348,6 +372,7 @@ describe('After a part of the stop-loss of the first of two spot buys has filled
     hold(funds);
     relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
     const sold = await send({ ...sell, quantity: '0.2' });
+    expect(await standing()).toEqual([]);
     await goOn(30);
 
     expect(sold.status).toBe('placed');

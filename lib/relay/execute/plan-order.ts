@@ -124,7 +124,7 @@ export async function planOrder(
     records: stops.records,
     sendLess,
   };
-  const toFree = stopsToFree(sized.baseAmount, free, stops.holding);
+  const toFree = stopsToFree(sale, free, stops.holding);
   const freed = withStopsFreed(services, client, sale, toFree, action);
   return { verdict: 'ready', action: stopped === null ? freed : withStopped(services, name, stopped, freed) };
 }

@@ -1,6 +1,6 @@
 import { listRecent } from '../../account/read-position.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
-import { type Decimal, maximum, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
@@ -10,6 +10,7 @@ import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
+import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
@@ -111,23 +112,39 @@ export function heldBy(stops: readonly HoldingStop[]): Decimal {
 }
 
 /**
- * Those that must be cancelled before a sale, the oldest first; none when it can be sent beside them, and when all of them
- * together would not do.
+ * Those that must be cancelled before a sale, the oldest first: they hold what it sells, or protect what it sells at once and
+ * could sell the same. None when all of them together would not do.
  *
  * @param free what no order holds, in base units
  */
 export function stopsToFree(
-  amount: Decimal,
+  { signal, amount, market, records }: Pick<HeldSale, 'signal' | 'amount' | 'market' | 'records'>,
   free: Decimal,
   stops: readonly HoldingStop[],
 ): readonly HoldingStop[] {
   let missing = amount.minus(free);
-  if (heldBy(stops).lt(missing)) return [];
+  if (stops.length === 0 || heldBy(stops).lt(missing)) return [];
+  // One that rests is protected until it fills.
+  const sold = mustNotRest(signal) ? oldestLots(amount, spotLots(records, market.name)) : new Set<string>();
+  const own = stops.filter(({ of }) => sold.has(of));
+  missing = missing.minus(heldBy(own));
   return stops.filter((stop) => {
+    if (own.includes(stop)) return true;
     if (!missing.gt(zero)) return false;
     missing = missing.minus(stop.amount);
     return true;
   });
+}
+
+/** The buys that a sale of this amount reduces. */
+function oldestLots(amount: Decimal, lots: ReadonlyMap<string, Decimal>): ReadonlySet<string> {
+  let rest = amount;
+  const reduced = [...lots].filter(([, left]) => {
+    const isReduced = rest.gt(zero) && left.gt(zero);
+    if (isReduced) rest = rest.minus(left);
+    return isReduced;
+  });
+  return new Set(reduced.map(([signalId]) => signalId));
 }
 
 /** A sale that stop-losses hold something of. */
@@ -179,14 +196,38 @@ export function withStopsFreed(
         return withReplaced(soldUnknown, done);
       }
       const stopped = countStopped({ signal: sale.signal, amount }, sold, records, sale.market);
-      if (stopped === null) return withReplaced(await action.send(options), done);
-      await note(stopped.parts);
-      if (stopped.rest === null) return withReplaced(nothingLeft(stopped), done);
-      const rest = stopped.parts.reduce((left, part) => left.minus(part.amount), amount);
-      const outcome = await sale.sendLess(rest, options);
-      return withReplaced({ ...outcome, note: `${outcome.note}; ${stopped.note}` }, done);
+      if (stopped !== null) await note(stopped.parts);
+      const outcome = await sendRest(sale, stopped, action, options);
+      return withReplaced(withSold(outcome, sale, sold), done);
     },
   };
+}
+
+async function sendRest(
+  { amount, sendLess }: HeldSale,
+  stopped: StoppedSale | null,
+  action: PreparedAction,
+  options: SendOptions,
+): Promise<Outcome> {
+  if (stopped === null) return await action.send(options);
+  if (stopped.rest === null) return nothingLeft(stopped);
+  const rest = stopped.parts.reduce((left, part) => left.minus(part.amount), amount);
+  const outcome = await sendLess(rest, options);
+  return { ...outcome, note: `${outcome.note}; ${stopped.note}` };
+}
+
+/** What is left has a stop-loss again at once: until the follower has seen what the old ones sold, nothing else would tell it. */
+function withSold(outcome: Outcome, { market, records }: HeldSale, since: readonly StopSale[]): Outcome {
+  const stopsSold = records.flatMap((record): readonly (readonly [number, string])[] => {
+    const { orderId } = record;
+    if (record.market !== market.name || orderId === null || !isSpotStop(record)) return [];
+    const sold = filledBy(record).plus(since.find((one) => one.orderId === orderId)?.amount ?? zero);
+    return record.followed?.filled === formatDecimal(sold) || sold.eq(zero)
+      ? []
+      : [[orderId, formatDecimal(sold)]];
+  });
+  if (stopsSold.length === 0) return outcome;
+  return { ...outcome, facts: { ...outcome.facts, stopsSold: Object.fromEntries(stopsSold) } };
 }
 
 function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] | undefined {
