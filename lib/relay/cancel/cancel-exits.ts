@@ -63,6 +63,25 @@ export async function cancelExits(
   return { exits, left: await readLeft(client, scope, exits, options) };
 }
 
+/**
+ * The open exits of a market; nothing is cancelled.
+ *
+ * @returns null when there are more orders than were read
+ * @throws ExchangeError when they cannot be listed
+ */
+export async function listExits(
+  client: ExchangeClient,
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<readonly Exit[] | null> {
+  const { isWhole, pairs, orders } = await findExits(client, scope, options);
+  return isWhole ? namesOf({ pairs, orders }) : null;
+}
+
+function namesOf({ pairs, orders }: Pick<FoundExits, 'pairs' | 'orders'>): readonly Exit[] {
+  return [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))];
+}
+
 interface FoundExits {
   /** False when there are more orders than were read: nobody knows what is left then. */
   readonly isWhole: boolean;
@@ -143,11 +162,9 @@ async function readLeft(
     exits.flatMap(({ result, orderIds }) => (result === 'cancelled' || result === 'gone' ? orderIds : [])),
   );
   try {
-    const { isWhole, pairs, orders } = await findExits(client, scope, options);
-    if (!isWhole) return null;
-    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))].filter(
-      ({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)),
-    );
+    const open = await listExits(client, scope, options);
+    if (open === null) return null;
+    const left = open.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
     // A list that lags does not show a young order: what was not cancelled is still open in any case.
     const listed = new Set(left.flatMap(({ orderIds }) => orderIds));
     const unlisted = exits.filter(
