@@ -183,6 +183,23 @@ describe('After the stop-loss of the only spot buy has sold it', () => {
   });
 });
 
+test('What alerts have asked to sell of a stop-loss counts after hundreds of sales while another buy is held', async () => {
+  await send({ ...buy, stopLoss: '49900' });
+  await send({ ...buy, stopLoss: '49800' });
+  await send({ ...buy, stopLoss: '45000' });
+  await goOn(12);
+  relay.setPrice('49790');
+  await goOn(6);
+  expect(await standing()).toEqual(next);
+  expect(await send({ ...sell, quantity: '0.0999' })).toMatchObject({ status: 'satisfied' });
+  for (let sale = 0; sale < 205; sale += 1) await send({ ...sell, quantity: '0.0002' });
+  expect(await send({ ...sell, quantity: '0.0589' })).toMatchObject({ status: 'satisfied' });
+
+  const sold = await send(sell);
+
+  expect([sold.status, await held()]).toEqual(['placed', '0']);
+});
+
 describe('While nobody has followed yet how the stop-loss of the first of two spot buys ended', () => {
   beforeEach(async () => {
     await send({ ...buy, stopLoss: '48000' });

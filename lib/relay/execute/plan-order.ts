@@ -80,7 +80,7 @@ export async function planOrder(
   if (whole.ok && stops.doubt !== null) return waitForStop(stops.doubt);
   const asked = whole.ok ? (whole.cutFrom ?? whole.baseAmount) : zero;
   const stopped = countStopped({ signal, amount: asked }, stops.sold, stops.records, market);
-  if (stopped?.rest === null) return soldAlready(services, name, stopped);
+  if (stopped?.rest === null) return soldAlready(services, name, stopped, stops.records);
   const size = (on: DatedReadings) => sizeOf(stopped?.rest ?? signal, on);
   const first = stopped === null ? whole : size(held);
   const readings = isOwn ? held : await withBought(services, account.name, held, first);
@@ -126,7 +126,8 @@ export async function planOrder(
   };
   const toFree = stopsToFree(sale, free, stops.holding);
   const freed = withStopsFreed(services, client, sale, toFree, action);
-  return { verdict: 'ready', action: stopped === null ? freed : withStopped(services, name, stopped, freed) };
+  if (stopped === null) return { verdict: 'ready', action: freed };
+  return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */

@@ -161,6 +161,10 @@ export interface HeldSale extends Omit<SaleName, 'market'> {
   sendLess(amount: Decimal, options: SendOptions): Promise<Outcome>;
 }
 
+function nameOf({ account, market, clientOrderId }: HeldSale): SaleName {
+  return { account, market: market.name, clientOrderId };
+}
+
 /**
  * The sale, with the cancellation of the stop-losses that hold what it sells. What they sell before they are cancelled is taken
  * off it. What is left is protected anew after it.
@@ -175,12 +179,11 @@ export function withStopsFreed(
   if (stops.length === 0) return action;
   const { account, amount, counted, records } = sale;
   const market = sale.market.name;
-  const name = { account, market, clientOrderId: sale.clientOrderId };
   const cancels = stops.map(({ orderId }) => orderId);
   const names = stops.map(({ of, orderId }) => `order ${orderId} of "${of}"`).join(', ');
   const told = `what it sells is held by the stop-loss ${names}, which is cancelled first`;
   const note = (parts: readonly StopSale[]) =>
-    noteAnswered(services.facts, name, [...counted, ...partsWithin(amount, parts)]);
+    noteAnswered(services.facts, nameOf(sale), [...counted, ...partsWithin(amount, parts)], records);
   return {
     ...action,
     requests: [...cancels.map((orderId) => ({ cancel: orderId })), ...action.requests],
@@ -304,7 +307,7 @@ async function readFilled(
 /** The sale of what stop-losses have not sold already. */
 export function withStopped(
   { facts }: Pick<ExecuteServices, 'facts'>,
-  name: SaleName,
+  sale: HeldSale,
   { note, parts }: StoppedSale,
   action: PreparedAction,
 ): PreparedAction {
@@ -312,7 +315,7 @@ export function withStopped(
     ...action,
     note: action.note === undefined ? note : `${note}; ${action.note}`,
     async send(options) {
-      await noteAnswered(facts, name, parts);
+      await noteAnswered(facts, nameOf(sale), parts, sale.records);
       return await action.send(options);
     },
   };
