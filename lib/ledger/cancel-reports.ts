@@ -9,7 +9,7 @@ export interface CancelReports {
   readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
   /** By id of the order's signal: when an order was no longer open. It may have been filled. */
   readonly gone: ReadonlyMap<string, number>;
-  /** By order id: what sales on spot found stop-losses to have sold, in base units. The follower sees it later. */
+  /** By order id: what stop-losses on spot were found to have sold, in base units. The follower sees it later. */
   readonly stopsSold: ReadonlyMap<number, Decimal>;
 }
 

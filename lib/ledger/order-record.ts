@@ -73,7 +73,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   /** Whether what did not fill at once had to be cancelled. */
   readonly hadRest: boolean;
   /**
-   * What its fills alone have proved, of an order that was never reported, and what a sale found a stop-loss on spot to have
+   * What its fills alone have proved, of an order that was never reported, and what a stop-loss on spot was found to have
    * sold; in base units.
    */
   readonly proved: Decimal | null;

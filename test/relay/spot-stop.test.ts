@@ -304,6 +304,21 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(await standing()).toEqual([]);
   });
 
+  test('what its limit price still sells before that is cancelled is not sold again at market', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('10'));
+    await goOn(30);
+    kill = () => {
+      if (relay.asked.at(-1) !== '/api/v4/order/cancel') return;
+      kill = () => undefined;
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47520'), parseDecimal('0.04'));
+      relay.setPrice('47000');
+    };
+    relay.setPrice('46000');
+    await goOn(60);
+
+    expect([await held(), await standing()]).toEqual(['9.9001', []]);
+  });
+
   test('a balance that cannot be read raises no alarm while its stop-loss stands', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
     await goOn(300);
