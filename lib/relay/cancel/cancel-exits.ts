@@ -69,7 +69,7 @@ export async function cancelExits(
  * @returns null when there are more orders than were read
  * @throws ExchangeError when they cannot be listed
  */
-export async function listExits(
+export async function listOpenExits(
   client: ExchangeClient,
   scope: ExitScope,
   options: SendOptions,
@@ -162,7 +162,7 @@ async function readLeft(
     exits.flatMap(({ result, orderIds }) => (result === 'cancelled' || result === 'gone' ? orderIds : [])),
   );
   try {
-    const open = await listExits(client, scope, options);
+    const open = await listOpenExits(client, scope, options);
     if (open === null) return null;
     const left = open.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
     // A list that lags does not show a young order: what was not cancelled is still open in any case.

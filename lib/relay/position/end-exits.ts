@@ -14,7 +14,7 @@ import {
   type Exit,
   type ExitOutcome,
   type ExitScope,
-  listExits,
+  listOpenExits,
 } from '../cancel/cancel-exits.ts';
 import type { Outcome } from '../execute/action.ts';
 import { leftAlarm } from './close-alarms.ts';
@@ -97,7 +97,7 @@ export async function areExitsGone(
 ): Promise<boolean> {
   if (!exits.mayExist) return true;
   try {
-    const open = await listExits(client, scopeOf(market, exits), limits);
+    const open = await listOpenExits(client, scopeOf(market, exits), limits);
     if (open === null || open.length > 0) return false;
     if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
     return exits.isWhole && !exits.isAwaited(services.clock.nowMs());
