@@ -94,14 +94,13 @@ async function lookUpStops(
   if (!lots.some(([of, left]) => left.gt(zero) && !doubted.has(of))) return { records, doubt: null };
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
-    const { market, clientOrderId, signalId, orderId, protects } = stop;
-    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    const seen = place.kind === 'found' && !place.isOpen ? place.order : place;
-    if (!('filled' in seen)) {
+    const { signalId, orderId, protects, amount } = stop;
+    const filled = amount === null ? null : await readFilled(client, stop, amount, limits);
+    if (filled === null) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
-    known.set(signalId, { ...stop, proved: seen.filled });
+    known.set(signalId, { ...stop, proved: filled });
   }
   return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
