@@ -9,14 +9,20 @@ export interface CancelReports {
   readonly ended: ReadonlyMap<number, { readonly filled: Decimal; readonly atMs: number }>;
   /** By id of the order's signal: when an order was no longer open. It may have been filled. */
   readonly gone: ReadonlyMap<string, number>;
+  /** By order id: what stop-losses on spot were found to have sold, in base units. The follower sees it later. */
+  readonly stopsSold: ReadonlyMap<number, Decimal>;
 }
 
 /** Reads the outcomes of the cancellations among these entries, and what their closes cancelled. */
 export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
   const ended = new Map<number, { readonly filled: Decimal; readonly atMs: number }>();
   const gone = new Map<string, number>();
+  const stopsSold = new Map<number, Decimal>();
   for (const { signal, steps } of entries) {
     if (signal === null) continue;
+    for (const { facts } of steps)
+      for (const [id, amount] of Object.entries(facts?.stopsSold ?? {}))
+        stopsSold.set(Number(id), parseDecimal(amount));
     // A close has cancelled them before its order, a cancellation with its outcome.
     const step = placesOrder(signal) ? steps.findLast(({ facts }) => facts?.placedBy) : steps.at(-1);
     if (step?.facts === undefined) continue;
@@ -25,7 +31,7 @@ export function cancelReportsIn(entries: readonly Entry[]): CancelReports {
       ended.set(orderId, { filled: parseDecimal(filled), atMs: step.atMs });
     if (wasGone === true) for (const id of placedByIn({ steps })) gone.set(id, step.atMs);
   }
-  return { ended, gone };
+  return { ended, gone, stopsSold };
 }
 
 /** The ids of the exits that the relay itself has cancelled, because others took their place or nothing was left to protect. */

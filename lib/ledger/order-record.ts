@@ -72,7 +72,10 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly lastReport: OrderReport | null;
   /** Whether what did not fill at once had to be cancelled. */
   readonly hadRest: boolean;
-  /** What its fills alone have proved, of an order that was never reported; in base units. */
+  /**
+   * What its fills alone have proved, of an order that was never reported, and what a stop-loss on spot was found to have
+   * sold; in base units.
+   */
   readonly proved: Decimal | null;
   /** As the follower saw it last; null before. */
   readonly followed: OrderExecution | null;
@@ -150,7 +153,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     reported,
     lastReport: finalReport(steps.findLast(({ facts }) => facts?.report !== undefined)?.facts ?? {}),
     hadRest: answer.ended !== undefined,
-    proved: decimalIn(answer.proved?.filled),
+    proved: decimalIn(answer.proved?.filled) ?? reports?.stopsSold.get(ids.orderId ?? Number.NaN) ?? null,
     followed,
     readAtMs: execution?.readAtMs ?? null,
     isFollowed: execution?.isFollowed ?? null,

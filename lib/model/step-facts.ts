@@ -44,6 +44,8 @@ export interface StepFacts {
   readonly replaced?: readonly number[];
   /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
+  /** Of an order on spot: what its stop-losses were found to have sold before it, by their ids, in base units. */
+  readonly stopsSold?: Readonly<Record<string, DecimalText>>;
   /** Of an order that keeps a position protected and was not placed: the relay tries again, and alarms tell what stays so. */
   readonly isTriedAgain?: true;
   /** Of a refused alert: the beginning of its ticker; absent when it could not be read. */

@@ -131,8 +131,11 @@ export interface HoldingStop {
   /** The signal whose part of the balance it protects. */
   readonly of: string;
   readonly orderId: number;
+  readonly clientOrderId: string | null;
   /** In base units. */
   readonly amount: Decimal;
+  /** What it had sold by then, in base units. */
+  readonly sold: Decimal;
 }
 
 type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
@@ -140,9 +143,11 @@ type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: SpotView): readonly HoldingStop[] {
   const own = cancelledBySelf(view);
-  return spotStops(view).flatMap(({ protects, kept, amount }) =>
-    amount === null || own.hasEnded(kept.orderId) ? [] : [{ of: protects.of, orderId: kept.orderId, amount }],
-  );
+  return spotStops(view).flatMap(({ record, protects, kept, amount, sold }) => {
+    const { orderId } = kept;
+    if (amount === null || own.hasEnded(orderId)) return [];
+    return [{ of: protects.of, orderId, clientOrderId: record.clientOrderId, amount, sold }];
+  });
 }
 
 /** The relay's own stop-losses on spot that were listed, are not any more, and of which nothing says how they ended. */
@@ -160,7 +165,9 @@ function spotStops({ entries, open }: SpotView) {
     const kept = isSpotStop(record) ? keptExit(record) : null;
     if (protects === null || kept === null || !isOpen(kept.state)) return [];
     const listed = open.find((order) => order.orderId === kept.orderId);
-    return [{ record, protects, kept, amount: listed?.remaining ?? kept.fresh?.remaining ?? null }];
+    const amount = listed?.remaining ?? kept.fresh?.remaining ?? null;
+    const sold = listed === undefined ? filledBy(record) : listed.amount.minus(listed.remaining);
+    return [{ record, protects, kept, amount, sold }];
   });
 }
 

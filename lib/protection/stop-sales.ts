@@ -16,8 +16,21 @@ export interface StopSale {
 }
 
 /**
- * What the stop-losses of a spot market have sold and no alert has asked to sell since. It counts while a part of another
- * buy with a stop-loss is left that an alert had asked for before: a sale of the first one would sell that.
+ * Whether what a stop-loss on spot has sold counts as sold by a later sale: while a part of a buy with a stop-loss is left that
+ * an alert had asked for before it ended, which that sale would sell.
+ *
+ * @param endedAtMs null while it is open
+ * @param held what is left in its market
+ */
+export function countsAsSold(
+  endedAtMs: number | null,
+  held: readonly { readonly createdAtMs: number }[],
+): boolean {
+  return held.some(({ createdAtMs }) => createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER));
+}
+
+/**
+ * What the stop-losses of a spot market have sold and no alert has asked to sell since, as far as it counts.
  *
  * @param records of the account, oldest first
  * @param answered by id of a stop-loss: what alerts have asked to sell of it, in base units
@@ -34,9 +47,8 @@ export function unansweredSales(
   return records.flatMap((record) => {
     const { protects, orderId, endedAtMs } = record;
     if (record.market !== market || protects === null || orderId === null || !isSpotStop(record)) return [];
-    const wasBeside = left.some(({ createdAtMs }) => createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER));
     const amount = filledBy(record).minus(answered.get(orderId) ?? zero);
-    return wasBeside && amount.gt(zero) ? [{ of: protects.of, orderId, amount }] : [];
+    return countsAsSold(endedAtMs, left) && amount.gt(zero) ? [{ of: protects.of, orderId, amount }] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
@@ -50,4 +50,48 @@ test('one of two take-profits that fills when a reversal is on its way raises no
   await relay.say({ action: 'reverse', maxSlippage: '0.5%' }).catch(() => null);
 
   expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['flat', [], []]);
+});
+
+describe.each([
+  ['close', 'rejected', { action: 'close' }],
+  ['reverse', 'denied', { action: 'reverse' }],
+  ['target', 'denied', { action: 'target', target: '-0.05' }],
+])('While the list of positions lags behind the stop-loss that fires before a %s', (_, status, turn) => {
+  function lag(): void {
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 9_000,
+      probability: 1,
+    });
+    beforeOrder = () => relay.setPrice('49890');
+  }
+
+  test.each([
+    ['long after the entry', 90],
+    ['when the follower has not seen the entry', 0],
+  ])('no alarm tells of open orders where none is, %s', async (_when, seconds) => {
+    await relay.say({ ...entry, stopLoss: '49900' });
+    if (seconds > 0) await relay.goOn(seconds);
+    else relay.clock.advance(12_000);
+    lag();
+    const said = await relay.say({ ...turn, maxSlippage: '0.5%' });
+    relay.paper.control.clearFaults();
+
+    expect([said.status, await relay.held(), await relay.open()]).toEqual([status, 'flat', []]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('an alarm tells of another stop-loss that is left open', async () => {
+    await relay.say({ ...entry, stopLoss: '49900' });
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(30);
+    lag();
+    await relay.byHand('sell', '0.1');
+    await relay.say({ ...turn, maxSlippage: '0.5%' });
+    relay.paper.control.clearFaults();
+
+    expect([await relay.held(), await relay.open()]).toEqual(['flat', ['sell 0.1 stop 48000']]);
+    expect(relay.alarmNames()).toEqual(['orders_left_open']);
+  });
 });

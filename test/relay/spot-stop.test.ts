@@ -270,7 +270,8 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     await send({ ...sell, quantity: '0.02' });
     await goOn(60);
 
-    expect(await standing()).toEqual(['sell 0.05 stop 49000', 'sell 0.0799 stop 48000']);
+    // It protects a part of what is left.
+    expect(await standing()).toEqual(['sell 0.0299 stop 48000', 'sell 0.05 stop 49000']);
   });
 
   test('a second buy has a stop-loss of its own, and a sale reduces the older one', async () => {
@@ -301,6 +302,21 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
 
     expect(await held()).toBe('0');
     expect(await standing()).toEqual([]);
+  });
+
+  test('what its limit price still sells before that is cancelled is not sold again at market', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('10'));
+    await goOn(30);
+    kill = () => {
+      if (relay.asked.at(-1) !== '/api/v4/order/cancel') return;
+      kill = () => undefined;
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47520'), parseDecimal('0.04'));
+      relay.setPrice('47000');
+    };
+    relay.setPrice('46000');
+    await goOn(60);
+
+    expect([await held(), await standing()]).toEqual(['9.9001', []]);
   });
 
   test('a balance that cannot be read raises no alarm while its stop-loss stands', async () => {

@@ -183,6 +183,23 @@ describe('After the stop-loss of the only spot buy has sold it', () => {
   });
 });
 
+test('What alerts have asked to sell of a stop-loss counts after hundreds of sales while another buy is held', async () => {
+  await send({ ...buy, stopLoss: '49900' });
+  await send({ ...buy, stopLoss: '49800' });
+  await send({ ...buy, stopLoss: '45000' });
+  await goOn(12);
+  relay.setPrice('49790');
+  await goOn(6);
+  expect(await standing()).toEqual(next);
+  expect(await send({ ...sell, quantity: '0.0999' })).toMatchObject({ status: 'satisfied' });
+  for (let sale = 0; sale < 205; sale += 1) await send({ ...sell, quantity: '0.0002' });
+  expect(await send({ ...sell, quantity: '0.0589' })).toMatchObject({ status: 'satisfied' });
+
+  const sold = await send(sell);
+
+  expect([sold.status, await held()]).toEqual(['placed', '0']);
+});
+
 describe('While nobody has followed yet how the stop-loss of the first of two spot buys ended', () => {
   beforeEach(async () => {
     await send({ ...buy, stopLoss: '48000' });
@@ -213,20 +230,147 @@ describe('While nobody has followed yet how the stop-loss of the first of two sp
   });
 });
 
-describe('A sale that finds the stop-loss gone when it cancels it', () => {
-  test('sells nothing, and counts as the sale of what that has sold', async () => {
-    await send({ ...buy, stopLoss: '48000' });
+describe('A sale whose stop-loss fills after the open orders were read, and before it is cancelled', () => {
+  /** What the stop-loss of the first buy sells when it is about to be cancelled; absent: all of it. */
+  function fireOnCancel(amount?: string): void {
+    onRequest = (path) => {
+      if (path !== '/api/v4/order/cancel') return;
+      const part = amount === undefined ? undefined : parseDecimal(amount);
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('49890'), part);
+      onRequest = (later) => {
+        if (later === path) return;
+        relay.setPrice('50000');
+        onRequest = () => undefined;
+      };
+    };
+  }
+
+  beforeEach(async () => {
+    await send({ ...buy, stopLoss: '49900' });
     await send({ ...buy, stopLoss: '45000' });
     await goOn(12);
-    onRequest = (path) => {
-      if (path === '/api/v4/order/cancel') relay.setPrice('47900');
-    };
+  });
+
+  test('sells nothing where that has sold all of it, and counts as its sale', async () => {
+    fireOnCancel();
     const first = await send(sell);
     await goOn(30);
+    expect([await held(), await standing()]).toEqual(['0.0999', next]);
     const second = await send(sell);
     await goOn(30);
 
     expect([first.status, second.status]).toEqual(['not_sent', 'placed']);
+    expect(noteOf(first)).toContain('of "s1" has sold 0.0999 of it already');
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test('sells the other buy where it is to sell both', async () => {
+    fireOnCancel();
+    const sold = await send({ ...sell, quantity: '0.2' });
+    await goOn(30);
+
+    expect(sold.status).toBe('placed');
+    expect(noteOf(sold)).toContain('of "s1" has sold 0.0999 of it already');
+    expect([await held(), await standing()]).toEqual(['0', []]);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test.each([
+    ['at market', {}],
+    ['at a limit', { orderType: 'limit', limitPrice: '47000' }],
+    ['as a share', { quantity: undefined, quantityPercent: '50%' }],
+  ])('sells %s what is left of it where that has sold a part', async (_, how) => {
+    fireOnCancel('0.04');
+    const sold = await send({ ...sell, ...how });
+    await goOn(30);
+
+    expect(sold.status).toBe('placed');
+    expect(noteOf(sold)).toContain('of "s1" has sold 0.04 of it already');
+    const left = 'quantityPercent' in how ? '0.0999' : '0.0998';
+    expect([await held(), await standing()]).toEqual([left, [`sell ${left} 45000`]]);
+    expect(relay.alarms).toEqual([]);
+    const second = await send(sell);
+    await goOn(30);
+    expect([second.status, await held(), await standing()]).toEqual(['placed', '0', []]);
+  });
+
+  test('sells nothing that the owner holds besides', async () => {
+    hold('10');
+    fireOnCancel();
+    const sold = await send(sell);
+    await goOn(30);
+
+    expect(sold.status).toBe('not_sent');
+    expect([await held(), await standing()]).toEqual(['9.9001', next]);
+  });
+
+  test.each([['10'], ['0.1998']])(
+    'leaves what it did not have to sell to the next sale, of %s held',
+    async (funds) => {
+      hold(funds);
+      fireOnCancel('0.05');
+      const first = await send({ ...sell, quantity: '0.04' });
+      expect(await standing()).toEqual(['sell 0.0499 49900', ...next]);
+      await goOn(30);
+      const second = await send({ ...sell, quantity: '0.03' });
+      await goOn(30);
+
+      expect([first.status, second.status]).toEqual(['not_sent', 'placed']);
+      expect(await held()).toBe(formatDecimal(parseDecimal(funds).minus('0.07')));
+    },
+  );
+
+  test('leaves no stop-loss on what the owner holds besides', async () => {
+    hold('10');
+    fireOnCancel('0.04');
+    const sold = await send(sell);
+
+    expect(sold.status).toBe('placed');
+    expect(await standing()).toEqual(['sell 0.0998 45000']);
+  });
+
+  test('adds that to what it had sold before', async () => {
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49890'), parseDecimal('0.03'));
+    fireOnCancel('0.04');
+    const sold = await send(sell);
+    await goOn(30);
+    expect(await held()).toBe('0.0998');
+    const second = await send(sell);
+    await goOn(30);
+
+    expect([sold.status, second.status, await held()]).toEqual(['placed', 'placed', '0']);
+  });
+
+  test('sells nothing, and says so, while no list shows what it has sold', async () => {
+    fireOnCancel();
+    lag('ended-order');
+    lag('executed-history');
+    const sold = await send({ ...sell, quantity: '0.2' });
+    await goOn(30);
+
+    expect(sold.status).toBe('not_sent');
+    expect(noteOf(sold)).toContain('how much it has sold is not known');
+    expect([await held(), await standing()]).toEqual(['0.0999', next]);
+  });
+
+  test('sells what is left once a list shows it', async () => {
+    fireOnCancel();
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'ended-order',
+      delayMs: 2_000,
+      probability: 1,
+    });
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'executed-history',
+      delayMs: 2_000,
+      probability: 1,
+    });
+    const sold = await send({ ...sell, quantity: '0.2' });
+    await goOn(30);
+
+    expect(sold.status).toBe('placed');
     expect([await held(), await standing()]).toEqual(['0', []]);
   });
 });
@@ -245,6 +389,7 @@ describe('After a part of the stop-loss of the first of two spot buys has filled
     hold(funds);
     relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
     const sold = await send({ ...sell, quantity: '0.2' });
+    expect(await standing()).toEqual([]);
     await goOn(30);
 
     expect(sold.status).toBe('placed');

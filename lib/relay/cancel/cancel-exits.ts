@@ -28,6 +28,8 @@ export interface ExitOutcome extends Exit {
   readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
   /** One sentence. */
   readonly note: string;
+  /** Of a single order that was cancelled: as the response shows it. */
+  readonly order?: Order;
   /** The response reported another order. */
   readonly alarm?: Alarm;
 }
@@ -59,6 +61,25 @@ export async function cancelExits(
   for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
   if (exits.length === 0) return { exits, left: found.isWhole ? [] : null };
   return { exits, left: await readLeft(client, scope, exits, options) };
+}
+
+/**
+ * The open exits of a market; nothing is cancelled.
+ *
+ * @returns null when there are more orders than were read
+ * @throws ExchangeError when they cannot be listed
+ */
+export async function listOpenExits(
+  client: ExchangeClient,
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<readonly Exit[] | null> {
+  const { isWhole, pairs, orders } = await findExits(client, scope, options);
+  return isWhole ? namesOf({ pairs, orders }) : null;
+}
+
+function namesOf({ pairs, orders }: Pick<FoundExits, 'pairs' | 'orders'>): readonly Exit[] {
+  return [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))];
 }
 
 interface FoundExits {
@@ -114,7 +135,7 @@ export async function cancelSingle(
   const answer = await askToCancel(orderToCancel(client, { market, orderId, clientOrderId: null }), options);
   switch (answer.kind) {
     case 'cancelled':
-      return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
+      return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled`, order: answer.order };
     case 'contradicted':
       return { ...exit, result: 'unknown', note: answer.alarm.message, alarm: answer.alarm };
     case 'failed': {
@@ -141,11 +162,9 @@ async function readLeft(
     exits.flatMap(({ result, orderIds }) => (result === 'cancelled' || result === 'gone' ? orderIds : [])),
   );
   try {
-    const { isWhole, pairs, orders } = await findExits(client, scope, options);
-    if (!isWhole) return null;
-    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))].filter(
-      ({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)),
-    );
+    const open = await listOpenExits(client, scope, options);
+    if (open === null) return null;
+    const left = open.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
     // A list that lags does not show a young order: what was not cancelled is still open in any case.
     const listed = new Set(left.flatMap(({ orderIds }) => orderIds));
     const unlisted = exits.filter(

@@ -2,6 +2,7 @@ import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
 import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
+import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
@@ -79,7 +80,7 @@ export async function planOrder(
   if (whole.ok && stops.doubt !== null) return waitForStop(stops.doubt);
   const asked = whole.ok ? (whole.cutFrom ?? whole.baseAmount) : zero;
   const stopped = countStopped({ signal, amount: asked }, stops.sold, stops.records, market);
-  if (stopped?.rest === null) return soldAlready(services, name, stopped);
+  if (stopped?.rest === null) return soldAlready(services, name, stopped, stops.records);
   const size = (on: DatedReadings) => sizeOf(stopped?.rest ?? signal, on);
   const first = stopped === null ? whole : size(held);
   const readings = isOwn ? held : await withBought(services, account.name, held, first);
@@ -96,6 +97,10 @@ export async function planOrder(
     }));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
+  const sendLess = (amount: Decimal, options: SendOptions) => {
+    const order = { ...sized.order, amount };
+    return placeOrder(client, prepareOrder(client, order), { signal, order }, options);
+  };
   const action: PreparedAction = {
     isOrder: true,
     // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
@@ -110,10 +115,19 @@ export async function planOrder(
   };
   const holding = readings.holding?.of === 'spot' ? readings.holding : null;
   const free = holding === null ? zero : holding.available.minus(holding.ofStops ?? zero);
-  const sale = { ...name, amount: sized.baseAmount };
-  const toFree = stopsToFree(sized.baseAmount, free, stops.holding);
+  const sale = {
+    ...name,
+    market,
+    signal,
+    amount: sized.baseAmount,
+    counted: stopped?.parts ?? [],
+    records: stops.records,
+    sendLess,
+  };
+  const toFree = stopsToFree(sale, free, stops.holding);
   const freed = withStopsFreed(services, client, sale, toFree, action);
-  return { verdict: 'ready', action: stopped === null ? freed : withStopped(services, name, stopped, freed) };
+  if (stopped === null) return { verdict: 'ready', action: freed };
+  return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */

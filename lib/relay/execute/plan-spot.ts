@@ -1,4 +1,5 @@
 import { findUnsettled } from '../../account/read-position.ts';
+import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -31,7 +32,12 @@ export async function checkStopPlaceable(
 }
 
 /** A sale of what a stop-loss has sold sells nothing: it would sell the next buy. */
-export function soldAlready(services: ExecuteServices, name: SaleName, { note, parts }: StoppedSale): Plan {
+export function soldAlready(
+  { facts }: Pick<ExecuteServices, 'facts'>,
+  name: SaleName,
+  { note, parts }: StoppedSale,
+  records: readonly OrderRecord[],
+): Plan {
   return {
     verdict: 'ended',
     outcome: {
@@ -39,7 +45,7 @@ export function soldAlready(services: ExecuteServices, name: SaleName, { note, p
       note: `nothing was sent: ${note}; a sale of what is left is the next one`,
       evidence: null,
     },
-    store: () => noteAnswered(services.facts, name, parts),
+    store: () => noteAnswered(facts, name, parts, records),
   };
 }
 

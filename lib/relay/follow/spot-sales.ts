@@ -1,6 +1,7 @@
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import { type FilledAt, soldOfBuys } from '../../protection/spot-lots.ts';
+import { countsAsSold } from '../../protection/stop-sales.ts';
 import { guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
@@ -42,14 +43,13 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
   }
 }
 
-/** What a stop-loss sold counts as sold by a later sale, as long as a buy is left that is older than its end. */
+/** Keeps in sight what stop-losses sold for as long as it counts as sold by a later sale. */
 function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[]): void {
   for (const stop of spot) {
-    const endedAtMs = stop.own?.endedAtMs ?? Number.MAX_SAFE_INTEGER;
-    const isBeside = held.some(
-      ({ market, entry }) => market === stop.market && entry.createdAtMs < endedAtMs,
-    );
-    const hasSold = parseDecimal(stop.own?.filled ?? '0').gt(zero);
-    if (stop.entry.signal?.action === 'protect' && hasSold && isBeside) stop.isDone = false;
+    const { entry, market, own } = stop;
+    const hasSold = parseDecimal(own?.filled ?? '0').gt(zero);
+    if (entry.signal?.action !== 'protect' || !hasSold) continue;
+    const beside = held.filter((one) => one.market === market).map((one) => one.entry);
+    if (countsAsSold(own?.endedAtMs ?? null, beside)) stop.isDone = false;
   }
 }

@@ -14,7 +14,7 @@ import {
   turnedAlarm,
   withAlarm,
 } from './close-alarms.ts';
-import { type EndedExits, endExits, readExitFills, tellExits } from './end-exits.ts';
+import { areExitsGone, type EndedExits, endExits, readExitFills, tellExits } from './end-exits.ts';
 import { type Closing, judgeClosing } from './judge-closing.ts';
 import { readLeft, readTurned } from './read-left.ts';
 
@@ -131,12 +131,19 @@ async function endClosed(
   }
   // Only the list of positions proves that nothing is left when no order closed it.
   const isProven = closing.kind === 'whole' && outcome.status === 'placed';
-  if (remains.kind === 'unknown' && !isProven) return withAlarm(outcome, perhapsAlarm);
+  if (remains.kind === 'unknown' && !isProven) {
+    // An exit may have closed it. The refusal itself is told.
+    const isOver =
+      closing.kind === 'whole' && (await areExitsGone(services, client, { ...closed, exits }, limits));
+    return isOver ? { ...outcome, note: `${outcome.note}; ${noneLeft}` } : withAlarm(outcome, perhapsAlarm);
+  }
   const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains.amount)) : outcome;
   if (!exits.mayExist) return tellExits(told, nothingEnded);
   const watched = { closed, exits, cut: (closing.kind === 'whole' ? closing.cut : null) ?? zero };
   return await endAndWatch(services, client, watched, told, limits, remains.kind === 'turned');
 }
+
+const noneLeft = 'no list shows yet that the position is gone; no order that protected it is open';
 
 const nothingEnded: EndedExits = { kind: 'ended', exits: [], left: [], doubt: null, endedFor: [] };
 

@@ -9,7 +9,13 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listEndedOrders, listOrderDeals } from '../../exchange/list-account.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
-import { cancelExits, type Exit, type ExitOutcome, type ExitScope } from '../cancel/cancel-exits.ts';
+import {
+  cancelExits,
+  type Exit,
+  type ExitOutcome,
+  type ExitScope,
+  listOpenExits,
+} from '../cancel/cancel-exits.ts';
 import type { Outcome } from '../execute/action.ts';
 import { leftAlarm } from './close-alarms.ts';
 
@@ -44,11 +50,7 @@ export async function endExits(
   limits: SendOptions,
 ): Promise<EndedExits> {
   try {
-    const scope: ExitScope = {
-      market,
-      isExit: (order) => exits.isExit(order),
-      see: (order) => exits.see(order),
-    };
+    const scope = scopeOf(market, exits);
     const done: ExitOutcome[] = [];
     // What one reading has shown, and none has cancelled: a later reading may lag.
     const before = new Map<string, Exit>();
@@ -75,6 +77,33 @@ export async function endExits(
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return { kind: 'unread', reason: error.message };
+  }
+}
+
+function scopeOf(market: string, exits: ExpectedExits): ExitScope {
+  return {
+    market,
+    isExit: (order) => exits.isExit(order),
+    see: (order) => exits.see(order),
+  };
+}
+
+/** Whether none of the expected exits of a market is open, or may still come; nothing is cancelled. */
+export async function areExitsGone(
+  services: EndServices,
+  client: ExchangeClient,
+  { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
+  limits: SendOptions,
+): Promise<boolean> {
+  if (!exits.mayExist) return true;
+  try {
+    const open = await listOpenExits(client, scopeOf(market, exits), limits);
+    if (open === null || open.length > 0) return false;
+    if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
+    return exits.isWhole && !exits.isAwaited(services.clock.nowMs());
+  } catch (error) {
+    if (error instanceof ExchangeError) return false;
+    throw error;
   }
 }
 

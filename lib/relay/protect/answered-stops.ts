@@ -1,10 +1,12 @@
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../../base/json.ts';
 import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
+import type { OrderRecord } from '../../ledger/order-record.ts';
+import { isSpotStop } from '../../protection/spot-lots.ts';
 import type { StopSale } from '../../protection/stop-sales.ts';
 
-/** As many as can be asked for while one buy is held, and more. */
-const mostKept = 200;
+/** Of stop-losses that are not read any more: a list may have left one out. */
+const mostOthers = 200;
 
 /**
  * What alerts have asked to sell of what the stop-losses of a spot market have sold, by id of the stop-loss, in base units.
@@ -27,12 +29,17 @@ export async function readAnswered(
 /**
  * Called before the sale is settled or sent. Only the signals of the market write it, one at a time.
  *
+ * What was asked of a stop-loss is kept for as long as that is read: without it, the next sale would count what that sold once
+ * more, and leave unsold what it is for. Hundreds of sales may come while one buy is held.
+ *
+ * @param records what the sale was planned on
  * @throws RelayError `store_unavailable`
  */
 export async function noteAnswered(
   facts: Pick<AccountFacts, 'read' | 'write'>,
   { account, market, clientOrderId }: SaleName,
   parts: readonly StopSale[],
+  records: readonly OrderRecord[],
 ): Promise<void> {
   if (parts.length === 0) return;
   const before = listAnswers(await facts.read(account, factOf(market)));
@@ -40,7 +47,9 @@ export async function noteAnswered(
   const others = before.filter(
     ({ sale, orderId }) => !own.some((one) => one.sale === sale && one.orderId === orderId),
   );
-  const kept = [...others, ...own].slice(-mostKept);
+  const read = new Set(records.filter(isSpotStop).map(({ orderId }) => orderId));
+  const gone = others.filter(({ orderId }) => !read.has(orderId)).slice(-mostOthers);
+  const kept = [...gone, ...others.filter(({ orderId }) => read.has(orderId)), ...own];
   await facts.write(
     account,
     factOf(market),

@@ -1,20 +1,26 @@
 import { listRecent } from '../../account/read-position.ts';
-import { type Decimal, maximum, zero } from '../../base/decimal.ts';
+import { relistPauseMs } from '../../account/read-remains.ts';
+import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
+import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
+  countStopped,
   partsWithin,
   type StoppedSale,
   type StopSale,
   unansweredSales,
 } from '../../protection/stop-sales.ts';
+import type { ExitOutcome } from '../cancel/cancel-exits.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
@@ -88,14 +94,13 @@ async function lookUpStops(
   if (!lots.some(([of, left]) => left.gt(zero) && !doubted.has(of))) return { records, doubt: null };
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
-    const { market, clientOrderId, signalId, orderId, protects } = stop;
-    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    const seen = place.kind === 'found' && !place.isOpen ? place.order : place;
-    if (!('filled' in seen)) {
+    const { signalId, orderId, protects, amount } = stop;
+    const filled = amount === null ? null : await readFilled(client, stop, amount, limits);
+    if (filled === null) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
-    known.set(signalId, { ...stop, proved: seen.filled });
+    known.set(signalId, { ...stop, proved: filled });
   }
   return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
@@ -106,38 +111,78 @@ export function heldBy(stops: readonly HoldingStop[]): Decimal {
 }
 
 /**
- * Those that must be cancelled before a sale, the oldest first; none when it can be sent beside them, and when all of them
- * together would not do.
+ * Those that must be cancelled before a sale, the oldest first: they hold what it sells, or protect what it sells at once and
+ * could sell the same. None when all of them together would not do.
  *
  * @param free what no order holds, in base units
  */
 export function stopsToFree(
-  amount: Decimal,
+  { signal, amount, market, records }: Pick<HeldSale, 'signal' | 'amount' | 'market' | 'records'>,
   free: Decimal,
   stops: readonly HoldingStop[],
 ): readonly HoldingStop[] {
   let missing = amount.minus(free);
-  if (heldBy(stops).lt(missing)) return [];
+  if (stops.length === 0 || heldBy(stops).lt(missing)) return [];
+  // One that rests is protected until it fills.
+  const sold = mustNotRest(signal) ? oldestLots(amount, spotLots(records, market.name)) : new Set<string>();
+  const own = stops.filter(({ of }) => sold.has(of));
+  missing = missing.minus(heldBy(own));
   return stops.filter((stop) => {
+    if (own.includes(stop)) return true;
     if (!missing.gt(zero)) return false;
     missing = missing.minus(stop.amount);
     return true;
   });
 }
 
-/** The sale, with the cancellation of the stop-losses that hold what it sells. What is left is protected anew after it. */
+/** The buys that a sale of this amount reduces. */
+function oldestLots(amount: Decimal, lots: ReadonlyMap<string, Decimal>): ReadonlySet<string> {
+  let rest = amount;
+  const reduced = [...lots].filter(([, left]) => {
+    const isReduced = rest.gt(zero) && left.gt(zero);
+    if (isReduced) rest = rest.minus(left);
+    return isReduced;
+  });
+  return new Set(reduced.map(([signalId]) => signalId));
+}
+
+/** A sale that stop-losses hold something of. */
+export interface HeldSale extends Omit<SaleName, 'market'> {
+  readonly signal: OrderSignal;
+  readonly market: Market;
+  /** What it sells, in base units. */
+  readonly amount: Decimal;
+  /** What stop-losses had sold of it before it was sized. */
+  readonly counted: readonly StopSale[];
+  /** Of the account, oldest first. */
+  readonly records: readonly OrderRecord[];
+  /** Sells less than that. */
+  sendLess(amount: Decimal, options: SendOptions): Promise<Outcome>;
+}
+
+function nameOf({ account, market, clientOrderId }: HeldSale): SaleName {
+  return { account, market: market.name, clientOrderId };
+}
+
+/**
+ * The sale, with the cancellation of the stop-losses that hold what it sells. What they sell before they are cancelled is taken
+ * off it. What is left is protected anew after it.
+ */
 export function withStopsFreed(
   services: ExecuteServices,
   client: ExchangeClient,
-  { amount, ...name }: SaleName & { readonly amount: Decimal },
+  sale: HeldSale,
   stops: readonly HoldingStop[],
   action: PreparedAction,
 ): PreparedAction {
   if (stops.length === 0) return action;
-  const { account, market } = name;
+  const { account, amount, counted, records } = sale;
+  const market = sale.market.name;
   const cancels = stops.map(({ orderId }) => orderId);
   const names = stops.map(({ of, orderId }) => `order ${orderId} of "${of}"`).join(', ');
   const told = `what it sells is held by the stop-loss ${names}, which is cancelled first`;
+  const note = (parts: readonly StopSale[]) =>
+    noteAnswered(services.facts, nameOf(sale), [...counted, ...partsWithin(amount, parts)], records);
   return {
     ...action,
     requests: [...cancels.map((orderId) => ({ cancel: orderId })), ...action.requests],
@@ -145,30 +190,123 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const done = await cancelReplaced(services, client, { market, cancels }, options);
-      if (done.areCancelled) return withReplaced(await action.send(options), done);
-      await noteAnswered(services.facts, name, soldMeanwhile(stops, amount, done));
-      return withReplaced(endedMeanwhile, done);
+      if (!hasEnded(stops, done)) return withReplaced(perhapsOpen, done);
+      const sold = await readSold(services, client, { market, stops, done }, options);
+      if (sold === null) {
+        // The alert has asked for what they may have sold.
+        await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
+        return withReplaced(soldUnknown, done);
+      }
+      const stopped = countStopped({ signal: sale.signal, amount }, sold, records, sale.market);
+      if (stopped !== null) await note(stopped.parts);
+      const outcome = await sendRest(sale, stopped, action, options);
+      return withReplaced(withSold(outcome, sale, sold), done);
     },
   };
 }
 
-/** What the sale asked for of those that ended before they could be cancelled: it counts as its sale. */
-function soldMeanwhile(
-  stops: readonly HoldingStop[],
-  amount: Decimal,
-  { exits }: Replaced,
-): readonly StopSale[] {
-  const gone = new Set(exits.flatMap(({ result, orderIds }) => (result === 'gone' ? orderIds : [])));
-  return partsWithin(
-    amount,
-    stops.filter(({ orderId }) => gone.has(orderId)),
-  );
+async function sendRest(
+  { amount, sendLess }: HeldSale,
+  stopped: StoppedSale | null,
+  action: PreparedAction,
+  options: SendOptions,
+): Promise<Outcome> {
+  if (stopped === null) return await action.send(options);
+  if (stopped.rest === null) return nothingLeft(stopped);
+  const rest = stopped.parts.reduce((left, part) => left.minus(part.amount), amount);
+  const outcome = await sendLess(rest, options);
+  return { ...outcome, note: `${outcome.note}; ${stopped.note}` };
+}
+
+/** What is left has a stop-loss again at once: until the follower has seen what the old ones sold, nothing else would tell it. */
+function withSold(outcome: Outcome, { market, records }: HeldSale, since: readonly StopSale[]): Outcome {
+  const stopsSold = records.flatMap((record): readonly (readonly [number, string])[] => {
+    const { orderId } = record;
+    if (record.market !== market.name || orderId === null || !isSpotStop(record)) return [];
+    const sold = filledBy(record).plus(since.find((one) => one.orderId === orderId)?.amount ?? zero);
+    return record.followed?.filled === formatDecimal(sold) || sold.eq(zero)
+      ? []
+      : [[orderId, formatDecimal(sold)]];
+  });
+  if (stopsSold.length === 0) return outcome;
+  return { ...outcome, facts: { ...outcome.facts, stopsSold: Object.fromEntries(stopsSold) } };
+}
+
+function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] | undefined {
+  return exits.find(({ orderIds }) => orderIds.includes(orderId))?.result;
+}
+
+/** Whether none of them can sell any more. */
+function hasEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
+  return stops.every(({ orderId }) => {
+    const result = resultOf(done, orderId);
+    return result === 'cancelled' || result === 'gone';
+  });
+}
+
+/** Stop-losses that were to be cancelled, and what became of that. */
+interface EndedStops {
+  readonly market: string;
+  readonly stops: readonly HoldingStop[];
+  readonly done: Replaced;
+}
+
+/**
+ * What stop-losses have sold since the open orders were read, and before they were cancelled. The response to a cancellation
+ * shows it. Of one that had ended before, the lists are read until one shows it, or the time is up.
+ *
+ * @returns null when it is not known of all of them
+ */
+async function readSold(
+  { clock, exchangeTimeoutMs }: Pick<ExecuteServices, 'clock' | 'exchangeTimeoutMs'>,
+  client: ExchangeClient,
+  { market, stops, done }: EndedStops,
+  { endByMs }: SendOptions,
+): Promise<readonly StopSale[] | null> {
+  // The sale itself needs half a timeout.
+  const lastMs = (endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2;
+  const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: lastMs };
+  const sales: StopSale[] = [];
+  for (const { of, orderId, clientOrderId, amount, sold } of stops) {
+    const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
+    let filled =
+      order?.filled ?? (await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits));
+    while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
+      await clock.sleep(relistPauseMs);
+      filled = await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits);
+    }
+    if (filled === null) return null;
+    sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
+  }
+  return sales;
+}
+
+/**
+ * What a stop-loss has sold that has ended, in base units. The fills alone, without the order, may not all be listed yet: they
+ * tell it when they are the whole amount.
+ *
+ * @returns null while no list tells it
+ */
+async function readFilled(
+  client: ExchangeClient,
+  { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
+  whole: Decimal,
+  limits: SendOptions,
+): Promise<Decimal | null> {
+  try {
+    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
+    if (place.kind === 'found') return place.isOpen ? null : place.order.filled;
+    return place.kind === 'filled' && place.filled.gte(whole) ? place.filled : null;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
 }
 
 /** The sale of what stop-losses have not sold already. */
 export function withStopped(
   { facts }: Pick<ExecuteServices, 'facts'>,
-  name: SaleName,
+  sale: HeldSale,
   { note, parts }: StoppedSale,
   action: PreparedAction,
 ): PreparedAction {
@@ -176,14 +314,25 @@ export function withStopped(
     ...action,
     note: action.note === undefined ? note : `${note}; ${action.note}`,
     async send(options) {
-      await noteAnswered(facts, name, parts);
+      await noteAnswered(facts, nameOf(sale), parts, sale.records);
       return await action.send(options);
     },
   };
 }
 
-const endedMeanwhile: Outcome = {
+const perhapsOpen: Outcome = {
   status: 'not_sent',
-  note: 'nothing was sold: a stop-loss that held what it sells had ended meanwhile, and may have sold it, or may still be open',
+  note: 'nothing was sold: a stop-loss that holds what it sells could not be cancelled, and may still be open',
   evidence: null,
 };
+
+const soldUnknown: Outcome = {
+  status: 'not_sent',
+  note: 'nothing was sold: a stop-loss that held what it sells had ended meanwhile, and how much it has sold is not known; look at what is left, and sell that again',
+  evidence: null,
+};
+
+/** A sale that is on its way cannot end as `satisfied` any more. */
+function nothingLeft({ note }: StoppedSale): Outcome {
+  return { status: 'not_sent', note: `nothing was left to sell: ${note}`, evidence: null };
+}

@@ -5,6 +5,7 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
+import type { Order } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import type { Guard } from '../../protection/guards.ts';
@@ -22,7 +23,7 @@ import { isOverActRate, tooManyActs } from './act-rate.ts';
 import { nameOf, tellFailed, tellHeldBack } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
-import { cancelReplaced, withReplaced } from './replace-exits.ts';
+import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
 import { noteTaken } from './taken-stops.ts';
 
 /** A stored signal that keeps the protection of a position. */
@@ -206,7 +207,7 @@ async function planAtMarket(
 
 /** Places an order that only reduces, and cancels those whose place it takes. */
 async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonly number[]): Promise<Plan> {
-  const { services, account, entry, client, market, position, readAtMs } = act;
+  const { services, account, entry, client, market, position, guard, readAtMs } = act;
   const asked = protectiveSignal(entry.signal, order);
   const plan = await planOrder(services, account, asked, entry.clientOrderId ?? '', 'reduces');
   if (plan.verdict !== 'ready') return plan;
@@ -239,6 +240,8 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
+        const sold = position.isSpot === true ? soldSince(guard, done) : [];
+        if (sold.length > 0) return withReplaced(soldMeanwhile(sold), done);
         return withReplaced(await told(act, await action.send(options)), done);
       },
     },
@@ -250,6 +253,25 @@ const endedMeanwhile: Outcome = {
   note: 'nothing was placed: an order whose place it was to take had ended meanwhile, or may still be open; the protection of the position is looked at again',
   evidence: null,
 };
+
+/** Those that sold something after they were read, and before they were cancelled. */
+function soldSince({ standing }: Guard, { exits }: Replaced): readonly Order[] {
+  return exits.flatMap(({ order }) => {
+    const read = standing.find(({ orderId }) => orderId === order?.orderId);
+    return order !== undefined && read?.remaining?.gt(order.remaining) === true ? [order] : [];
+  });
+}
+
+/** On spot no flag keeps an order of the planned size from selling the same again. */
+function soldMeanwhile(orders: readonly Order[]): Outcome {
+  const stopsSold = Object.fromEntries(orders.map(({ orderId, filled }) => [orderId, formatDecimal(filled)]));
+  return {
+    status: 'not_sent',
+    note: 'nothing was placed: an order whose place it was to take has sold a part meanwhile; the protection of what is left is looked at again',
+    evidence: null,
+    facts: { stopsSold },
+  };
+}
 
 /** An order that the exchange did not take leaves the position without what should protect it. */
 async function told({ services, entry, position }: Act, outcome: Outcome): Promise<Outcome> {
