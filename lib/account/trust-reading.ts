@@ -33,11 +33,14 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
   const moved = records.filter((record) => mayHaveMoved(record) && !isUnfilled(record));
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
-  const last = sent === undefined ? [] : [describeSent(sent)];
-  const later = records
-    .flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)])
-    .filter(({ answeredAtMs }) => last.every((order) => answeredAtMs > order.answeredAtMs));
-  return [...last, ...later];
+  if (sent === undefined)
+    return records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]);
+  const last = describeSent(sent);
+  // A close is answered seconds after it filled: what filled meanwhile comes after it, too.
+  const sentAtMs = sentOrCreatedAtMs(sent);
+  const followed = records.flatMap(findFollowedFill).filter(({ answeredAtMs }) => answeredAtMs > sentAtMs);
+  const found = records.flatMap(findFillInCancel);
+  return [last, ...followed, ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs)];
 }
 
 /** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
