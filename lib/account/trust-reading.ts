@@ -58,7 +58,9 @@ function isUnfilled({ cancelled, reported }: OrderRecord): boolean {
 }
 
 function describeSent(record: OrderRecord): LastOrder {
-  const { signalId, answeredAtMs, hadRest, plannedOn } = record;
+  const { signalId, answeredAtMs, hadRest, plannedOn, turnedTo } = record;
+  // What has turned the position filled after the order ended.
+  if (turnedTo === null) return { signalId, answeredAtMs, endedAtMs: null, expected: null };
   const order = endReportOf(record);
   const moved = order === null ? null : parseDecimal(order.filled).times(order.side === 'buy' ? '1' : '-1');
   return {
@@ -69,7 +71,7 @@ function describeSent(record: OrderRecord): LastOrder {
     expected:
       plannedOn === null || moved === null
         ? null
-        : { amount: parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
+        : { amount: turnedTo ?? parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
   };
 }
 
