@@ -33,11 +33,14 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
   const moved = records.filter((record) => mayHaveMoved(record) && !isUnfilled(record));
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
-  const last = sent === undefined ? [] : [describeSent(sent)];
-  const later = records
-    .flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)])
-    .filter(({ answeredAtMs }) => last.every((order) => answeredAtMs > order.answeredAtMs));
-  return [...last, ...later];
+  if (sent === undefined)
+    return records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]);
+  const last = describeSent(sent);
+  // A close is answered seconds after it filled: what filled meanwhile comes after it, too.
+  const sentAtMs = sentOrCreatedAtMs(sent);
+  const followed = records.flatMap(findFollowedFill).filter(({ answeredAtMs }) => answeredAtMs > sentAtMs);
+  const found = records.flatMap(findFillInCancel);
+  return [last, ...followed, ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs)];
 }
 
 /** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
@@ -55,7 +58,9 @@ function isUnfilled({ cancelled, reported }: OrderRecord): boolean {
 }
 
 function describeSent(record: OrderRecord): LastOrder {
-  const { signalId, answeredAtMs, hadRest, plannedOn } = record;
+  const { signalId, answeredAtMs, hadRest, plannedOn, turnedTo } = record;
+  // What has turned the position filled after the order ended.
+  if (turnedTo === null) return { signalId, answeredAtMs, endedAtMs: null, expected: null };
   const order = endReportOf(record);
   const moved = order === null ? null : parseDecimal(order.filled).times(order.side === 'buy' ? '1' : '-1');
   return {
@@ -66,7 +71,7 @@ function describeSent(record: OrderRecord): LastOrder {
     expected:
       plannedOn === null || moved === null
         ? null
-        : { amount: parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
+        : { amount: turnedTo ?? parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
   };
 }
 

@@ -48,6 +48,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly wasReducing: boolean;
   /** The position that it was planned on; null when none was read. */
   readonly plannedOn: PositionFact | null;
+  /** What another order had turned that position to when a close was answered; null: not known to what, undefined: to nothing. */
+  readonly turnedTo: Decimal | null | undefined;
   /** Of an order on spot: what the rest of it is counted by; null for every other one. */
   readonly spot: SpotFact | null;
   /** When it was about to be sent; null: it was not. */
@@ -144,6 +146,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,
+    turnedTo: answer.turned === undefined ? undefined : decimalIn(answer.turned),
     spot: sent.spot ?? null,
     sentAtMs: steps.findLast(({ status }) => status === 'sending')?.atMs ?? null,
     answeredAtMs: steps.at(-1)?.atMs ?? entry.updatedAtMs,

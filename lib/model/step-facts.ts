@@ -54,6 +54,11 @@ export interface StepFacts {
   readonly exitsEndedFor?: readonly string[];
   /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */
   readonly rest?: DecimalText;
+  /**
+   * Of a close: the position of the other side that another order has opened after it, signed, in base units; null when no list
+   * showed it in time. Absent: none was found.
+   */
+  readonly turned?: DecimalText | null;
 }
 
 export const triedAgain = { isTriedAgain: true } as const;

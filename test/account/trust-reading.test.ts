@@ -106,6 +106,17 @@ describe('the last order of a market', () => {
     ).toEqual({ amount: parseDecimal('0.2'), side: null });
   });
 
+  test.each([
+    ['-0.3', parseDecimal('-0.3')],
+    [null, undefined],
+  ])('is known to have turned into %s when its close was answered', (turned, amount) => {
+    const close = { report: report('sell', '1', 'filled'), turned };
+
+    expect(
+      findLastOrder([entryOf({ seen: { amount: '1' }, placed: close })], 'BTC_PERP')?.expected?.amount,
+    ).toEqual(amount);
+  });
+
   test.each<[string, Sent]>([
     ['nobody read the position before it', { placed: bought('0.5') }],
     ['it may still fill', { seen: { amount: '1' }, placed: bought('0.5', 'partially_filled') }],

@@ -375,6 +375,56 @@ describe('With protection that is kept', () => {
   });
 
   test.each([
+    ['was seen, and its fill not', false],
+    ['has a fill that was stored', true],
+  ])(
+    'a reversal opens nothing beside what a stop-loss has turned that %s, although the list lags',
+    async (_, isStored) => {
+      await relay.say(buy);
+      await relay.goOn(30);
+      const { executions, ledger } = relay.services;
+      afterOrder = () => undefined;
+      let firedAtMs: number | null = null;
+      Object.assign(relay.services, {
+        executions: override(executions, {
+          async followed(...asked) {
+            // The close is filled, and looks for the exits of its position before it is stored.
+            if (isOrderSent && firedAtMs === null) {
+              relay.clock.advance(500);
+              relay.setPrice('48900');
+              firedAtMs = relay.clock.nowMs();
+              relay.clock.advance(500);
+              if (isStored) await relay.follow();
+              relay.clock.advance(500);
+            }
+            return await executions.followed(...asked);
+          },
+        }),
+        ledger: override(ledger, {
+          async move(key, ...rest) {
+            const delayMs = relay.clock.nowMs() - (firedAtMs ?? 0) + 250;
+            // The next reading is from between the close and the stop-loss.
+            if (key.signalId === 's2:reduce')
+              relay.paper.control.addFault({
+                fault: 'read_lag',
+                endpoint: 'open-positions',
+                delayMs,
+                count: 1,
+              });
+            return await ledger.move(key, ...rest);
+          },
+        }),
+      });
+
+      await relay.say({ action: 'reverse', maxSlippage: '0.5%' });
+
+      expect([(await relay.entry('s2')).status, await relay.held()]).toEqual(['denied', '-0.1']);
+      await goOnForMinutes(3);
+      expect([await relay.held(), await corrections()]).toEqual(['flat', ['buy 0.1: placed']]);
+    },
+  );
+
+  test.each([
     ['whose response is lost', { fault: 'drop_after' }],
     ['that the exchange answers with an error', { fault: 'error_after' }],
   ] as const)('an order %s is looked up, and the owner keeps what he has sold', async (_, fault) => {

@@ -10,6 +10,7 @@ import { matchOrders, type OwnOrders } from './own-orders.ts';
 import { readingsFor } from './readings.ts';
 import { type RealisedDeal, realisedAlone, realisedDeals } from './realised-deals.ts';
 import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
+import { isOfResponse } from './true-positions.ts';
 
 /**
  * Finds orders that open or enlarge a position although losses that the relay had been told of had reached a limit of loss:
@@ -135,13 +136,15 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
       .flatMap((entry) => orders.of(entry))
       .map(({ orderId }) => orderId),
   );
-  const isOfResponse = ({ orderId, atMs }: PaperDeal) =>
-    answered.has(orderId) && facts.exchange.orders.get(orderId)?.createdAtMs === atMs;
+  const isAnswered = ({ orderId, atMs, role }: PaperDeal) => {
+    const order = facts.exchange.orders.get(orderId);
+    return answered.has(orderId) && order !== undefined && isOfResponse({ order, atMs, role });
+  };
   const isStored = ({ account, dealId }: PaperDeal) =>
     [history.storedDeals.get(dealId), history.storedOthers.get(`${account} ${dealId}`)].some(
       (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < startedAtMs,
     );
-  const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isOfResponse(deal);
+  const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isAnswered(deal);
   // The positions that were first read had shown the earlier ones.
   const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
     atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);

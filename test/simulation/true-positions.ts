@@ -49,12 +49,19 @@ export class TruePosition {
   }
 }
 
-export function isByOthers({ order, atMs, role }: PositionChange): boolean {
-  const { clientOrderId, createdAtMs, activationPrice } = order;
-  // The response says that an order waits or rests, even if the price reaches it in the same moment.
-  if (activationPrice !== null || role === 'maker' || atMs > createdAtMs) return true;
+export function isByOthers(change: PositionChange): boolean {
+  const { clientOrderId } = change.order;
   // Exits, and what the exchange's own page placed, have no client order id.
-  return clientOrderId === '' || clientOrderId.startsWith(handPrefix);
+  return !isOfResponse(change) || clientOrderId === '' || clientOrderId.startsWith(handPrefix);
+}
+
+/** Whether the response to the order tells of the fill: it says that an order waits or rests, even if the price reaches it in the same moment. */
+export function isOfResponse({
+  order: { activationPrice, createdAtMs },
+  atMs,
+  role,
+}: Pick<PositionChange, 'order' | 'atMs' | 'role'>): boolean {
+  return activationPrice === null && role === 'taker' && atMs <= createdAtMs;
 }
 
 /** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */

@@ -137,7 +137,7 @@ async function endClosed(
       closing.kind === 'whole' && (await areExitsGone(services, client, { ...closed, exits }, limits));
     return isOver ? { ...outcome, note: `${outcome.note}; ${noneLeft}` } : withAlarm(outcome, perhapsAlarm);
   }
-  const told = remains.kind === 'turned' ? withAlarm(outcome, turnedAlarm(remains.amount)) : outcome;
+  const told = remains.kind === 'turned' ? tellTurned(outcome, remains.amount) : outcome;
   if (!exits.mayExist) return tellExits(told, nothingEnded);
   const watched = { closed, exits, cut: (closing.kind === 'whole' ? closing.cut : null) ?? zero };
   return await endAndWatch(services, client, watched, told, limits, remains.kind === 'turned');
@@ -167,14 +167,7 @@ async function tellRest(
     return await endAndWatch(services, client, watched, { ...outcome, note }, limits);
   }
   if (left?.times(closed.position.amount).lt(zero) === true)
-    return await endAndWatch(
-      services,
-      client,
-      { closed, exits },
-      withAlarm(outcome, turnedAlarm(left)),
-      limits,
-      true,
-    );
+    return await endAndWatch(services, client, { closed, exits }, tellTurned(outcome, left), limits, true);
   const told = { ...outcome, facts: { ...facts, rest: formatDecimal(rest) } };
   return withAlarm(told, incompleteAlarm(rest, left));
 }
@@ -211,6 +204,12 @@ async function endAndWatch(
   const hasFilled = filled.gt(cut);
   const isGone = ended.exits.some(({ result }) => result !== 'cancelled');
   const turned = await readTurned(services, client, closed, hasFilled || isGone, limits);
-  if (turned !== null) return withAlarm(told, turnedAlarm(turned));
-  return hasFilled ? withAlarm(told, perhapsTurnedAlarm) : told;
+  if (turned === null && !hasFilled) return told;
+  return tellTurned(told, turned);
+}
+
+/** @param amount the position of the other side; null when no list shows it yet */
+function tellTurned(outcome: Outcome, amount: Decimal | null): Outcome {
+  const facts = { ...outcome.facts, turned: amount === null ? null : formatDecimal(amount) };
+  return withAlarm({ ...outcome, facts }, amount === null ? perhapsTurnedAlarm : turnedAlarm(amount));
 }
