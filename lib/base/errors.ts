@@ -122,6 +122,13 @@ export const catalogue = {
     retryMayHelp: true,
     action: 'Stop the other relay, or choose another folder with --data.',
   },
+  rehearsal_in_use: {
+    httpStatus: 409,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action:
+      'Wait until the other rehearsal has ended, or end it where it runs. One that was killed does not count any more 30 seconds after its last sign of life: then the same command goes on.',
+  },
   folder_of_other_kind: {
     httpStatus: 500,
     logLevel: 'error',
