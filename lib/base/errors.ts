@@ -127,7 +127,7 @@ export const catalogue = {
     logLevel: 'warn',
     retryMayHelp: true,
     action:
-      'Wait until the other rehearsal has ended, or end it where it runs. One that was killed does not count any more 30 seconds after its last sign of life: then the same command goes on.',
+      'Wait until the other rehearsal has ended, or end it. If it was killed, try again after 30 seconds.',
   },
   folder_of_other_kind: {
     httpStatus: 500,
