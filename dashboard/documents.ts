@@ -96,8 +96,11 @@ export interface OrderPreview {
   /** One sentence on the signal. */
   readonly says: string;
   readonly market: string;
-  /** `ready`: it would be sent as `requests` show; `denied`: `note` says why; `later`: it is worked out when it is due. */
-  readonly verdict: 'ready' | 'denied' | 'later';
+  /**
+   * `ready`: it would be sent as `requests` show; `refused`: and the exchange would refuse it; `denied`: the relay would not
+   * send it; `later`: it is worked out when it is due. `note` says why.
+   */
+  readonly verdict: 'ready' | 'refused' | 'denied' | 'later';
   readonly note: string;
   /** The requests to the exchange, without key and signature. */
   readonly requests: readonly unknown[];

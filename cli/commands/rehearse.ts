@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { type RehearsalStep, rehearsalSteps } from '../../lib/account/rehearsed.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
@@ -5,7 +6,7 @@ import { markets as marketsEndpoint } from '../../lib/exchange/endpoints/markets
 import { type Account, findRehearsalReason, type TradingGround } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
 import { describeCost, estimateCost } from '../../lib/rehearsal/estimate-cost.ts';
-import { RehearsalBook } from '../../lib/rehearsal/rehearsal-book.ts';
+import { aliveEveryMs, RehearsalBook } from '../../lib/rehearsal/rehearsal-book.ts';
 import { type RehearsalResult, rehearse } from '../../lib/rehearsal/rehearse.ts';
 import type { Stage } from '../../lib/rehearsal/stage.ts';
 import { type Context, runCommand } from '../command.ts';
@@ -61,11 +62,43 @@ async function rehearseMarket(
     );
   if (!isYes && terminal.stdin.isTTY !== true)
     throw createUsageFailure('there is no terminal to ask in', 'Add --yes, and --to with the last step.');
-  const location = session.locateExchange();
-  refuseImpossible(account, location.dialect, to);
+  refuseImpossible(account, session.locateExchange().dialect, to);
   const facts = session.openFacts();
-  const book = await RehearsalBook.open(facts, account.name, ground);
-  const steps = stepsToTry(book, to, options.again === true);
+  const by = `process ${process.pid} on ${hostname()}`;
+  const book = await RehearsalBook.open({ facts, account: account.name, ground, by, clock: session.clock });
+  // A sign of life that fails shows itself with the next order, which is written down before it is sent.
+  const alive = setInterval(() => void book.showAlive().catch(() => undefined), aliveEveryMs);
+  try {
+    await rehearseWith(context, account, market, book, {
+      ground,
+      to,
+      isYes,
+      isAgain: options.again === true,
+    });
+  } finally {
+    clearInterval(alive);
+    // Otherwise the next one waits until this one counts as killed.
+    await book.close().catch(() => undefined);
+  }
+}
+
+interface Wishes {
+  readonly ground: TradingGround;
+  readonly to: RehearsalStep;
+  readonly isYes: boolean;
+  readonly isAgain: boolean;
+}
+
+async function rehearseWith(
+  context: Context,
+  account: Account,
+  market: string,
+  book: RehearsalBook,
+  { ground, to, isYes, isAgain }: Wishes,
+): Promise<void> {
+  const { session, terminal } = context;
+  const location = session.locateExchange();
+  const steps = stepsToTry(book, to, isAgain);
   const client = await session.openExchange(account);
   const markets = new Map(
     (await client.call(marketsEndpoint, {}, { timeoutMs })).map((one) => [one.name, one]),

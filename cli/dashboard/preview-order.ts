@@ -1,4 +1,5 @@
 import type { OrderPreview } from '../../dashboard/documents.ts';
+import { readAnswers } from '../../lib/account/rehearsed.ts';
 import { formatDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { toJson } from '../../lib/base/json.ts';
@@ -7,6 +8,8 @@ import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { Signal } from '../../lib/model/signal.ts';
+import type { PreparedAction } from '../../lib/relay/execute/action.ts';
+import { readLastPrice } from '../../lib/relay/execute/judge-trigger.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
 import { planOrder } from '../../lib/relay/execute/plan-order.ts';
 import type { ExecuteServices } from '../../lib/relay/services.ts';
@@ -14,6 +17,7 @@ import { CommandFailure } from '../failure.ts';
 import { timeoutMs } from '../session/exchange.ts';
 import type { Session } from '../session/session.ts';
 import { describeSignal } from '../show/describe-signal.ts';
+import { type Foreseen, foreseeAnswer } from './foresee-answer.ts';
 
 const silence = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const noCopies: MarketCopies = { load: async () => null, save: async () => undefined };
@@ -79,12 +83,15 @@ export async function previewSignal(
     if (plan.verdict === 'denied') return { ...shown, verdict: 'denied', note: plan.denial.message };
     if (plan.verdict !== 'ready') return { ...shown, verdict: 'later', note: laterNote(signal) };
     const { requests, note, evidence = null } = plan.action;
+    const foreseen = await foresee(services, account, plan.action);
     const rehearsal = findRehearsalReason(account.mode, services.isPaperExchange);
+    const isRefused = foreseen?.isRefused === true;
     const said = rehearsal === null ? 'This would be sent now' : `Nothing would be sent: ${rehearsal}`;
+    const expected = isRefused ? `the exchange would refuse it: ${foreseen.note}` : foreseen?.note;
     return {
       ...shown,
-      verdict: 'ready',
-      note: note === undefined ? said : `${said}; ${note}`,
+      verdict: isRefused ? 'refused' : 'ready',
+      note: [said, note, expected].filter((part) => part !== undefined).join('; '),
       requests: requests.map(toJson),
       sizedOn: evidence,
     };
@@ -92,6 +99,20 @@ export async function previewSignal(
     if (!(error instanceof RelayError || error instanceof CommandFailure)) throw error;
     return { ...shown, verdict: 'later', note: `The exchange cannot be asked now: ${error.message}` };
   }
+}
+
+/** What the exchange would say of the prices of an order. */
+async function foresee(
+  services: ExecuteServices,
+  { name, markets }: Account,
+  { order }: PreparedAction,
+): Promise<Foreseen | null> {
+  if (order === undefined) return null;
+  const client = await services.exchangeFor(name);
+  const lastPrice = await readLastPrice(client, order.market, { timeoutMs });
+  const ground = markets[order.market]?.tradesOn;
+  const answers = ground === undefined ? null : await readAnswers(services.facts, name, ground);
+  return foreseeAnswer(order, lastPrice, answers?.triggersBySide === true);
 }
 
 function laterNote({ action }: Signal): string {

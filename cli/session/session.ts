@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Credentials, ExchangeClient } from '../../lib/exchange/client.ts';
 import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
 import type { Backup } from '../../lib/host/backup.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -79,7 +79,7 @@ export interface Session {
   /** @throws CommandFailure when there is no ledger */
   openExecutions(): Executions;
   /** @throws CommandFailure when there is no ledger */
-  openFacts(): AccountFacts;
+  openFacts(): ContestedFacts;
   /** @throws CommandFailure when there is no queue */
   openDeadLetters(): DeadLetters;
   /** @throws CommandFailure when there are no snapshots */

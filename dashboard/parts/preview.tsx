@@ -28,8 +28,13 @@ export function PreviewList({ check }: { readonly check: MessageCheck | null }) 
   );
 }
 
-const tones = { ready: 'good', denied: 'bad', later: 'waiting' } as const;
-const words = { ready: 'would be sent', denied: 'would be denied', later: 'follows when due' } as const;
+const tones = { ready: 'good', refused: 'bad', denied: 'bad', later: 'waiting' } as const;
+const words = {
+  ready: 'would be sent',
+  refused: 'would be refused',
+  denied: 'would be denied',
+  later: 'follows when due',
+} as const;
 
 function Preview({
   preview: { says, verdict, note, requests, sizedOn },

@@ -112,7 +112,7 @@ function Group({
         <p class="buttons">
           <CancelButton
             what={`${group.kind.toUpperCase()} ${group.id} in ${first.market}`}
-            orders={members}
+            ends={[...members.map(describe), ...plannedExitsOf(group)]}
             body={{ account: shown.account, market: first.market, [group.kind]: group.id }}
             again={again}
           />
@@ -124,6 +124,22 @@ function Group({
 
 function ordersOf({ primary, stopLoss, takeProfit }: GroupShown): readonly OrderShown[] {
   return [primary, stopLoss, takeProfit].filter((order) => order !== undefined);
+}
+
+/** What a cancellation of the order takes along: it stands nowhere yet. */
+function plannedExitsOf({ stopLossPrice, takeProfitPrice }: GroupShown): readonly string[] {
+  const exits = [
+    ['stop-loss', stopLossPrice],
+    ['take-profit', takeProfitPrice],
+  ] as const;
+  return exits.flatMap(([name, price]) =>
+    price === undefined || price === null ? [] : [`its planned ${name} at ${showNumber(price)}`],
+  );
+}
+
+/** An order may be shown as a single one because the list that says what it plans could not be read whole. */
+function unreadExitsOf({ isWhole }: OrdersDocument): readonly string[] {
+  return isWhole ? [] : ['the stop-loss and take-profit that it may plan: a list could not be read whole'];
 }
 
 function keyOf({ orderId }: OrderShown): string {
@@ -168,7 +184,7 @@ function columnsOf(shown: OrdersDocument, again: (() => void) | null): readonly 
             cell: (order: OrderShown) => (
               <CancelButton
                 what={`order ${order.orderId} in ${order.market}`}
-                orders={[order]}
+                ends={[describe(order), ...unreadExitsOf(shown)]}
                 body={{ account: shown.account, market: order.market, orderId: order.orderId }}
                 again={again}
               />
@@ -181,12 +197,13 @@ function columnsOf(shown: OrdersDocument, again: (() => void) | null): readonly 
 
 interface CancelProps {
   readonly what: string;
-  readonly orders: readonly OrderShown[];
+  /** Each thing that the cancellation ends, in words. */
+  readonly ends: readonly string[];
   readonly body: object;
   again(): void;
 }
 
-function CancelButton({ what, orders, body, again }: CancelProps) {
+function CancelButton({ what, ends, body, again }: CancelProps) {
   return (
     <button
       type="button"
@@ -198,8 +215,8 @@ function CancelButton({ what, orders, body, again }: CancelProps) {
             <>
               <p>A cancellation goes to the exchange at once, as `relay cancel` sends it. What it ends:</p>
               <ul>
-                {orders.map((order) => (
-                  <li key={order.orderId}>{describe(order)}</li>
+                {ends.map((each) => (
+                  <li key={each}>{each}</li>
                 ))}
               </ul>
               <p>If it protects a position that the relay keeps, you end that protection with it.</p>

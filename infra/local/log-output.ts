@@ -18,18 +18,21 @@ const colours: Readonly<Record<string, Colour>> = { INFO: 'dim', WARN: 'yellow',
  */
 const defaultMaximumFileBytes = 10 * 1024 * 1024;
 
+/** What waits for a terminal that is not read lies in memory. */
+const mostWaitingBytes = 1024 * 1024;
+
 /**
  * Writes every log line to a file, and shows it in a readable form in the terminal.
  *
  * The file gets each line first, whether the terminal can be written or not: a full disk behind it, or a terminal that is
- * gone, is told once in the file and ends nothing. Lines that cannot be written to the file are not kept elsewhere. The
+ * gone or not read, is told once in the file and ends nothing. Lines that cannot be written to the file are not kept elsewhere. The
  * terminal is notified once when that begins. When the file can be written again, a line in it says how many are missing.
  *
  * @param terminal null: lines are only written to the file
  */
 export function createLogOutput(
   logPath: string,
-  terminal: NodeJS.WritableStream | null,
+  terminal: (NodeJS.WritableStream & { readonly writableLength?: number }) | null,
   options: { readonly maximumFileBytes?: number; readonly clock?: Clock } = {},
 ): Writable {
   const { maximumFileBytes = defaultMaximumFileBytes, clock = systemClock } = options;
@@ -47,6 +50,8 @@ export function createLogOutput(
   function show(text: string): void {
     if (terminal === null) return;
     try {
+      if ((terminal.writableLength ?? 0) > mostWaitingBytes)
+        throw new Error('nobody reads what it was given');
       for (const line of text.split('\n'))
         if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
     } catch (error) {

@@ -37,6 +37,9 @@ const program = addStartOptions(
   )
   .action((options: StartOptions) => start(options));
 
+/** How long the last lines may take to reach whoever reads them. */
+const longestFarewellMs = 2_000;
+
 // No console that is full or gone ends a relay that runs: the log of the data folder says so, and goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
@@ -120,6 +123,8 @@ async function start(options: StartOptions): Promise<void> {
   stopBySignal(async () => {
     await running.disposeAsync();
     process.stdout.write('stopped\n');
+    // Everything is stored by now. What waits in a pipe that nobody reads must not hold the process.
+    setTimeout(() => process.exit(), longestFarewellMs).unref();
   });
   // Printed last, because a reader of `ready` may stop the relay at once.
   process.stdout.write(greeting);

@@ -122,6 +122,13 @@ export const catalogue = {
     retryMayHelp: true,
     action: 'Stop the other relay, or choose another folder with --data.',
   },
+  rehearsal_in_use: {
+    httpStatus: 409,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action:
+      'Wait until the other rehearsal has ended, or end it. If it was killed, try again after 30 seconds.',
+  },
   folder_of_other_kind: {
     httpStatus: 500,
     logLevel: 'error',

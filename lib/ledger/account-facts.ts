@@ -39,6 +39,18 @@ export interface AccountFacts {
   write(account: string, name: FactName, fact: Json): Promise<void>;
 }
 
+/** Facts that two processes may want to write at the same time. */
+export interface ContestedFacts extends AccountFacts {
+  /**
+   * Writes over the fact that was read, and over no other one. Durable once it resolves.
+   *
+   * @param was as it was read; null: there was none
+   * @returns whether it was written
+   * @throws RelayError `store_unavailable`
+   */
+  replace(account: string, name: FactName, fact: Json, was: Json): Promise<boolean>;
+}
+
 /** A store that reads the facts of several accounts at once. */
 export interface AllAccountFacts extends AccountFacts {
   /**

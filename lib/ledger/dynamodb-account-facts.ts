@@ -1,14 +1,14 @@
 import { type DynamodbClient, type Item, textAttribute } from '../base/dynamodb.ts';
-import { DynamodbTable } from '../base/dynamodb-table.ts';
+import { DynamodbTable, isNew } from '../base/dynamodb-table.ts';
 import { type Json, parseOwnJson } from '../base/json.ts';
-import type { AllAccountFacts } from './account-facts.ts';
+import type { AllAccountFacts, ContestedFacts } from './account-facts.ts';
 import { factKeyItem } from './dynamodb-items.ts';
 
 /** Facts are items of the ledger's table. They are written by updates, as the ledger's steps are. */
 export function createDynamodbAccountFacts(options: {
   readonly client: DynamodbClient;
   readonly tableName: string;
-}): AllAccountFacts {
+}): AllAccountFacts & ContestedFacts {
   const table = new DynamodbTable({ ...options, contents: 'what is known of the account' });
   return {
     async read(account, name) {
@@ -23,6 +23,16 @@ export function createDynamodbAccountFacts(options: {
     async write(account, name, fact) {
       const values = { ':fact': { S: JSON.stringify(fact) } };
       await table.update({ Key: factKeyItem(account, name), set: 'SET #fact = :fact', values });
+    },
+    async replace(account, name, fact, was) {
+      const values = { ':fact': { S: JSON.stringify(fact) } };
+      const { done } = await table.update({
+        Key: factKeyItem(account, name),
+        set: 'SET #fact = :fact',
+        condition: was === null ? isNew : '#fact = :was',
+        values: was === null ? values : { ...values, ':was': { S: JSON.stringify(was) } },
+      });
+      return done;
     },
   };
 }

@@ -74,7 +74,7 @@ function offer(message: OwnMessage): string {
 }
 
 function answerReading(
-  { form, message: read, doubts, losses, parts }: TextReading,
+  { form, message: read, doubts, losses, unclear, parts }: TextReading,
   context: AlertContext,
 ): TextAnswer {
   const message = completeOrder(read, context.account);
@@ -100,8 +100,10 @@ function answerReading(
   ];
   if (reasons.length === 0)
     return { form, messages: [message], notes, hint: [offer(message), ...notes].join('; ') };
-  const understood = membersOf(message)
-    .filter(([name]) => name !== 'time' && !refused.some(({ path }) => path === name))
+  // What was only completed stands in no word of the text.
+  const understood = membersOf(read)
+    .filter(([name]) => name !== 'time' && !unclear.has(name as FieldName))
+    .filter(([name]) => !refused.some(({ path }) => path === name))
     .map(([name, value]) => `"${name}": "${value}"`);
   return {
     form,

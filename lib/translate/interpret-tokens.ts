@@ -1,9 +1,10 @@
+import { decimalOrUndefined, parseDecimal } from '../base/decimal.ts';
 import type { FieldName } from '../signals/fields.ts';
 import { hintForForeignField } from '../signals/foreign-words.ts';
 import type { OwnMessage } from './own-message.ts';
 import { tickerOf } from './symbols.ts';
 import { type Amount, amountOf, kindOfUnit, type Token, wordAmount } from './text-amounts.ts';
-import { exitDoubt, priceDoubt, seriesDoubt, stopDoubt, unitDoubt } from './text-doubts.ts';
+import { entryDoubt, exitDoubt, priceDoubt, seriesDoubt, stopDoubt, unitDoubt } from './text-doubts.ts';
 import {
   actionOf,
   fieldNamed,
@@ -28,6 +29,8 @@ export interface Interpretation {
   readonly doubts: readonly string[];
   /** What the text asks for and the relay does not have; likewise. */
   readonly losses: readonly string[];
+  /** The fields of the message that more than one value of the text may be, or whose value may be another one's. */
+  readonly unclear: ReadonlySet<FieldName>;
   /** Each word or value of the text, and the fields that it became. */
   readonly parts: readonly TextPart[];
 }
@@ -47,7 +50,11 @@ interface Collector {
   note(theirs: string, fields: readonly FieldName[], isUnderstood?: boolean): void;
   readonly doubts: Set<string>;
   readonly losses: Set<string>;
+  readonly unclear: Set<FieldName>;
+  /** The numbers without a name and a unit. */
   readonly sizes: string[];
+  /** The numbers that are prices by their name. */
+  readonly prices: string[];
 }
 
 /** Reads from a token on; returns how many tokens it has used, 0 when they are not for it. */
@@ -62,7 +69,11 @@ export function interpretTokens(
   const parts: TextPart[] = [];
   const doubts = new Set<string>();
   const symbols = new Set(tokens.flatMap((token) => symbolIn(token, tickers) ?? []));
-  if (symbols.size > 1) doubts.add(`it names ${symbols.size} tickers`);
+  const unclear = new Set<FieldName>();
+  if (symbols.size > 1) {
+    doubts.add(`it names ${symbols.size} tickers`);
+    unclear.add('ticker');
+  }
   const [ticker] = symbols;
   if (ticker !== undefined) message.ticker = ticker;
   const collector: Collector = {
@@ -70,25 +81,57 @@ export function interpretTokens(
     isLimit: tokens.some(isLimitToken),
     doubts,
     losses: new Set(),
+    unclear,
     sizes: [],
+    prices: [],
     set(field, value) {
-      if (message[field] !== undefined && message[field] !== value) doubts.add(`it gives "${field}" twice`);
-      else message[field] = value;
+      if (message[field] !== undefined && message[field] !== value) {
+        doubts.add(`it gives "${field}" twice`);
+        unclear.add(field);
+      } else message[field] = value;
     },
     note: (theirs, fields, isUnderstood = fields.length > 0) =>
       void parts.push({ theirs, fields, isUnderstood }),
   };
   for (let at = 0; at < tokens.length; )
     at += readers.reduce((used, read) => (used > 0 ? used : read(tokens, at, collector)), 0);
-  const { sizes, losses } = collector;
-  if (sizes.length > 1)
-    doubts.add(`it has ${sizes.length} numbers, and does not say which of them is the size`);
-  return { message, doubts: [...doubts], losses: [...losses], parts };
+  const { losses } = collector;
+  judgeSizes(message, collector);
+  return { message, doubts: [...doubts], losses: [...losses], unclear, parts };
 
   function symbolIn({ name, value }: Token, known: Readonly<Record<string, string>>): string | undefined {
     return name === null || fieldNamed(name) === 'ticker' ? tickerWord(value, known) : undefined;
   }
 }
+
+/** Whether a number without a name is the size cannot be told beside another one, or beside prices that are as large. */
+function judgeSizes({ quantity }: OwnMessage, { sizes, prices, doubts, unclear }: Collector): void {
+  const [first] = sizes;
+  if (sizes.length > 1) {
+    doubts.add(`it has ${sizes.length} numbers, and does not say which of them is the size`);
+    for (const field of sizeFields) unclear.add(field);
+  } else if (first !== undefined && first === quantity && prices.some((price) => isNear(first, price))) {
+    doubts.add(entryDoubt);
+    unclear.add('quantity');
+  }
+}
+
+const sizeFields: readonly FieldName[] = ['quantity', 'quoteQuantity', 'quantityPercent'];
+
+/** As an exit is near its entry: neither is more than twice the other. */
+function isNear(one: string, other: string): boolean {
+  const [a, b] = [decimalOrUndefined(one), decimalOrUndefined(other)];
+  return a !== undefined && b !== undefined && a.lte(b.times(two)) && b.lte(a.times(two));
+}
+
+const two = parseDecimal('2');
+
+const priceFields: ReadonlySet<FieldName> = new Set<FieldName>([
+  'stopLoss',
+  'takeProfit',
+  'limitPrice',
+  'stopPrice',
+]);
 
 function tickerWord(value: string, tickers: Readonly<Record<string, string>>): string | undefined {
   return /^(?:\{\{exchange\}\}:)?\{\{ticker\}\}$/.test(value) ? value : tickerOf(value, tickers);
@@ -138,7 +181,7 @@ function readSeries(tokens: readonly Token[], at: number, { note, doubts }: Coll
 function readNamed(tokens: readonly Token[], at: number, collector: Collector): number {
   const { name, value } = tokens[at] as Token;
   if (name === null) return 0;
-  const { set, note, losses, doubts, ticker, isLimit } = collector;
+  const { set, note, losses, doubts, prices, ticker, isLimit } = collector;
   const theirs = `${name}=${value}`;
   const field = fieldNamed(name) ?? labelOf(name);
   if (field === undefined) {
@@ -164,6 +207,7 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
   }
   if (/^price$/i.test(name) && !isLimit) {
     doubts.add(priceDoubt);
+    prices.push(value);
     note(theirs, []);
     return 1;
   }
@@ -179,6 +223,7 @@ function readNamed(tokens: readonly Token[], at: number, collector: Collector): 
   if (word === undefined && isForeignUnit(amount?.unit ?? '')) doubts.add(unitDoubt);
   if (taken === undefined) doubts.add(`its "${field}" is neither a plain number nor a word of the relay`);
   else set(field, taken);
+  if (taken !== undefined && priceFields.has(field)) prices.push(taken);
   note(theirs, taken === undefined ? [] : [field]);
   return 1;
 }
@@ -195,7 +240,7 @@ function readLabelled(tokens: readonly Token[], at: number, collector: Collector
   const glued = /^@(.+)$/.exec(label)?.[1];
   const amount = glued === undefined ? wordAmount(tokens[at + 1]) : amountOf({ name: null, value: glued });
   if (amount === undefined || (glued === undefined && wordAmount(tokens[at]) !== undefined)) return 0;
-  const { set, note, losses, doubts, isLimit } = collector;
+  const { set, note, losses, doubts, prices, isLimit } = collector;
   const used = glued === undefined ? 2 : 1;
   const theirs = glued === undefined ? `${label} ${amount.value}` : label;
   const field = labelOf(label);
@@ -205,6 +250,8 @@ function readLabelled(tokens: readonly Token[], at: number, collector: Collector
     return used + size.used;
   }
   if (isForeignUnit(amount.unit ?? '')) doubts.add(unitDoubt);
+  if (field === undefined ? isPrice || glued !== undefined || /^stop$/i.test(label) : priceFields.has(field))
+    prices.push(amount.value);
   if (field !== undefined) {
     set(field, amount.value);
     note(theirs, [field]);

@@ -8,6 +8,10 @@ export const stopDoubt =
 export const priceDoubt =
   'the number after "@", "at" or "price" may be a limit ("orderType": "limit" with "limitPrice"), the size, or the last price';
 
+/** Of texts that post a trade, the number after "buy" is where to enter. */
+export const entryDoubt =
+  'its number without a name is as large as its prices: it may be the price of the entry and not the size: name each, "quantity" and "limitPrice"';
+
 /** Without its exit the message would not mean the same. */
 export const exitDoubt =
   'it asks for an exit that cannot be told: give a fixed "stopLoss" or "takeProfit", a price or a distance such as "2%"; or "trailing", a per cent such as "1.5%"';

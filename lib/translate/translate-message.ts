@@ -1,4 +1,5 @@
 import { type Issue, RelayError } from '../base/errors.ts';
+import type { FieldName } from '../signals/fields.ts';
 import { plainWord } from '../signals/foreign-words.ts';
 import type { AlertContext } from '../signals/parse-alert.ts';
 import { type JsonNode, parseJson } from '../signals/parse-json.ts';
@@ -6,6 +7,7 @@ import { commandReaders } from './answer-command.ts';
 import { explainText } from './answer-text.ts';
 import { readCrossTrade } from './crosstrade.ts';
 import type { MessageDraft, TranslatedWord, Word } from './draft.ts';
+import type { TextPart } from './interpret-tokens.ts';
 import { isNamed, productOf } from './json-products.ts';
 import { wordsOf } from './json-words.ts';
 import { forms, knownTextOf } from './known-texts.ts';
@@ -98,13 +100,12 @@ function translateText(
   const messages = answer?.messages ?? [];
   const words = (reading?.parts ?? []).map(({ theirs, fields, isUnderstood }) => ({
     theirs: fields.length > 0 ? theirs : '…',
-    ours: Object.fromEntries(fields.map((field) => [field, reading?.message[field] ?? ''])),
-    note:
-      fields.length > 0
-        ? ''
-        : isUnderstood
-          ? 'changes nothing about the order'
-          : 'not understood, and not shown',
+    ours: Object.fromEntries(
+      fields
+        .filter((field) => reading?.unclear.has(field) === false)
+        .map((field) => [field, reading?.message[field] ?? '']),
+    ),
+    note: noteOf({ fields, isUnderstood }, reading?.unclear ?? new Set()),
   }));
   return {
     product: answer?.form ?? 'an unknown text',
@@ -114,6 +115,15 @@ function translateText(
     missing: messages.length > 0 ? [] : [answer?.hint ?? 'an action and a ticker: the text names neither'],
     advice: messages.length > 0 ? (answer?.notes ?? []) : [],
   };
+}
+
+function noteOf(
+  { fields, isUnderstood }: Pick<TextPart, 'fields' | 'isUnderstood'>,
+  unclear: ReadonlySet<FieldName>,
+): string {
+  if (fields.length > 0)
+    return fields.some((field) => unclear.has(field)) ? 'its meaning cannot be told' : '';
+  return isUnderstood ? 'changes nothing about the order' : 'not understood, and not shown';
 }
 
 const isTicker = ({ path }: Issue): boolean => /(?:^|\.)ticker$/.test(path);

@@ -23,6 +23,7 @@ describe('the catalogue', () => {
       secrets_exposed: [500, false],
       data_folder_newer: [500, false],
       folder_in_use: [500, true],
+      rehearsal_in_use: [409, true],
       entry_conflict: [409, false],
       message_invalid: [500, false],
       store_unavailable: [503, true],

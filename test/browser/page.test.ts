@@ -227,7 +227,7 @@ describe('the page', () => {
         stopPrice: '60000',
         limitPrice: '60050',
         stopLoss: '58000',
-        takeProfit: undefined,
+        takeProfit: '63000',
       }),
     );
     await relay.world.settled('buy-1');
@@ -235,6 +235,12 @@ describe('the page', () => {
     await shown('When it fills: stop-loss at 58 000');
 
     await press(/^Cancel OTO/);
+    await page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: 'its planned stop-loss at 58 000' })
+      .waitFor();
+    await page.getByRole('dialog').getByText('its planned take-profit at 63 000').waitFor();
     await inDialog('Cancel it').click();
 
     await page.getByText('Order with planned exits (OTO)').waitFor({ state: 'detached' });

@@ -88,6 +88,29 @@ describe('rehearse', () => {
     expect(out).toContain('Step 3 was not tried.');
   });
 
+  test('refuses a second one of the account while one runs, and says who and since when', async () => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdout.resume();
+    const argv = [process.execPath, mainPath, ...rehearse(), '--config', shippedConfig];
+    const first = runProgram(argv, { stdin, stdout, stderr, width: null, timeZone: 'UTC' });
+    for await (const chunk of stderr) if (String(chunk).includes('[y/N]')) break;
+
+    const refused = await runForFailure(rehearse('--yes', '--to', '1'));
+
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      code: 'rehearsal_in_use',
+      message: expect.stringMatching(
+        /^account main is rehearsed on margin by process \d+ on \S+ since [-\d]{10} [:\d]{8} UTC$/,
+      ),
+      action: expect.stringContaining('Wait until the other rehearsal has ended'),
+    });
+    stdin.write('n\n');
+    expect(await first).toBe(0);
+    expect(await runForJson(rehearse('--yes', '--to', '1'))).toMatchObject({ tried: ['1'] });
+  });
+
   test('says what stopped it, and that nothing is left', async () => {
     relay.world.paper.control.setExits({ takesUsedIds: true });
 

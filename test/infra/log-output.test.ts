@@ -94,6 +94,33 @@ describe('the log of a local run', () => {
     },
   );
 
+  test('keeps every line when nobody reads the terminal, says so once, and lets no more than a MiB wait', async () => {
+    const path = join(folder, 'relay.log');
+    let read = (): void => undefined;
+    const terminal = new Writable({
+      write(_chunk, _encoding, done) {
+        read = done;
+      },
+    });
+    const output = createLogOutput(path, terminal, { maximumFileBytes: 2 ** 25 });
+    const line = lineOf('x'.repeat(2 ** 16));
+
+    for (let count = 0; count < 50; count += 1) output.write(line);
+    await setImmediate();
+
+    const log = readFileSync(path, 'utf8');
+    expect(log.split('\n').filter((each) => `${each}\n` === line)).toHaveLength(50);
+    expect(log.match(/console cannot be written.*nobody reads what it was given/g)).toHaveLength(1);
+    expect(terminal.writableLength).toBeLessThan(1.2 * 2 ** 20);
+    while (terminal.writableLength > 0) {
+      read();
+      await setImmediate();
+    }
+    output.write(lineOf('shown again'));
+    await setImmediate();
+    expect(terminal.writableLength).toBeGreaterThan(0);
+  });
+
   test('shows what to do about an alarm on a line of its own, as it can be pasted', () => {
     const whatToDo = `echo '{"id":"stop-1"}' | npx relay send - --account main`;
     const line = JSON.stringify({ level: 'ERROR', message: 'no stop-loss', account: 'main', whatToDo });

@@ -5,12 +5,12 @@ import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { markets as marketsEndpoint } from '../../lib/exchange/endpoints/markets.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import type { TradingGround } from '../../lib/model/account.ts';
 import type { ExitSettingsChange } from '../../lib/paper/engine/exit-settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server/server.ts';
-import { RehearsalBook } from '../../lib/rehearsal/rehearsal-book.ts';
+import { longestSilenceMs, RehearsalBook } from '../../lib/rehearsal/rehearsal-book.ts';
 import { type RehearsalResult, rehearse } from '../../lib/rehearsal/rehearse.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
@@ -37,7 +37,7 @@ export interface RunOptions {
 export interface RehearsalWorld {
   readonly clock: ManualClock;
   readonly paper: PaperExchange;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   /** @throws Killed */
   run(options?: RunOptions): Promise<RehearsalResult>;
   /** How many requests and writes the last run made. */
@@ -52,7 +52,7 @@ export interface RehearsalWorld {
 }
 
 /** @param kept where the answers are kept; absent: in SQLite */
-export async function openRehearsalWorld(kept?: AccountFacts): Promise<RehearsalWorld> {
+export async function openRehearsalWorld(kept?: ContestedFacts): Promise<RehearsalWorld> {
   const clock = createManualClock(1_790_000_000_000);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
   for (const market of ['BTC_USDT', 'BTC_PERP', 'DBTC_DUSDT'])
@@ -60,6 +60,7 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
   const file = openSqlite(':memory:');
   const facts = kept ?? createSqliteAccountFacts(file);
   const wire = createTransport();
+  let runs = 0;
   let alter = (body: string) => body;
   let killer = createKiller(undefined);
   const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
@@ -74,6 +75,8 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
     if (options.isHedged === true && !paper.control.state().accounts['main']?.hedgeMode)
       paper.control.setHedgeMode('main', true);
     if (options.exits !== undefined) paper.control.setExits(options.exits);
+    // Until then the one that was killed could still be at work.
+    if (killer.isDead()) clock.advance(longestSilenceMs);
     killer = createKiller(options.killAt);
     const { act } = killer;
     const transport: Transport = {
@@ -87,20 +90,24 @@ export async function openRehearsalWorld(kept?: AccountFacts): Promise<Rehearsal
     const markets = new Map((await client.call(marketsEndpoint, {})).map((one) => [one.name, one]));
     const found = markets.get(market);
     if (found === undefined) throw new Error(`there is no market ${market}`);
-    const mortal: AccountFacts = {
+    const mortal: ContestedFacts = {
       read: facts.read,
       write: (...fact) => act(() => facts.write(...fact)),
+      replace: (...fact) => act(() => facts.replace(...fact)),
     };
-    const book = await RehearsalBook.open(mortal, 'main', ground);
+    const by = `run ${++runs}`;
+    const book = await RehearsalBook.open({ facts: mortal, account: 'main', ground, by, clock });
     const slippageRate = parseDecimal('0.005');
     const limits = { timeoutMs: 5_000 };
     const stage = { clock, client, market: found, ground, book, slippageRate, limits };
     const confirm = async (name: RehearsalStep) => options.confirm?.(name) ?? true;
-    return await rehearse(stage, markets, {
+    const result = await rehearse(stage, markets, {
       steps: new Set(rehearsalSteps.filter((step) => step >= from && step <= to)),
       confirm: (step) => confirm(step.name),
       tell: () => undefined,
     });
+    await book.close();
+    return result;
   }
 
   return {
@@ -138,6 +145,7 @@ function createKiller(killAt: KillAt | undefined) {
   let isDead = false;
   return {
     acts: () => acts,
+    isDead: () => isDead,
     async act<T>(work: () => Promise<T>): Promise<T> {
       if (isDead) throw new Killed();
       acts += 1;

@@ -114,6 +114,38 @@ describe('a text whose meaning cannot be told is answered with what is missing:'
   });
 });
 
+const cornix = 'BTC/USDT\nBuy 61000\nSell 63000\nStop 57000';
+
+describe('what cannot be told is not said to be understood:', () => {
+  test.each([
+    [cornix, 'understood: "ticker": "BTCUSDT"; missing: it gives "action" twice; '],
+    [
+      'buy BTCUSDT 0.001 60000',
+      'understood: "ticker": "BTCUSDT", "action": "buy"; missing: it has 2 numbers',
+    ],
+    ['buy or sell BTCUSDT 0.001', 'understood: "ticker": "BTCUSDT", "quantity": "0.001"; missing: '],
+    [
+      'BTC/USDT Buy 61000 Take Profit 63000 Stop 57000',
+      'understood: "ticker": "BTCUSDT", "action": "buy", "takeProfit": "63000"; missing: ',
+    ],
+    [
+      'buy BTCUSDT 61000 tp 63000 sl 57000',
+      'understood: "ticker": "BTCUSDT", "action": "buy", "stopLoss": "57000", "takeProfit": "63000"; missing: its number without a name is as large as its prices: it may be the price of the entry and not the size',
+    ],
+  ])('%j', (text, understood) => {
+    const answer = answerTo(text);
+
+    expect(answer.messages).toEqual([]);
+    expect(answer.hint).toContain(understood);
+  });
+
+  test('a size far from the prices of its exits is a size', () => {
+    expect(explainText('buy BTCUSDT 0.5 tp 63000 sl 57000', context)?.messages).toMatchObject([
+      { quantity: '0.5', stopLoss: '57000', takeProfit: '63000' },
+    ]);
+  });
+});
+
 describe('a text that asks for a series of orders is refused, and the refusal names it:', () => {
   test.each([
     ['dca', 'buy BTCUSDT 0.01 dca=3'],

@@ -319,6 +319,19 @@ describe('what cannot be told is missing, and nothing is to be pasted:', () => {
   });
 });
 
+test('a number that may be a price is not told as a size', () => {
+  const { words } = translate('BTC/USDT\nBuy 61000\nSell 63000\nStop 57000');
+
+  expect(words).toEqual([
+    { theirs: 'BTC/USDT', ours: { ticker: 'BTCUSDT' }, note: '' },
+    { theirs: 'Buy', ours: {}, note: 'its meaning cannot be told' },
+    { theirs: '61000', ours: {}, note: 'its meaning cannot be told' },
+    { theirs: 'Sell', ours: {}, note: 'its meaning cannot be told' },
+    { theirs: '…', ours: {}, note: 'not understood, and not shown' },
+    { theirs: '…', ours: {}, note: 'not understood, and not shown' },
+  ]);
+});
+
 test('each word is told, with what is lost and without what is secret', () => {
   expect(
     translate(

@@ -1,6 +1,7 @@
 import type { Alarm } from '../../base/alarms.ts';
 import type { Json } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
+import type { OrderRequest } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import type { CountedFact, StepFacts } from '../../model/step-facts.ts';
 
@@ -54,6 +55,8 @@ export type KnownPlan = Exclude<Plan, { readonly verdict: 'waiting' }>;
 export interface PreparedAction {
   /** Orders count against `maxOrdersPerMinute`, unless they only reduce; cancellations never do. */
   readonly isOrder: boolean;
+  /** The order that is placed; absent where none is. */
+  readonly order?: OrderRequest;
   /** The requests as a dry run stores them, without key, nonce or signature. */
   readonly requests: readonly Json[];
   /** Added to the note of the `sending` step: what the operator should know of the order. */

@@ -103,6 +103,7 @@ export async function planOrder(
   };
   const action: PreparedAction = {
     isOrder: true,
+    order: sized.order,
     // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
     get requests() {
       return [describeRequest(request)];

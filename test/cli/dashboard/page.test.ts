@@ -506,6 +506,78 @@ describe('the alert builder', () => {
     expect(target.body.previews.filter(({ note }) => note.endsWith('.'))).toEqual([]);
   });
 
+  const stop = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', orderType: 'stop_limit' };
+  const limit = { ...stop, orderType: 'limit', limitPrice: '49000' };
+  test.each([
+    [
+      'a stop-loss above what a buy at market may cost',
+      { ...market, stopLoss: '51000' },
+      'the stop-loss of 51000 does not lie below the price of the order, 50500',
+    ],
+    [
+      'a stop-loss above the limit of a buy',
+      { ...limit, stopLoss: '49500' },
+      'the stop-loss of 49500 does not lie below the price of the order, 49000',
+    ],
+    [
+      'a take-profit below the limit of a buy',
+      { ...limit, takeProfit: '48000' },
+      'the take-profit of 48000 does not lie above the price of the order, 49000',
+    ],
+    [
+      'a take-profit nearer than the most slippage',
+      { ...market, takeProfit: '0.5%' },
+      'the take-profit of 50250 does not lie above the price of the order, 50500',
+    ],
+    [
+      'a stop-loss below the limit of a sell',
+      { ...limit, action: 'sell', limitPrice: '51000', stopLoss: '50500' },
+      'the stop-loss of 50500 does not lie above the price of the order, 51000',
+    ],
+    [
+      'a stop at the last price',
+      { ...stop, stopPrice: '50000', limitPrice: '50100' },
+      'its stop price of 50000 is the last price',
+    ],
+  ])('says that the exchange refuses %s, as it does', async (_case, alert, reason) => {
+    const { body } = await check(JSON.stringify({ ...alert, id: 'buy-1' }));
+
+    expect(body.previews).toMatchObject([{ verdict: 'refused', note: expect.stringContaining(reason) }]);
+    await page.world.post(JSON.stringify({ ...alert, id: 'buy-1' }));
+    expect(await page.world.settled('buy-1')).toMatchObject({ status: 'rejected' });
+  });
+
+  test.each([
+    [
+      'closes at once what it opens',
+      { ...market, stopLoss: '50200' },
+      'ready',
+      'the stop-loss of 50200 does not lie below the last price, 50000: what the order opens would be closed at once',
+    ],
+    [
+      'wakes on the other side than usual',
+      { ...stop, stopPrice: '49000', limitPrice: '49100' },
+      'ready',
+      'its stop price of 49000 is below the last price, so it wakes when the price falls to it; a buy usually waits for a price that rises',
+    ],
+    [
+      'would trigger at once, and says where its stop is expected',
+      { ...stop, stopPrice: '49000', limitPrice: '49100', expectTrigger: 'above' },
+      'denied',
+      'the alert expects a trigger price above the last price',
+    ],
+    [
+      'lies on the right side',
+      { ...market, stopLoss: '2%', takeProfit: '4%' },
+      'ready',
+      'This would be sent',
+    ],
+  ])('says of an order that it %s', async (_case, alert, verdict, reason) => {
+    const { body } = await check(JSON.stringify(alert));
+
+    expect(body.previews).toMatchObject([{ verdict, note: expect.stringContaining(reason) }]);
+  });
+
   test('tries a message on paper, as TradingView would send it', async () => {
     const message =
       '{"ticker":"{{ticker}}","action":"buy","quantity":"0.01","maxSlippage":"1%","time":"{{timenow}}"}';

@@ -1,16 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
+  constants,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +194,63 @@ describe('npm start', () => {
     expect(lines.at(-1)).toBe('stopped');
     expect(await exited).toEqual([0, null]);
   });
+
+  test('ends within seconds although nobody reads what it prints, and has stored what it took', async () => {
+    const path = join(data, 'unread');
+    execFileSync('mkfifo', [path]);
+    const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    child = spawn(process.execPath, argumentsFor(data), {
+      stdio: ['ignore', pipe, 'ignore'],
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
+    });
+    await untilReady(pipe);
+    fill(pipe);
+    const url = await untilHealthy();
+    const folder = locateDataFolder(data);
+    const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
+    const alert = { id: 'kept', ticker: 'BTCUSDT', action: 'buy', orderType: 'market', quantity: '0.001' };
+    const response = await fetch(`${url}/signals/main/${token}`, {
+      method: 'POST',
+      body: JSON.stringify(alert),
+    });
+    const sinceMs = performance.now();
+
+    child.kill('SIGTERM');
+
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(performance.now() - sinceMs).toBeLessThan(10_000);
+    closeSync(pipe);
+    expect(response.status).toBe(202);
+    const file = openSqlite(folder.databasePath);
+    expect(await createSqliteLedger(file).read({ account: 'main', signalId: 'kept' })).toMatchObject({
+      status: 'placed',
+    });
+    file.close();
+  });
+
+  /** Reads what the relay prints until it is ready. */
+  async function untilReady(pipe: number): Promise<void> {
+    const chunk = Buffer.alloc(65_536);
+    for (let said = ''; !said.includes('\nready\n'); ) {
+      try {
+        said += chunk.toString('utf8', 0, readSync(pipe, chunk));
+      } catch {
+        // Nothing is there yet.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  }
+
+  /** Writes to a pipe until it takes not one byte more. */
+  function fill(pipe: number): void {
+    for (const length of [4096, 1])
+      try {
+        for (;;) writeSync(pipe, Buffer.alloc(length));
+      } catch {
+        // It is full.
+      }
+  }
 
   test('says which accounts are paused, before "ready"', async () => {
     const file = openSqlite(createDataFolder(data).databasePath);
