@@ -37,6 +37,7 @@ export const boundMutants: readonly Mutant[] = [
     name: 'old-prices',
     breaks: 'an order is sent again although the readings that it was sized on are older than 5 s',
     seeds: 1000,
+    fromSeed: 70,
     dialect: 'live',
     kinds: ['market'],
     mutation: {
@@ -74,6 +75,7 @@ export const boundMutants: readonly Mutant[] = [
     name: 'resting-market',
     breaks: 'what a market order leaves in the book is not cancelled',
     seeds: 300,
+    fromSeed: 20,
     dialect: 'live',
     kinds: ['market'],
     mutation: { client: leaveRests },

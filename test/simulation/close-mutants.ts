@@ -12,6 +12,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'entries-left-resting',
     breaks: 'a close does not cancel the entries that rest in its market',
     seeds: 300,
+    fromSeed: 16,
     dialect: 'live',
     kinds,
     mutation: {
@@ -29,6 +30,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'silent-rest',
     breaks: 'a close that fills in part raises no alarm',
     seeds: 300,
+    fromSeed: 50,
     dialect: 'live',
     kinds: ['market'],
     mutation: {

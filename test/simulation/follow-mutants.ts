@@ -17,6 +17,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'fill-invented',
     breaks: 'a fill is made from what the order says that it filled, instead of from its deals',
     seeds: 100,
+    fromSeed: 23,
     dialect: 'live',
     mutation: { executions: inventFills },
   },
@@ -46,6 +47,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'deals-by-hand-kept',
     breaks: 'a deal that was stored as of no signal stays so when it turns out to be of one',
     seeds: 300,
+    fromSeed: 31,
     dialect: 'live',
     // Mostly the limits of risk read deals before they are followed, and runs with one kind of order have none.
     kinds: [],
@@ -74,6 +76,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'unprotected-unseen',
     breaks: 'a position without its stop-loss raises no alarm',
     seeds: 300,
+    fromSeed: 82,
     dialect: 'live',
     mutation: {
       alarms: (alarms) => ({

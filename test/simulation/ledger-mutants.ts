@@ -235,6 +235,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'ignore-lease',
     breaks: 'a redelivery that finds "sending" sends the order again',
     seeds: 100,
+    fromSeed: 19,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName }) => (handlerName === 'execute' ? ignoreLease(ledger) : ledger),
@@ -244,6 +245,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'ignore-conflict',
     breaks: 'a worker that lost the race to write "sending" still sends',
     seeds: 300,
+    fromSeed: 22,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName }) =>
@@ -263,6 +265,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'hasty-not-found',
     breaks: 'the first lookup that finds no order is final',
     seeds: 3000,
+    fromSeed: 170,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },
@@ -277,6 +280,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'no-take-over',
     breaks: 'entries of a dead worker stay "sending"',
     seeds: 200,
+    fromSeed: 66,
     dialect: 'documented',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },
@@ -284,6 +288,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'unseen-waiting',
     breaks: 'earlier signals that wait without a message are not executed first',
     seeds: 1500,
+    fromSeed: 145,
     dialect: 'live',
     mutation: { ledger: overlookEarlier },
   },
@@ -291,6 +296,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'torn-array',
     breaks: 'the signals of an alert are stored one by one',
     seeds: 400,
+    fromSeed: 8,
     dialect: 'live',
     mutation: { ledger: storeOneByOne },
   },
@@ -298,6 +304,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'count-ahead',
     breaks: 'signals with times in the future count against the limit',
     seeds: 1500,
+    fromSeed: 85,
     dialect: 'live',
     mutation: { ledger: (ledger, { file }) => countAhead(ledger, file) },
   },
@@ -305,6 +312,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'pause-stops-cancels',
     breaks: 'the kill switch also stops cancellations',
     seeds: 100,
+    fromSeed: 39,
     dialect: 'live',
     mutation: { ledger: stopCancels },
   },
@@ -312,6 +320,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'forgotten-orders',
     breaks: 'a cancel_all does not know the orders that were placed',
     seeds: 300,
+    fromSeed: 131,
     dialect: 'documented',
     // Where the exchange lists its open orders, the list names them; the written API has no such list.
     kinds: ['stop_limit'],
@@ -329,6 +338,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'send-before-flush',
     breaks: 'an order is sent before "sending" is on the disk',
     seeds: 300,
+    fromSeed: 183,
     dialect: 'live',
     mutation: { file: (file) => acknowledgeUnflushed(file, isStarted) },
   },
@@ -336,6 +346,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'ignore-pause',
     breaks: 'the kill switch is not checked',
     seeds: 300,
+    fromSeed: 23,
     dialect: 'live',
     mutation: { ledger: overlookPause },
   },
@@ -352,6 +363,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'ignore-limits',
     breaks: 'orders are not counted against the limit',
     seeds: 3000,
+    fromSeed: 80,
     dialect: 'live',
     mutation: {
       ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),
@@ -361,6 +373,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'new-identity-per-delivery',
     breaks: 'a resend counts as a new signal',
     seeds: 100,
+    fromSeed: 7,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName, process }) =>

@@ -9,6 +9,7 @@ export const orderMutants: readonly Mutant[] = [
     name: 'no-collar',
     breaks: 'the distance of a limit price from its stop price is not checked',
     seeds: 100,
+    fromSeed: 31,
     dialect: 'live',
     mutation: { settings: removeCollars },
     // The limit price of a plain limit order is not compared with another price.

@@ -184,6 +184,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'lagging-position',
     breaks: 'a list of positions is believed before it shows what the relay itself has just sent',
     seeds: 300,
+    fromSeed: 16,
     dialect: 'live',
     kinds,
     mutation: {
@@ -223,6 +224,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'second-strategy',
     breaks: 'a second strategy trades the market in which another one holds a position',
     seeds: 300,
+    fromSeed: 116,
     dialect: 'live',
     kinds,
     mutation: { settings: changeAccounts((account) => ({ ...account, oneStrategyPerMarket: false })) },
@@ -251,6 +253,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'outliving-stops',
     breaks: 'the stop-loss and take-profit of a position that was closed stay open',
     seeds: 300,
+    fromSeed: 28,
     dialect: 'live',
     kinds,
     mutation: { client: overlookStops },

@@ -68,6 +68,7 @@ export const webhookMutants: readonly Mutant[] = [
     name: 'unordered-market',
     breaks: 'neither the queue nor the ledger keeps the order of a market',
     seeds: 100,
+    fromSeed: 14,
     dialect: 'live',
     mutation: {
       ledger: overlookEarlier,
@@ -201,6 +202,7 @@ export const webhookMutants: readonly Mutant[] = [
     name: 'folded-repeats',
     breaks: 'bytes that come again are recorded once',
     seeds: 100,
+    fromSeed: 21,
     dialect: 'live',
     mutation: { ledger: foldRefusals },
   },

@@ -85,13 +85,14 @@ function renderOthers(findings: readonly Finding[]): readonly string[] {
 /** A Markdown table of all mutants: what each one breaks, and how it was caught. */
 export function renderMutants(rows: readonly { readonly mutant: Mutant; readonly tally: Tally }[]): string {
   return [
-    '| mutant | what it breaks | seeds needed | stated | caught by |',
+    '| mutant | what it breaks | caught at seed | looked for in seeds | caught by |',
     '| --- | --- | --- | --- | --- |',
     ...rows.map(({ mutant, tally }) => {
       const [first] = tally.findings;
       const names = [...new Set(tally.findings.map(({ invariant }) => invariant))].sort().join(', ');
-      const needed = first === undefined ? 'survived' : String(first.seed - (mutant.fromSeed ?? 1) + 1);
-      return `| ${mutant.name} | ${mutant.breaks} | ${needed} | ${mutant.seeds} | ${names} |`;
+      const { fromSeed = 1, seeds } = mutant;
+      const caught = first === undefined ? 'survived' : String(first.seed);
+      return `| ${mutant.name} | ${mutant.breaks} | ${caught} | ${fromSeed}..${fromSeed + seeds - 1} | ${names} |`;
     }),
   ].join('\n');
 }

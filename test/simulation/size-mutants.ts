@@ -88,6 +88,7 @@ export const sizeMutants: readonly Mutant[] = [
     name: 'cut-is-other',
     breaks: 'a reduce-only order that the exchange has cut to the position is taken for another order',
     seeds: 3000,
+    fromSeed: 14,
     dialect: 'live',
     mutation: { client: mistakeCutOrders },
   },
@@ -121,6 +122,7 @@ export const sizeMutants: readonly Mutant[] = [
     name: 'quote-for-base',
     breaks: 'an amount of the quote currency is taken for base units',
     seeds: 100,
+    fromSeed: 16,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName }) =>
@@ -138,6 +140,7 @@ export const sizeMutants: readonly Mutant[] = [
     name: 'no-maximum',
     breaks: 'the largest amount and notional of an account are not checked',
     seeds: 100,
+    fromSeed: 40,
     dialect: 'live',
     mutation: { settings: changeAccounts(withoutMaxima) },
   },

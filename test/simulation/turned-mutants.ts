@@ -35,6 +35,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'opening-correction',
     breaks: 'what closes a turned position is sent without reduce-only',
     seeds: 300,
+    fromSeed: 22,
     ...shared,
     mutation: {
       client: (client) =>
@@ -45,6 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
+    fromSeed: 223,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },
@@ -52,6 +54,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'large-correction',
     breaks: 'what closes a turned position is twice what the exit opened',
     seeds: 300,
+    fromSeed: 22,
     ...shared,
     mutation: {
       client: (client) =>
@@ -65,6 +68,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'overlooked-turn',
     breaks: 'a position that an exit has turned is not looked for',
     seeds: 300,
+    fromSeed: 73,
     ...shared,
     mutation: {
       executions: (executions) =>
@@ -79,6 +83,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-correction',
     breaks: 'nobody is told of a position that an exit has turned',
     seeds: 300,
+    fromSeed: 22,
     ...shared,
     mutation: {
       alarms: (alarms) =>

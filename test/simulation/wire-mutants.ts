@@ -108,6 +108,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'timeout-means-not-sent',
     breaks: 'a lost response is treated as proof that the request was not sent',
     seeds: 100,
+    fromSeed: 37,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'ambiguous' ? { kind: 'not_sent', reason: outcome.reason } : outcome,
@@ -117,6 +118,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
     seeds: 300,
+    fromSeed: 19,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
@@ -126,6 +128,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'gateway-rejects',
     breaks: 'an HTML page of a gateway with HTTP 403 is treated as a rejection by the exchange',
     seeds: 300,
+    fromSeed: 9,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
@@ -137,6 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
+    fromSeed: 37,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
@@ -164,6 +168,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'trust-lists',
     breaks: 'an order is sent again after HTTP 429 as soon as no list shows it',
     seeds: 300,
+    fromSeed: 5,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, prepareAgain, params, client) => async (options = {}) => {
       try {
@@ -181,6 +186,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'used-id-rejects',
     breaks: '"this client order id is already used" is treated as a rejection of the order',
     seeds: 400,
+    fromSeed: 21,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.body.includes('already used') ? refusal : outcome,
@@ -190,6 +196,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unread-answer',
     breaks: 'an acceptance is not compared with the requested order',
     seeds: 100,
+    fromSeed: 20,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, _, params) => async (options) => {
       const order = await send(options);
@@ -200,6 +207,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'hopeful-cancel',
     breaks: 'a cancellation without a response within 300 ms is treated as done',
     seeds: 300,
+    fromSeed: 92,
     dialect: 'live',
     mutation: changeSend(isCancelling, (send) => async (options) => {
       try {
@@ -214,6 +222,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'late-retries',
     breaks: 'a retry does not check whether the signal is still fresh',
     seeds: 1000,
+    fromSeed: 89,
     dialect: 'documented',
     mutation: changeSend(
       isCreating,
