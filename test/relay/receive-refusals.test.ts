@@ -363,7 +363,7 @@ test('A text with a word that means nothing is answered with what is understood,
         evidence: {
           issues: [
             {
-              hint: 'text is never an order; understood: "ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "0.001", "maxSlippage": "0.5%"; missing: 1 of its 4 words or values mean nothing to the relay, and could change the order',
+              hint: 'text is never an order; understood: "ticker": "BTCUSDT", "action": "buy", "quantity": "0.001"; missing: 1 of its 4 words or values mean nothing to the relay, and could change the order',
             },
           ],
         },
