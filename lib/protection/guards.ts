@@ -11,6 +11,7 @@ import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
+import { asListed } from './left-of.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
@@ -93,7 +94,7 @@ export interface PositionGuards {
 
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
-  const records = listRecords(view.entries);
+  const records = asListed(listRecords(view.entries), view.open);
   const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = withSuccessors(wanted.map((guard) => withPair(guard, wanted)));

@@ -29,6 +29,12 @@ const whole = [
   'sell 0.1 stop 48000',
 ];
 
+/** For a minute, no list shows the fills that are new. */
+function lagFills(): void {
+  for (const endpoint of ['executed-history', 'order-deals'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+}
+
 describe('An entry of 0.1 with three take-profits', () => {
   test('has them as soon as it has filled', async () => {
     await relay.say(buy);
@@ -153,6 +159,45 @@ describe('An entry of 0.1 with three take-profits', () => {
     await relay.goOn(60);
 
     expect([await relay.held(), await relay.open()]).toEqual(['0.02', ['sell 0.02 stop 48000, reduces']]);
+  });
+
+  test('places none anew that has sold its share, though its fills are not listed yet', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    lagFills();
+    relay.setPrice('51000');
+    relay.setPrice('50000');
+    await relay.goOn(30);
+    const rest = [
+      'sell 0.02 at 53000, reduces',
+      'sell 0.03 at 52000, reduces',
+      'sell 0.05 stop 48000, reduces',
+    ];
+    expect([await relay.held(), await relay.open()]).toEqual(['0.05', rest]);
+
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open()]).toEqual(['0.05', rest]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('keeps one that has filled in part, though its fills are not listed yet', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    lagFills();
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.02'));
+    relay.setPrice('50900');
+    await relay.goOn(30);
+    const rest = [
+      'sell 0.02 at 53000, reduces',
+      'sell 0.03 at 51000, reduces',
+      'sell 0.03 at 52000, reduces',
+      'sell 0.08 stop 48000, reduces',
+    ];
+    expect([await relay.held(), await relay.open()]).toEqual(['0.08', rest]);
+
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open()]).toEqual(['0.08', rest]);
+    expect(relay.alarmNames()).toEqual([]);
   });
 
   test('has none left after a close', async () => {
