@@ -144,8 +144,7 @@ type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: SpotView): readonly HoldingStop[] {
   const own = cancelledBySelf(view);
-  return spotStops(view).flatMap(({ record, protects, kept, amount, sold }) => {
-    const { orderId } = kept;
+  return spotStops(view).flatMap(({ record, protects, kept: { orderId }, amount, sold }) => {
     if (amount === null || own.hasEnded(orderId)) return [];
     return [{ of: protects.of, orderId, clientOrderId: record.clientOrderId, amount, sold }];
   });

@@ -1,5 +1,5 @@
-import { type Decimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
-import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { type Decimal, formatDecimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
+import { type ExitRecord, filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Order } from '../model/order.ts';
 
 /** What an order filled, without what its own stop-losses and take-profits have sold, in base units. */
@@ -10,12 +10,28 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
   return left.gt(zero) ? left : zero;
 }
 
-/** The list of open orders was just read: what protects may have sold more by it than the follower has seen of its fills. */
+/**
+ * What protects may have sold more than the follower has seen of its fills: the list of open orders was just read, and that an
+ * exit is filled is listed before its fills are.
+ */
 export function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
+  const soldBy = (id: number | null): Decimal => {
+    const listed = open.find(({ orderId }) => orderId === id);
+    return listed === undefined ? zero : listed.amount.minus(listed.remaining);
+  };
   return records.map((record) => {
-    const listed =
-      record.protects === null ? undefined : open.find(({ orderId }) => orderId === record.orderId);
-    if (listed === undefined) return record;
-    return { ...record, proved: maximum(listed.amount.minus(listed.remaining), filledBy(record)) };
+    if (record.protects !== null)
+      return { ...record, proved: maximum(soldBy(record.orderId), filledBy(record)) };
+    const exits = record.exits.map((exit): ExitRecord => {
+      const { order } = exit;
+      if (order === null) return exit;
+      const whole = order.amount === undefined ? filledBy(record) : parseDecimal(order.amount);
+      const told = maximum(soldBy(order.orderId), order.status === 'filled' ? whole : zero);
+      return {
+        ...exit,
+        order: { ...order, filled: formatDecimal(maximum(told, parseDecimal(order.filled))) },
+      };
+    });
+    return { ...record, exits };
   });
 }

@@ -442,3 +442,33 @@ describe('A protect with three take-profits', () => {
     expect(await relay.open()).toEqual(['sell 0.1 at 55000, reduces', 'sell 0.1 stop 48000, reduces']);
   });
 });
+
+describe('While the fills of the take-profit of the newer of two entries are not listed yet', () => {
+  const older = ['sell 0.1 at 54000', 'sell 0.1 stop 48000'];
+  beforeEach(async () => {
+    await relay.say({ ...buy, takeProfits: undefined, takeProfit: '54000' });
+    await relay.goOn(30);
+    await relay.say({ ...buy, stopLoss: '47000', takeProfits: undefined, takeProfit: '51000' });
+    await relay.goOn(30);
+    lagFills();
+  });
+
+  test('the stop-loss of the older one stays', async () => {
+    relay.setPrice('51000');
+    relay.setPrice('50000');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.1', older]);
+  });
+
+  test('it stays when that take-profit has filled in part', async () => {
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.04'));
+    relay.setPrice('50900');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.16',
+      ['sell 0.06 at 51000', 'sell 0.06 stop 47000, reduces', ...older],
+    ]);
+  });
+});
