@@ -30,9 +30,14 @@ const whole = [
 ];
 
 /** For a minute, no list shows the fills that are new. */
-function lagFills(): void {
-  for (const endpoint of ['executed-history', 'order-deals'])
+function lagFills(endpoints: readonly string[] = ['executed-history', 'order-deals']): void {
+  for (const endpoint of endpoints)
     relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+}
+
+/** For a minute, nothing says how an order has ended that is not open any more. */
+function lagEnds(): void {
+  lagFills(['ended-order', 'executed-history', 'order-deals']);
 }
 
 describe('An entry of 0.1 with three take-profits', () => {
@@ -443,25 +448,31 @@ describe('A protect with three take-profits', () => {
   });
 });
 
-describe('While the fills of the take-profit of the newer of two entries are not listed yet', () => {
+describe('While it is not listed yet what the take-profit of the newer of two entries did', () => {
   const older = ['sell 0.1 at 54000', 'sell 0.1 stop 48000'];
   beforeEach(async () => {
     await relay.say({ ...buy, takeProfits: undefined, takeProfit: '54000' });
     await relay.goOn(30);
     await relay.say({ ...buy, stopLoss: '47000', takeProfits: undefined, takeProfit: '51000' });
     await relay.goOn(30);
-    lagFills();
   });
 
-  test('the stop-loss of the older one stays', async () => {
+  test.each([
+    ['its fills', () => lagFills()],
+    ['how it ended', lagEnds],
+  ])('the stop-loss of the older one stays: %s', async (_, lag) => {
+    lag();
     relay.setPrice('51000');
     relay.setPrice('50000');
     await relay.goOn(30);
 
     expect([await relay.held(), await relay.open()]).toEqual(['0.1', older]);
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['0.1', older, []]);
   });
 
   test('it stays when that take-profit has filled in part', async () => {
+    lagFills();
     relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.04'));
     relay.setPrice('50900');
     await relay.goOn(30);
