@@ -229,9 +229,16 @@ function listExits(entry: Entry): readonly ExitRecord[] {
 }
 
 /** What an order filled, as far as anything has told it, in base units. */
-export function filledBy({ followed, reported, proved, spot }: OrderRecord): Decimal {
+export function filledBy({ followed, reported, proved, spot, protects, amount }: OrderRecord): Decimal {
   // Such a report says what the order has spent, in the quote currency.
   const ofReport = spot?.isQuoteSized === true ? '0' : (reported?.filled ?? '0');
-  const told = [parseDecimal(followed?.filled ?? '0'), parseDecimal(ofReport), proved ?? zero];
+  // That it is filled is listed before its fills are: what it was for must not be placed again meanwhile.
+  const ofStatus = protects !== null && followed?.status === 'filled' ? amount : null;
+  const told = [
+    parseDecimal(followed?.filled ?? '0'),
+    parseDecimal(ofReport),
+    proved ?? zero,
+    ofStatus ?? zero,
+  ];
   return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }

@@ -11,6 +11,8 @@ import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
+import { doubtShared } from './doubt-shared.ts';
+import { asListed } from './left-of.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
@@ -24,9 +26,9 @@ export interface Guard extends WantedGuard {
   /**
    * Why nothing can be said of what stands; null: all is known. `unlisted`: an order counts as open, and no list shows it.
    * `awaited`: the exchange may have made one that no list shows yet. `paired`: what is to go would take a stop-loss with it
-   * that is still needed.
+   * that is still needed. `shared`: an unlisted order of another part may have sold what this one seems to have lost.
    */
-  readonly doubt: 'unlisted' | 'awaited' | 'paired' | null;
+  readonly doubt: 'unlisted' | 'awaited' | 'paired' | 'shared' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
   /** What else there is of the position, in base units: an order that is too large would take from that. */
@@ -93,10 +95,10 @@ export interface PositionGuards {
 
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
-  const records = listRecords(view.entries);
+  const records = asListed(listRecords(view.entries), view.open);
   const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
-  const guards = withSuccessors(wanted.map((guard) => withPair(guard, wanted)));
+  const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
   const stops = findOtherStops(position, records, view.open);
   return {
     guards: shareOtherStops(guards, stops, known.whole),
@@ -143,8 +145,7 @@ type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: SpotView): readonly HoldingStop[] {
   const own = cancelledBySelf(view);
-  return spotStops(view).flatMap(({ record, protects, kept, amount, sold }) => {
-    const { orderId } = kept;
+  return spotStops(view).flatMap(({ record, protects, kept: { orderId }, amount, sold }) => {
     if (amount === null || own.hasEnded(orderId)) return [];
     return [{ of: protects.of, orderId, clientOrderId: record.clientOrderId, amount, sold }];
   });
@@ -339,7 +340,6 @@ function keptExit(record: OrderRecord): KnownExit | null {
   if (orderId === null) return null;
   // Once it is followed, a list has shown it: one that none shows any more has ended.
   const isFresh = followed === null && amount !== null;
-  const left = isFresh ? amount.minus(filledBy(record)) : zero;
   const price = asked === null ? null : priceIn(asked);
   return {
     orderId,
@@ -353,7 +353,7 @@ function keptExit(record: OrderRecord): KnownExit | null {
     fresh: isFresh
       ? {
           orderId,
-          remaining: left,
+          remaining: amount.minus(filledBy(record)),
           price,
           onlyReduces: true,
           isTriggered: false,

@@ -27,6 +27,7 @@ export function judgeGuard(
   const { price, standing, doubt, isReleased } = guard;
   const ids = standing.map(({ orderId }) => orderId);
   const wanted = floorToStep(guard.amount, amountStep);
+  if (doubt === 'shared') return fits('an order that no list shows may have sold what its part has lost');
   if (guard.amount.eq(zero)) {
     if (ids.length > 0) return { kind: 'cancel', cancels: ids };
     return fits(

@@ -1,5 +1,6 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { type Decimal, formatDecimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
+import { type ExitRecord, filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import type { Order } from '../model/order.ts';
 
 /** What an order filled, without what its own stop-losses and take-profits have sold, in base units. */
 export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): Decimal {
@@ -7,4 +8,30 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
   const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
   const left = [...made, ...kept].reduce((rest, filled) => rest.minus(filled), filledBy(record));
   return left.gt(zero) ? left : zero;
+}
+
+/**
+ * What protects may have sold more than the follower has seen of its fills: the list of open orders was just read, and that an
+ * exit is filled is listed before its fills are.
+ */
+export function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
+  const soldBy = (id: number | null): Decimal => {
+    const listed = open.find(({ orderId }) => orderId === id);
+    return listed === undefined ? zero : listed.amount.minus(listed.remaining);
+  };
+  return records.map((record) => {
+    if (record.protects !== null)
+      return { ...record, proved: maximum(soldBy(record.orderId), filledBy(record)) };
+    const exits = record.exits.map((exit): ExitRecord => {
+      const { order } = exit;
+      if (order === null) return exit;
+      const whole = order.amount === undefined ? filledBy(record) : parseDecimal(order.amount);
+      const told = maximum(soldBy(order.orderId), order.status === 'filled' ? whole : zero);
+      return {
+        ...exit,
+        order: { ...order, filled: formatDecimal(maximum(told, parseDecimal(order.filled))) },
+      };
+    });
+    return { ...record, exits };
+  });
 }

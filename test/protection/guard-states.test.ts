@@ -46,7 +46,7 @@ interface State {
 const states: readonly State[] = (['stop_loss', 'take_profit'] as const).flatMap((role) =>
   amounts.flatMap((amount) =>
     standings.flatMap((standing) =>
-      ([null, 'unlisted', 'awaited', 'paired'] as const).flatMap((doubt) =>
+      ([null, 'unlisted', 'awaited', 'paired', 'shared'] as const).flatMap((doubt) =>
         [true, false].flatMap((isReleased) =>
           ['0', '1', '2'].map((hand) => ({
             guard: {
@@ -168,7 +168,7 @@ function sellsTwice(state: State): boolean {
 
 describe('Every state of a guard', () => {
   test('is enumerated', () => {
-    expect(states).toHaveLength(2 * 3 * (1 + 18 + 324) * 4 * 2 * 3);
+    expect(states).toHaveLength(2 * 3 * (1 + 18 + 324) * 5 * 2 * 3);
   });
 
   test('comes to rest after three acts at most', () => {

@@ -29,6 +29,17 @@ const whole = [
   'sell 0.1 stop 48000',
 ];
 
+/** For a minute, no list shows the fills that are new. */
+function lagFills(endpoints: readonly string[] = ['executed-history', 'order-deals']): void {
+  for (const endpoint of endpoints)
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+}
+
+/** For a minute, nothing says how an order has ended that is not open any more. */
+function lagEnds(): void {
+  lagFills(['ended-order', 'executed-history', 'order-deals']);
+}
+
 describe('An entry of 0.1 with three take-profits', () => {
   test('has them as soon as it has filled', async () => {
     await relay.say(buy);
@@ -153,6 +164,45 @@ describe('An entry of 0.1 with three take-profits', () => {
     await relay.goOn(60);
 
     expect([await relay.held(), await relay.open()]).toEqual(['0.02', ['sell 0.02 stop 48000, reduces']]);
+  });
+
+  test('places none anew that has sold its share, though its fills are not listed yet', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    lagFills();
+    relay.setPrice('51000');
+    relay.setPrice('50000');
+    await relay.goOn(30);
+    const rest = [
+      'sell 0.02 at 53000, reduces',
+      'sell 0.03 at 52000, reduces',
+      'sell 0.05 stop 48000, reduces',
+    ];
+    expect([await relay.held(), await relay.open()]).toEqual(['0.05', rest]);
+
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open()]).toEqual(['0.05', rest]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('keeps one that has filled in part, though its fills are not listed yet', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    lagFills();
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.02'));
+    relay.setPrice('50900');
+    await relay.goOn(30);
+    const rest = [
+      'sell 0.02 at 53000, reduces',
+      'sell 0.03 at 51000, reduces',
+      'sell 0.03 at 52000, reduces',
+      'sell 0.08 stop 48000, reduces',
+    ];
+    expect([await relay.held(), await relay.open()]).toEqual(['0.08', rest]);
+
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open()]).toEqual(['0.08', rest]);
+    expect(relay.alarmNames()).toEqual([]);
   });
 
   test('has none left after a close', async () => {
@@ -395,5 +445,41 @@ describe('A protect with three take-profits', () => {
     await relay.goOn(30);
 
     expect(await relay.open()).toEqual(['sell 0.1 at 55000, reduces', 'sell 0.1 stop 48000, reduces']);
+  });
+});
+
+describe('While it is not listed yet what the take-profit of the newer of two entries did', () => {
+  const older = ['sell 0.1 at 54000', 'sell 0.1 stop 48000'];
+  beforeEach(async () => {
+    await relay.say({ ...buy, takeProfits: undefined, takeProfit: '54000' });
+    await relay.goOn(30);
+    await relay.say({ ...buy, stopLoss: '47000', takeProfits: undefined, takeProfit: '51000' });
+    await relay.goOn(30);
+  });
+
+  test.each([
+    ['its fills', () => lagFills()],
+    ['how it ended', lagEnds],
+  ])('the stop-loss of the older one stays: %s', async (_, lag) => {
+    lag();
+    relay.setPrice('51000');
+    relay.setPrice('50000');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.1', older]);
+    await relay.goOn(90);
+    expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['0.1', older, []]);
+  });
+
+  test('it stays when that take-profit has filled in part', async () => {
+    lagFills();
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('51000'), parseDecimal('0.04'));
+    relay.setPrice('50900');
+    await relay.goOn(30);
+
+    expect([await relay.held(), await relay.open()]).toEqual([
+      '0.16',
+      ['sell 0.06 at 51000', 'sell 0.06 stop 47000, reduces', ...older],
+    ]);
   });
 });

@@ -71,7 +71,7 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
   const lost = exits.filter(isOfNothing).map(({ order }) => order);
   const tooMany = (['stop_loss', 'take_profit'] as const).flatMap((role) => {
     const open = exits.filter((exit) => exit.role === role && !isOfNothing(exit)).map(({ order }) => order);
-    return sumOf(open).gt(amount.abs()) && !areHarmless(place, open) ? open : [];
+    return sumOf(open).gt(amount.abs()) && !areHarmless(facts, place, open) ? open : [];
   });
   const found = [...lost, ...tooMany];
   const sinceMs = Math.max(changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
@@ -88,9 +88,18 @@ function sumOf(orders: readonly PaperOrder[]): Decimal {
   return orders.reduce((sum, { remaining }) => sum.plus(remaining), zero);
 }
 
-/** For a position that is smaller than the smallest order, one that only reduces may be too large. */
-function areHarmless({ amount, market }: TruePlace, orders: readonly PaperOrder[]): boolean {
-  return amount.abs().lt(leastTrade(market)) && orders.every(({ reduceOnly }) => reduceOnly);
+/**
+ * One that only reduces may be too large for a position that is smaller than the smallest order. Where the relay only raises
+ * alarms, it may be for any that is of its own entry alone: one that fires closes what that entry opened, and no more.
+ */
+function areHarmless(facts: Facts, place: TruePlace, orders: readonly PaperOrder[]): boolean {
+  if (!orders.every(({ reduceOnly }) => reduceOnly)) return false;
+  const { amount, market, exits } = place;
+  if (amount.abs().lt(leastTrade(market))) return true;
+  if (isKept(facts, place)) return false;
+  const opener = shareNewestFirst(place).find(({ share }) => share.eq(amount.abs()));
+  const owners = exits.filter(({ order }) => orders.includes(order)).map(({ of }) => of);
+  return owners.every((of) => of === opener?.entry);
 }
 
 /** What is left of each entry with a stop-loss has one of its size, or a stop by hand protects it. */

@@ -8,10 +8,10 @@ import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
+import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
@@ -70,15 +70,6 @@ export async function readStopsOfSale(
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered), doubt, records };
-}
-
-/** The list of open orders was just read: a stop-loss may have sold more by it than the follower has seen. */
-function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
-  return records.map((record) => {
-    const listed = isSpotStop(record) ? open.find(({ orderId }) => orderId === record.orderId) : undefined;
-    if (listed === undefined) return record;
-    return { ...record, proved: maximum(listed.amount.minus(listed.remaining), filledBy(record)) };
-  });
 }
 
 /** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
