@@ -42,7 +42,7 @@ export interface PositionQuery {
 type Guarded = Pick<ProtectSignal, 'of' | 'role' | 'part'>;
 
 /** The most entries of an account read at once in search of the last order of a market. */
-const pageSize = 25;
+export const recentPageSize = 25;
 /** Orders of older signals were answered long before any list that lags. */
 const longestSearchMs = 15 * 60_000;
 const mostPages = 20;
@@ -141,7 +141,7 @@ export async function listRecent(
   const earliestMs = clock.nowMs() - longestSearchMs;
   let cursor: string | null | undefined;
   for (let page = 0; page < mostPages && cursor !== null; page += 1) {
-    const query = { account, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { account, limit: recentPageSize, ...(cursor === undefined ? {} : { cursor }) };
     const { entries, next } = await ledger.list(query);
     listed.push(...entries);
     const isFound = findLastMoves(entries, market).length > 0;

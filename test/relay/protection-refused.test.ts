@@ -56,3 +56,26 @@ test('Once it takes them, both are replaced', async () => {
 
   expect(await relay.open()).toEqual(['sell 0.05 at 52000, reduces', 'sell 0.05 stop 49000, reduces']);
 });
+
+test('However many orders it refuses, at most thirty are sent within a minute', async () => {
+  const takeProfits = ['51000', '51500', '52000', '52500', '53000'].map((price) => ({ price, share: '20%' }));
+  for (let entry = 0; entry < 8; entry += 1)
+    await relay.say({
+      action: 'buy',
+      orderType: 'market',
+      quantity: '0.1',
+      maxSlippage: '0.5%',
+      stopLoss: '49000',
+      takeProfits,
+    });
+  await relay.goOn(90);
+  expect(failed()).toBeGreaterThan(1);
+
+  const { entries } = await relay.services.ledger.list({ limit: 1000 });
+  const sentAtMs = entries
+    .filter(({ signal }) => signal?.action === 'protect')
+    .flatMap(({ steps }) => steps.flatMap(({ status, atMs }) => (status === 'sending' ? [atMs] : [])))
+    .sort((one, other) => one - other);
+  const inMinute = sentAtMs.map((atMs) => sentAtMs.filter((other) => other >= atMs && other < atMs + 60_000));
+  expect(Math.max(...inMinute.map(({ length }) => length))).toBe(30);
+});

@@ -94,7 +94,7 @@ export async function planProtect(
       mayPassSoon: false,
     };
   const { readAtMs } = reading;
-  if (verdict.kind === 'place' && isOverActRate(entries, market.name, services.clock.nowMs())) {
+  if (verdict.kind === 'place' && (await isOverActRate(services, account.name, market.name, entries))) {
     await tellHeldBack(services, entry, tooManyActs);
     return { verdict: 'waiting', reason: tooManyActs, mayPassSoon: false };
   }

@@ -158,7 +158,7 @@ async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan>
     return await fail(turn, `${formatDecimal(turned.surplus)} is too little for an order`);
   if (!account.allowUnguardedMarket && account.maxSlippageRate === null)
     return await fail(turn, `account ${account.name} allows no order at market: give it a maxSlippage`);
-  if (isOverActRate(entries, market.name, services.clock.nowMs())) return await fail(turn, tooManyActs);
+  if (await isOverActRate(services, account.name, market.name, entries)) return await fail(turn, tooManyActs);
   const order = marketOrder({ side: held.gt(zero) ? 'sell' : 'buy', amount, positionSide: undefined });
   const asked = protectiveSignal(entry.signal, order);
   const plan = await planOrder(services, account, asked, entry.clientOrderId ?? '', 'reduces');
