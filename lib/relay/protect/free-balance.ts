@@ -50,7 +50,7 @@ export async function readStopsOfSale(
   services: ExecuteServices,
   { name, protection, markets }: Account,
   client: ExchangeClient,
-  { market, side, size }: OrderSignal,
+  { market, side, size, strategy }: OrderSignal,
   clientOrderId: string,
   limits: SendOptions,
 ): Promise<StopsOfSale> {
@@ -69,7 +69,7 @@ export async function readStopsOfSale(
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
-  return { holding, sold: unansweredSales(records, market, answered), doubt, records };
+  return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
 }
 
 /** The list of open orders was just read: a stop-loss may have sold more by it than the follower has seen. */
@@ -81,17 +81,13 @@ function asListed(records: readonly OrderRecord[], open: readonly Order[]): read
   });
 }
 
-/** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
+/** Asks for the stop-losses of which no list tells how they ended: a sale could sell another buy, or the owner's, instead. */
 async function lookUpStops(
   client: ExchangeClient,
   records: readonly OrderRecord[],
   unlisted: readonly OrderRecord[],
   limits: SendOptions,
 ): Promise<Pick<StopsOfSale, 'records' | 'doubt'>> {
-  const [first] = unlisted;
-  const doubted = new Set(unlisted.map(({ protects }) => protects?.of));
-  const lots = first === undefined ? [] : [...spotLots(records, first.market)];
-  if (!lots.some(([of, left]) => left.gt(zero) && !doubted.has(of))) return { records, doubt: null };
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
     const { signalId, orderId, protects, amount } = stop;
