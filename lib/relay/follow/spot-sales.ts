@@ -55,8 +55,7 @@ function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[
     const isStop = entry.signal?.action === 'protect' || orderNamedBy(entry.signalId) !== null;
     if (!isStop || !hasFilled(own)) continue;
     const later = buys.filter((buy) => buy.market === market);
-    if (later.some((buy) => endsCredit(nameOf(buy), entry.signal?.strategy, endedAtMs)))
-      continue;
+    if (later.some((buy) => endsCredit(nameOf(buy), entry.signal?.strategy, endedAtMs))) continue;
     const isBeside = held.some(
       (one) => one.market === market && one.entry.createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER),
     );

@@ -5,10 +5,12 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
+import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
@@ -18,6 +20,7 @@ import {
   partsWithin,
   type StoppedSale,
   type StopSale,
+  stoppedBy,
   unansweredSales,
 } from '../../protection/stop-sales.ts';
 import type { ExitOutcome } from '../cancel/cancel-exits.ts';
@@ -60,11 +63,10 @@ export async function readStopsOfSale(
   const entries = recent.entries.filter(({ signal }) => signal?.market === market);
   const taken = await readTaken(services.facts, name, market);
   // As the ledger knows them: those that are not listed yet count with what was sent.
-  if (!entries.some(({ signal, status }) => signal?.action === 'protect' && status === 'placed'))
-    return noStops;
+  if (!entries.some(isPlacedStop)) return noStops;
   const { orders: open } = await listOpenOrders(client, market, limits);
-  const holding = holdingStops({ entries, open, taken });
   const known = asListed(listRecords(entries), open);
+  const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
@@ -72,10 +74,27 @@ export async function readStopsOfSale(
   return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
 }
 
+function isPlacedStop({ signal, signalId, status }: Entry): boolean {
+  return status === 'placed' && (signal?.action === 'protect' || orderNamedBy(signalId) !== null);
+}
+
+/** Those from the command of an alarm. Nobody else cancels them for a sale. */
+function alertStops(records: readonly OrderRecord[], open: readonly Order[]): readonly HoldingStop[] {
+  return records.flatMap((record): readonly HoldingStop[] => {
+    const { orderId, clientOrderId } = record;
+    const of = isSpotStop(record) ? null : stoppedBy(record, records);
+    const listed = open.find((order) => order.orderId === orderId);
+    if (of === null || orderId === null || listed === undefined) return [];
+    const { amount, remaining } = listed;
+    return [{ of, orderId, clientOrderId, amount: remaining, sold: amount.minus(remaining) }];
+  });
+}
+
 /** The list of open orders was just read: a stop-loss may have sold more by it than the follower has seen. */
 function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
   return records.map((record) => {
-    const listed = isSpotStop(record) ? open.find(({ orderId }) => orderId === record.orderId) : undefined;
+    const isStop = stoppedBy(record, records) !== null;
+    const listed = isStop ? open.find(({ orderId }) => orderId === record.orderId) : undefined;
     if (listed === undefined) return record;
     return { ...record, proved: maximum(listed.amount.minus(listed.remaining), filledBy(record)) };
   });
