@@ -11,6 +11,8 @@ export interface SpentSale {
   readonly orderId: number;
   /** What stop-losses have sold of it; empty: it is a stop-loss itself, from the command of an alarm, of what was sold. */
   readonly parts: readonly StopSale[];
+  /** Whether another buy of its strategy is left, which the next sale is for. Otherwise the next one may still ask for the same. */
+  readonly hasNext: boolean;
 }
 
 /**
@@ -33,13 +35,12 @@ export function spentSales(records: readonly OrderRecord[], market: string): rea
     const rests = state === null || isStillOpen(state);
     if (!isSale(record) || status !== 'placed' || !rests || orderId === null || amount === null) return [];
     const of = stoppedBy(record, own);
-    if (of !== null) return lots.get(of)?.eq(zero) === true ? [{ record, orderId, parts: [] }] : [];
+    if (of !== null)
+      return lots.get(of)?.eq(zero) === true ? [{ record, orderId, parts: [], hasNext: false }] : [];
     const parts: StopSale[] = [];
-    const asked = minimum(
-      decimalIn(record.spot?.isQuoteSized ? null : record.reported?.amount) ?? amount,
-      amount,
-    );
-    const open = asked.minus(filledBy(record));
+    // What a stop-loss had sold before it was cancelled for the sale is not in what was sent.
+    const sent = record.spot?.isQuoteSized === true ? null : decimalIn(record.reported?.amount);
+    const open = minimum(sent ?? amount, amount).minus(filledBy(record));
     let rest = open;
     for (const buy of toSell(record, buys)) {
       const there = left.get(buy.signalId) ?? zero;
@@ -53,7 +54,10 @@ export function spentSales(records: readonly OrderRecord[], market: string): rea
     }
     const whole = parts.reduce((sum, part) => sum.plus(part.amount), zero);
     const isMore = whole.gt(open.times(mostFeeRate)) && sellable(whole, record.spot).gt(zero);
-    return isMore ? [{ record, orderId, parts }] : [];
+    const hasNext = buys.some(
+      (buy) => mayBeOneStrategy(buy.strategy, record.strategy) && lots.get(buy.signalId)?.gt(zero) === true,
+    );
+    return isMore ? [{ record, orderId, parts, hasNext }] : [];
   });
 }
 

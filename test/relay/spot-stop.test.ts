@@ -583,6 +583,18 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(relay.alarms).toMatchObject([{ name: 'sale_cancelled', signalId: 's2' }]);
   });
 
+  test('a sale after that sells nothing that the owner holds besides', async () => {
+    await send(buy);
+    await send(limitSale);
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(9);
+    expect(await standing()).toEqual([]);
+    const exit = await send(sell);
+
+    expect([exit.status, await held()]).toEqual(['satisfied', '1']);
+  });
+
   test('it counts as the sale of that, so that the next one sells the other buy', async () => {
     await send(buy);
     await send({ ...buy, stopLoss: '45000' });

@@ -62,7 +62,7 @@ async function tell(
 async function askToCancel(
   { entrance, clock }: FollowServices,
   account: string,
-  { record: { signalId: placedBy, market, strategy, asked }, orderId, parts }: SpentSale,
+  { record: { signalId: placedBy, market, strategy, asked }, orderId, parts, hasNext }: SpentSale,
 ): Promise<void> {
   const nowMs = clock.nowMs();
   const signalId = `cancel-${orderId}-${Math.floor(nowMs / 1000)}`;
@@ -75,7 +75,10 @@ async function askToCancel(
     comment: 'a stop-loss has sold what it was to sell',
     action: 'cancel' as const,
     target: { by: 'signalId' as const, signalId: placedBy },
-    answers: parts.map(({ amount, ...part }) => ({ ...part, amount: formatDecimal(amount) })),
+    answers: (hasNext ? parts : []).map(({ amount, ...part }) => ({
+      ...part,
+      amount: formatDecimal(amount),
+    })),
   };
   const fingerprint = fingerprintOf(Buffer.from(signalId));
   const entry = { account, signalId, signal, clientOrderId: null, fingerprint, atMs: nowMs };
