@@ -303,6 +303,16 @@ describe('While nobody has followed yet how the stop-loss of the first of two sp
   });
 });
 
+test('The sale of a later buy sells that while nobody has followed yet how the stop-loss of the first one ended', async () => {
+  await send({ ...buy, stopLoss: '48000' });
+  await goOn(12);
+  relay.setPrice('47900');
+  await send({ ...buy, stopLoss: '45000' });
+  const sold = await send(sell);
+
+  expect([sold.status, await held()]).toEqual(['placed', '0']);
+});
+
 describe('A sale whose stop-loss fills after the open orders were read, and before it is cancelled', () => {
   /** What the stop-loss of the first buy sells when it is about to be cancelled; absent: all of it. */
   function fireOnCancel(amount?: string): void {

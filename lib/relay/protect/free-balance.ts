@@ -36,7 +36,7 @@ export interface StopsOfSale {
   readonly holding: readonly HoldingStop[];
   /** What others have sold, and no alert has asked to sell since, the oldest first. */
   readonly sold: readonly StopSale[];
-  /** One that may have sold, while another buy is held; null: how each ended is known. */
+  /** One that may have sold; null: how each ended is known. */
   readonly doubt: string | null;
   /** Of the account, oldest first. */
   readonly records: readonly OrderRecord[];
@@ -110,12 +110,12 @@ async function lookUpStops(
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
     const { signalId, orderId, protects, amount } = stop;
-    const filled = amount === null ? null : await readFilled(client, stop, amount, limits);
-    if (filled === null) {
+    const ended = amount === null ? null : await readEnd(client, stop, amount, limits);
+    if (ended === null) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
-    known.set(signalId, { ...stop, proved: filled });
+    known.set(signalId, { ...stop, proved: ended.filled, endedAtMs: ended.endedAtMs });
   }
   return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
@@ -285,15 +285,24 @@ async function readSold(
   for (const { of, orderId, clientOrderId, amount, sold } of stops) {
     const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
     let filled =
-      order?.filled ?? (await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits));
+      order?.filled ??
+      (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ??
+      null;
     while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
       await clock.sleep(relistPauseMs);
-      filled = await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits);
+      filled = (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
     }
     if (filled === null) return null;
     sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
   }
   return sales;
+}
+
+interface StopEnd {
+  /** In base units. */
+  readonly filled: Decimal;
+  /** On the exchange's clock; null when no list says it. */
+  readonly endedAtMs: number | null;
 }
 
 /**
@@ -302,16 +311,21 @@ async function readSold(
  *
  * @returns null while no list tells it
  */
-async function readFilled(
+async function readEnd(
   client: ExchangeClient,
   { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
   whole: Decimal,
   limits: SendOptions,
-): Promise<Decimal | null> {
+): Promise<StopEnd | null> {
   try {
     const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    if (place.kind === 'found') return place.isOpen ? null : place.order.filled;
-    return place.kind === 'filled' && place.filled.gte(whole) ? place.filled : null;
+    if (place.kind === 'found') {
+      const { filled, endedAtMs = null } = place.order;
+      return place.isOpen ? null : { filled, endedAtMs };
+    }
+    return place.kind === 'filled' && place.filled.gte(whole)
+      ? { filled: place.filled, endedAtMs: null }
+      : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;
