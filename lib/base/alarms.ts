@@ -21,6 +21,7 @@ export const alarmMeanings = {
   interest_missing: 'payments of interest are no longer listed',
   position_unprotected: 'a position stands without the stop-loss that its entry asked for',
   protection_failed: 'a stop-loss or take-profit does not fit its position, and was not replaced',
+  sale_cancelled: 'a resting sale was cancelled, because what it was to sell is sold already',
   daily_loss: 'the loss of the day has reached its limit, and the account is paused',
   position_in_danger: 'a position is in margin call, or is being liquidated',
   position_reduced: 'the exchange reduced or closed a position, or nobody is known who did',

@@ -20,7 +20,11 @@ export interface OrderName {
 export type ListedOrder = Pick<
   Order,
   'orderId' | 'clientOrderId' | 'side' | 'status' | 'amount' | 'price' | 'filled' | 'filledNotional'
-> & { readonly endReason?: string | undefined };
+> & {
+  readonly endReason?: string | undefined;
+  /** Of one that has ended, on the exchange's clock. */
+  readonly endedAtMs?: number;
+};
 
 /** An order that is in a list. */
 export interface FoundOrder {

@@ -14,6 +14,17 @@ export function protectSuffixOf(
   return `:${word}-${Math.floor(nowMs / 1000).toString(36)}`;
 }
 
+/** The id of the alert that places a missing stop-loss. Sent twice in one second, it places one order. */
+export function missingStopIdOf(orderId: number, nowMs: number): string {
+  return `stop-${orderId}-${Math.floor(nowMs / 1000)}`;
+}
+
+/** @returns the id of the order whose missing stop-loss the signal is; null for any other signal */
+export function orderNamedBy(signalId: string): number | null {
+  const [, orderId] = /^stop-(\d{1,15})-\d{1,12}$/.exec(signalId) ?? [];
+  return orderId === undefined ? null : Number(orderId);
+}
+
 /** What the id of a signal says of the position that its order protects. */
 export interface NamedProtection {
   /** With what its id begins: the id of the signal that asked for it, unless that was too long. */

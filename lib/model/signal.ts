@@ -268,6 +268,16 @@ export function isPositionSignal(signal: Signal): signal is PositionSignal {
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';
   readonly target: CancelTarget;
+  /** Of one that the relay itself makes: what stop-losses have sold of what the order was to sell. */
+  readonly answers?: readonly AnsweredSale[];
+}
+
+export interface AnsweredSale {
+  /** The signal whose stop-loss it is. */
+  readonly of: string;
+  readonly orderId: number;
+  /** In base units. */
+  readonly amount: DecimalText;
 }
 
 /** The order to cancel: by the exchange's id, its client order id, or the id of the signal that placed it. */

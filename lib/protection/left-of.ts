@@ -1,6 +1,7 @@
 import { type Decimal, formatDecimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
 import { type ExitRecord, filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Order } from '../model/order.ts';
+import { orderNamedBy } from '../model/protect-id.ts';
 
 /** What an order filled, without what its own stop-losses and take-profits have sold, in base units. */
 export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): Decimal {
@@ -20,7 +21,8 @@ export function asListed(records: readonly OrderRecord[], open: readonly Order[]
     return listed === undefined ? zero : listed.amount.minus(listed.remaining);
   };
   return records.map((record) => {
-    if (record.protects !== null)
+    // A stop-loss from the command of an alarm protects, too.
+    if (record.protects !== null || orderNamedBy(record.signalId) !== null)
       return { ...record, proved: maximum(soldBy(record.orderId), filledBy(record)) };
     const exits = record.exits.map((exit): ExitRecord => {
       const { order } = exit;

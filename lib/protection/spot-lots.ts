@@ -1,8 +1,9 @@
-import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { isStillOpen } from '../model/execution.ts';
+import { isStillOpen, type SoldOf } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
+import { orderNamedBy } from '../model/protect-id.ts';
 import type { SpotFact } from '../model/step-facts.ts';
 import { leftOf } from './left-of.ts';
 
@@ -66,9 +67,19 @@ function replay(records: readonly OrderRecord[], market: string, filledAt: Fille
       if (sentAtMs === null || sentAtMs >= endedAtMs) return [];
       return [{ signalId, boughtLater: boughtAfter(buy, filledAt(buy, endedAtMs)) }];
     });
-    sold.set(sale.signalId, sell(lots, there, sale));
+    sold.set(
+      sale.signalId,
+      sell(lots, there, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }),
+    );
   }
   return { lots, sold };
+}
+
+/** A stop-loss from the command of an alarm sells the buy that it is for. */
+function ofNamed(sale: OrderRecord, buys: readonly OrderRecord[]): SoldOf {
+  const orderId = orderNamedBy(sale.signalId);
+  const buy = orderId === null ? undefined : buys.find((one) => one.orderId === orderId);
+  return buy === undefined ? {} : { [buy.signalId]: formatDecimal(filledBy(sale)) };
 }
 
 /** What the ledger alone tells: the fills of an open buy so far. Those of one that ended since may all be later. */

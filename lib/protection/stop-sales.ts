@@ -1,10 +1,11 @@
-import { type Decimal, formatDecimal, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Market } from '../model/market.ts';
+import { orderNamedBy } from '../model/protect-id.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { boughtBefore } from '../signals/bought-before.ts';
 import { cutSale } from '../signals/cut-sale.ts';
-import { isGuardedBuy, isSpotStop, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, isSale, isSpotStop } from './spot-lots.ts';
 
 /** What a stop-loss on spot has sold, or a part of that. */
 export interface StopSale {
@@ -15,22 +16,44 @@ export interface StopSale {
   readonly amount: Decimal;
 }
 
-/**
- * Whether what a stop-loss on spot has sold counts as sold by a later sale: while a part of a buy with a stop-loss is left that
- * an alert had asked for before it ended, which that sale would sell.
- *
- * @param endedAtMs null while it is open
- * @param held what is left in its market
- */
-export function countsAsSold(
-  endedAtMs: number | null,
-  held: readonly { readonly createdAtMs: number }[],
-): boolean {
-  return held.some(({ createdAtMs }) => createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER));
+/** How long an exit alert may come after the stop-loss that has sold the same, while no older buy is left. */
+export const answerableMs = 60 * 60_000;
+
+/** Whether two orders may be of one strategy: one that names none may be of any. */
+export function mayBeOneStrategy(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
 }
 
 /**
- * What the stop-losses of a spot market have sold and no alert has asked to sell since, as far as it counts.
+ * Whether a buy belongs to a time after a stop-loss had sold: the next exit of its strategy is its own, and not that of the
+ * buy before it.
+ *
+ * @param endedAtMs of the stop-loss; null while it is open
+ */
+export function endsCredit(
+  buy: { readonly strategy: string | undefined; readonly createdAtMs: number },
+  strategy: string | undefined,
+  endedAtMs: number | null,
+): boolean {
+  return endedAtMs !== null && buy.createdAtMs >= endedAtMs && mayBeOneStrategy(buy.strategy, strategy);
+}
+
+/**
+ * The spot buy whose stop-loss an order is: one that the relay placed, or one from the command of its alarm.
+ *
+ * @returns the id of its signal; null for any other order
+ */
+export function stoppedBy(record: OrderRecord, records: readonly OrderRecord[]): string | null {
+  if (isSpotStop(record)) return record.protects?.of ?? null;
+  const orderId = isSale(record) && record.status === 'placed' ? orderNamedBy(record.signalId) : null;
+  if (orderId === null) return null;
+  const buy = records.find((one) => one.orderId === orderId && one.market === record.market);
+  return buy !== undefined && isGuardedBuy(buy) ? buy.signalId : null;
+}
+
+/**
+ * What the stop-losses of a spot market have sold and no alert has asked to sell since, as far as it counts for a sale of that
+ * strategy: until a later buy.
  *
  * @param records of the account, oldest first
  * @param answered by id of a stop-loss: what alerts have asked to sell of it, in base units
@@ -41,15 +64,27 @@ export function unansweredSales(
   records: readonly OrderRecord[],
   market: string,
   answered: ReadonlyMap<number, Decimal>,
+  strategy: string | undefined,
 ): readonly StopSale[] {
-  const lots = spotLots(records, market);
-  const left = records.filter((one) => isGuardedBuy(one) && lots.get(one.signalId)?.gt(zero) === true);
-  return records.flatMap((record) => {
-    const { protects, orderId, endedAtMs } = record;
-    if (record.market !== market || protects === null || orderId === null || !isSpotStop(record)) return [];
+  const own = records.filter((record) => record.market === market);
+  const buys = own.filter(hasBought);
+  return own.flatMap((record) => {
+    const { orderId, endedAtMs } = record;
+    const of = stoppedBy(record, own);
+    if (of === null || orderId === null) return [];
+    const bought = own.find(({ signalId }) => signalId === of);
+    const isOther = !mayBeOneStrategy((bought ?? record).strategy, strategy);
+    if (isOther || buys.some((buy) => endsCredit(buy, strategy, endedAtMs))) return [];
     const amount = filledBy(record).minus(answered.get(orderId) ?? zero);
-    return countsAsSold(endedAtMs, left) && amount.gt(zero) ? [{ of: protects.of, orderId, amount }] : [];
+    return amount.gt(zero) ? [{ of, orderId, amount }] : [];
   });
+}
+
+function hasBought(record: OrderRecord): boolean {
+  const { spot, asked, status, reported } = record;
+  if (spot === null || asked?.side !== 'buy' || status !== 'placed') return false;
+  // One in the quote currency is followed before its amount is known.
+  return filledBy(record).gt(zero) || parseDecimal(reported?.filled ?? '0').gt(zero);
 }
 
 /** What of these belongs to a sale of that amount, the first ones first. */

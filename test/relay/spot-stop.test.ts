@@ -563,3 +563,169 @@ describe('After a sale that sold all of one buy and a part of the next', () => {
     expect(alarmNames()).toEqual([]);
   });
 });
+
+describe('While a limit sale rests beside a stop-loss, because the owner holds more', () => {
+  const limitSale = { action: 'sell', orderType: 'limit', limitPrice: '62000', quantity: '0.1' };
+  beforeEach(() => relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1')));
+
+  test('it is cancelled once the stop-loss has sold what it was to sell, and the owner is told once', async () => {
+    await send(buy);
+    await send(limitSale);
+    await goOn(12);
+    expect(await standing()).toEqual([...whole, 'sell 0.1 at 62000']);
+    relay.setPrice('47900');
+    await goOn(9);
+
+    expect(await standing()).toEqual([]);
+    relay.setPrice('62100');
+    await goOn(120);
+    expect(await held()).toBe('1');
+    expect(relay.alarms).toMatchObject([{ name: 'sale_cancelled', signalId: 's2' }]);
+  });
+
+  test('a sale after that sells nothing that the owner holds besides', async () => {
+    await send(buy);
+    await send(limitSale);
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(9);
+    expect(await standing()).toEqual([]);
+    const exit = await send(sell);
+
+    expect([exit.status, await held()]).toEqual(['satisfied', '1']);
+  });
+
+  test('it counts as the sale of that, so that the next one sells the other buy', async () => {
+    await send(buy);
+    await send({ ...buy, stopLoss: '45000' });
+    await send(limitSale);
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(9);
+    expect(await standing()).toEqual(['sell 0.0999 stop 45000']);
+    const next = await send(sell);
+    await goOn(9);
+
+    expect([next.status, await held(), await standing()]).toEqual(['placed', '0.9999', []]);
+  });
+
+  test('it stays where the stop-loss of another strategy has sold', async () => {
+    await send({ ...buy, strategy: 'a' });
+    await send({ ...buy, stopLoss: '45000', strategy: 'b' });
+    await send({ ...limitSale, strategy: 'b' });
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(9);
+
+    expect(await standing()).toEqual(['sell 0.0999 stop 45000', 'sell 0.1 at 62000']);
+    expect(alarmNames()).toEqual([]);
+  });
+
+  test('one that was sent after the stop-loss had sold stays', async () => {
+    await send(buy);
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(6);
+    await send({ ...limitSale, quantity: '0.5' });
+    await goOn(30);
+
+    expect(await standing()).toEqual(['sell 0.4001 at 62000']);
+  });
+
+  test('it stays where the stop-loss had sold a part before it was cancelled for that sale', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
+    await send(buy);
+    await goOn(12);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    await send(limitSale);
+    const rest = await standing();
+    await goOn(30);
+
+    expect(rest).toEqual(['sell 0.0599 at 62000']);
+    expect(await standing()).toEqual(rest);
+    expect(alarmNames()).not.toContain('sale_cancelled');
+  });
+
+  test('the owner is told of one that cannot be cancelled, with the command', async () => {
+    await send(buy);
+    await send(limitSale);
+    await goOn(12);
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+    relay.setPrice('47900');
+    await goOn(9);
+
+    const told = relay.alarms.find(({ name }) => name === 'sale_cancelled');
+    expect(told?.['whatToDo']).toMatch(/^npx relay cancel BTC_USDT --order-id \d+ --account main/);
+    relay.paper.control.clearFaults();
+    await goOn(60);
+    expect(await standing()).toEqual([]);
+    expect(alarmNames().filter((name) => name === 'sale_cancelled')).toHaveLength(1);
+  });
+});
+
+describe('A stop-loss from the command of the alarm', () => {
+  /** Sends what the alarm says, after the stop-loss was cancelled by hand. */
+  async function paste(funds: string): Promise<void> {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal(funds));
+    await send(buy);
+    await goOn(12);
+    await cancelByHand();
+    await goOn(90);
+    const command = String(relay.alarms.at(-1)?.['whatToDo']);
+    relay.clock.advance(1000);
+    await relay.receiveAll(/echo '(.*)' \|/.exec(command)?.[1] ?? '');
+    await runLine();
+    await goOn(12);
+    expect(await standing()).toEqual(whole);
+  }
+
+  test.each([['0'], ['1']])('is cancelled before a sale by an alert, with %s held besides', async (funds) => {
+    await paste(funds);
+    const sold = await send(sell);
+    expect(sold.status).toBe('placed');
+    expect(await standing()).toEqual([]);
+    await goOn(12);
+
+    const left = parseDecimal(funds)
+      .plus('0.0999')
+      .minus(funds === '0' ? '0.0999' : '0.1');
+    expect([await held(), await standing()]).toEqual([formatDecimal(left), []]);
+  });
+
+  test('counts as sold by the next sale once it has sold', async () => {
+    await paste('1');
+    relay.setPrice('47900');
+    await goOn(9);
+    const sold = await send(sell);
+
+    expect([sold.status, await held()]).toEqual(['satisfied', '1']);
+  });
+
+  test('sells the buy that it is for, and not an older one', async () => {
+    await send({ ...buy, stopLoss: '45000' });
+    await goOn(12);
+    const older = await listOpen();
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+    await send(buy);
+    const [stop] = (await listOpen()).filter(({ orderId }) => older.every((one) => one.orderId !== orderId));
+    await (await client()).call(cancelOrder, { market: 'BTC_USDT', orderId: stop?.orderId ?? 0 });
+    await goOn(90);
+    const command = String(relay.alarms.at(-1)?.['whatToDo']);
+    relay.clock.advance(1000);
+    await relay.receiveAll(/echo '(.*)' \|/.exec(command)?.[1] ?? '');
+    await runLine();
+    relay.setPrice('47900');
+    await goOn(30);
+
+    expect(await standing()).toEqual(['sell 0.0999 stop 45000']);
+  });
+
+  test('is cancelled after a limit sale has sold what it protects', async () => {
+    await paste('1');
+    await send({ ...sell, orderType: 'limit', limitPrice: '62000' });
+    relay.setPrice('62100');
+    await goOn(12);
+
+    expect(await standing()).toEqual([]);
+  });
+});

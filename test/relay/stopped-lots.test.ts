@@ -170,16 +170,89 @@ describe('After the stop-loss of the first of two spot buys has sold it', () => 
 });
 
 describe('After the stop-loss of the only spot buy has sold it', () => {
-  test('the sale of a later buy sells that', async () => {
-    await send({ ...buy, stopLoss: '48000' });
+  beforeEach(async () => {
+    await send({ ...buy, stopLoss: '48000', strategy: 'a' });
     await goOn(12);
     relay.setPrice('47900');
     await goOn(6);
-    await send({ ...buy, stopLoss: '45000' });
-    const sold = await send(sell);
+  });
+
+  test('the sale of a later buy sells that', async () => {
+    await send({ ...buy, stopLoss: '45000', strategy: 'a' });
+    const sold = await send({ ...sell, strategy: 'a' });
 
     expect(sold.status).toBe('placed');
     expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test.each([[3], [50 * 60]])(
+    'a sale of it %s seconds later sells nothing that the owner holds besides',
+    async (seconds) => {
+      hold('1');
+      await goOn(seconds, seconds > 60 ? 60 : 3);
+      const sold = await send({ ...sell, strategy: 'a' });
+
+      expect([sold.status, await held()]).toEqual(['satisfied', '1']);
+      expect(noteOf(sold)).toContain('of "s1" has sold');
+      expect(await send({ ...sell, strategy: 'a' })).toMatchObject({ status: 'placed' });
+    },
+  );
+
+  test('a sale of another strategy sells what the owner holds besides', async () => {
+    hold('1');
+    const sold = await send({ ...sell, strategy: 'b' });
+
+    expect([sold.status, await held()]).toEqual(['placed', '0.9']);
+  });
+
+  test('nothing is followed any more after two hours', async () => {
+    await goOn(2 * 3600, 60);
+
+    expect(await relay.services.executions.followed('main', 100)).toEqual([]);
+  });
+});
+
+describe('After the stop-loss of the second of two spot buys has sold it, and the first is held', () => {
+  beforeEach(async () => {
+    await send({ ...buy, quantity: '0.05', stopLoss: '40000', strategy: 'h' });
+    await send({ ...buy, stopLoss: '48000', strategy: 'b' });
+    await goOn(12);
+    relay.setPrice('47900');
+    await goOn(6);
+  });
+
+  test.each([
+    ['of the same strategy', 'b', 'b'],
+    ['of no strategy', undefined, undefined],
+    ['of no strategy, with the sale of one', undefined, 'b'],
+    ['of a strategy, with a sale of none', 'c', undefined],
+  ])('the sale of a later buy %s sells that', async (_, bought, sold) => {
+    await goOn(60, 3);
+    await send({ ...buy, stopLoss: '45000', strategy: bought });
+    await goOn(12);
+    const exit = await send({ ...sell, strategy: sold });
+    await goOn(12);
+
+    expect([exit.status, await held()]).toEqual(['placed', '0.04985']);
+  });
+
+  test('the sale of a later buy sells that when the buy in between is not read any more', async () => {
+    await send({ ...buy, stopLoss: '45000', strategy: 'b' });
+    await goOn(12);
+    await send({ ...sell, strategy: 'b' });
+    await goOn(3 * 3600, 60);
+    const sold = await send({ ...sell, quantity: '0.05', strategy: 'h' });
+
+    expect(sold.status).toBe('placed');
+  });
+
+  test('a later buy of another strategy leaves it to the sale of its own', async () => {
+    await send({ ...buy, stopLoss: '45000', strategy: 'c' });
+    await goOn(12);
+    const late = await send({ ...sell, strategy: 'b' });
+    const exit = await send({ ...sell, strategy: 'c' });
+
+    expect([late.status, exit.status]).toEqual(['satisfied', 'placed']);
   });
 });
 
@@ -228,6 +301,16 @@ describe('While nobody has followed yet how the stop-loss of the first of two sp
     expect(noteOf(sold)).toContain('is not listed any more, and how it ended is not known yet');
     expect(await standing()).toEqual(next);
   });
+});
+
+test('The sale of a later buy sells that while nobody has followed yet how the stop-loss of the first one ended', async () => {
+  await send({ ...buy, stopLoss: '48000' });
+  await goOn(12);
+  relay.setPrice('47900');
+  await send({ ...buy, stopLoss: '45000' });
+  const sold = await send(sell);
+
+  expect([sold.status, await held()]).toEqual(['placed', '0']);
 });
 
 describe('A sale whose stop-loss fills after the open orders were read, and before it is cancelled', () => {

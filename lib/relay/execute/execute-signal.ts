@@ -15,6 +15,7 @@ import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
+import { answeredOnceCancelled } from '../protect/answered-stops.ts';
 import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
 import { planWish } from '../protect/plan-wish.ts';
@@ -249,7 +250,12 @@ async function planSignal(
         ? await planProtect(services, account, { ...entry, signal })
         : await planTurned(services, account, { ...entry, signal });
     case 'cancel':
-      return await planCancel(services, account, signal, withdrawn);
+      return answeredOnceCancelled(
+        services,
+        entry,
+        signal,
+        await planCancel(services, account, signal, withdrawn),
+      );
     case 'cancel_all':
       return await planCancelAll(services, account, signal, withdrawn);
   }

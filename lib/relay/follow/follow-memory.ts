@@ -58,6 +58,8 @@ export class AccountMemory {
   settledDeals: ReadonlySet<string> = new Set();
   /** Which acts of protection were asked for. */
   readonly protection = new AskedActs();
+  /** Which cancellations of sales were asked for. */
+  readonly spentSales = new AskedActs();
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
   #readAtMs: number | null = null;

@@ -25,6 +25,7 @@ import { keepProtection } from '../protect/keep-protection.ts';
 import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
 import { claimExits } from './claim-exits.ts';
+import { endSpentSales } from './end-spent-sales.ts';
 import {
   AccountMemory,
   type AccountReading,
@@ -197,6 +198,7 @@ async function followAccount(
     current.filter(({ execution }) => execution?.isFollowed === false),
   );
   await recordAll(services, followed, memory, nowMs);
+  if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
     await tellTooLarge(services, services.teller, account, shown, memory.tooLargeSinceMs);

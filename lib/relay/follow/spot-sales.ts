@@ -1,7 +1,10 @@
+import { hasPassed } from '../../base/clock.ts';
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
+import type { OrderExecution } from '../../model/execution.ts';
+import { orderNamedBy } from '../../model/protect-id.ts';
 import { type FilledAt, soldOfBuys } from '../../protection/spot-lots.ts';
-import { countsAsSold } from '../../protection/stop-sales.ts';
+import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
 import { guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
@@ -15,11 +18,11 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
   const spot = followed.filter(({ isSpot }) => isSpot);
   const ending = new Set(spot.filter(({ isDone }) => isDone).map(({ entry }) => entry.signalId));
   const held = spot.filter((one) => guards(one) && !one.isDone);
+  keepStops(spot, held, nowMs);
   if (held.length === 0) return;
   const left = new Set(held.map(({ entry }) => entry.signalId));
   const bySignal = new Map(spot.map((one) => [one.entry.signalId, one]));
   const filledAt: FilledAt = ({ signalId }, atMs) => bySignal.get(signalId)?.filledAt(atMs) ?? zero;
-  keepStops(spot, held);
   const records = listRecords(spot.map((one) => one.currentAt(nowMs))).map((record) => ({
     ...record,
     isFollowed: true,
@@ -44,12 +47,26 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
 }
 
 /** Keeps in sight what stop-losses sold for as long as it counts as sold by a later sale. */
-function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[]): void {
+function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[], nowMs: number): void {
+  const buys = spot.filter(({ signal, own }) => signal.side === 'buy' && hasFilled(own));
   for (const stop of spot) {
     const { entry, market, own } = stop;
-    const hasSold = parseDecimal(own?.filled ?? '0').gt(zero);
-    if (entry.signal?.action !== 'protect' || !hasSold) continue;
-    const beside = held.filter((one) => one.market === market).map((one) => one.entry);
-    if (countsAsSold(own?.endedAtMs ?? null, beside)) stop.isDone = false;
+    const endedAtMs = own?.endedAtMs ?? null;
+    const isStop = entry.signal?.action === 'protect' || orderNamedBy(entry.signalId) !== null;
+    if (!isStop || !hasFilled(own)) continue;
+    const later = buys.filter((buy) => buy.market === market);
+    if (later.some((buy) => endsCredit(nameOf(buy), entry.signal?.strategy, endedAtMs))) continue;
+    const isBeside = held.some(
+      (one) => one.market === market && one.entry.createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER),
+    );
+    if (isBeside || !hasPassed(endedAtMs ?? nowMs, answerableMs, nowMs)) stop.isDone = false;
   }
+}
+
+function nameOf({ entry }: FollowedEntry) {
+  return { strategy: entry.signal?.strategy, createdAtMs: entry.createdAtMs };
+}
+
+function hasFilled(own: OrderExecution | null): boolean {
+  return parseDecimal(own?.filled ?? '0').gt(zero);
 }

@@ -1,5 +1,6 @@
 import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../../base/decimal.ts';
 import { oppositeOf, usualTriggerSides } from '../../model/order.ts';
+import { missingStopIdOf } from '../../model/protect-id.ts';
 import { findAccount, type Settings } from '../../model/settings.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 
@@ -39,7 +40,7 @@ export function composeStopCommand(missing: MissingStop): string {
     : { orderType: 'stop_limit', stopPrice: formatDecimal(stopPrice), limitPrice: formatDecimal(limitPrice) };
   const { positionSide } = signal;
   const alert = {
-    id: `stop-${orderId}-${Math.floor(nowMs / 1000)}`,
+    id: missingStopIdOf(orderId, nowMs),
     ticker: signal.ticker,
     action: side,
     ...prices,

@@ -1,9 +1,14 @@
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { listRecent } from '../../account/read-position.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../../base/json.ts';
 import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
-import type { OrderRecord } from '../../ledger/order-record.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import type { CancelSignal } from '../../model/signal.ts';
 import { isSpotStop } from '../../protection/spot-lots.ts';
 import type { StopSale } from '../../protection/stop-sales.ts';
+import type { Plan } from '../execute/action.ts';
+import type { ExecuteServices } from '../services.ts';
 
 /** Of stop-losses that are not read any more: a list may have left one out. */
 const mostOthers = 200;
@@ -55,6 +60,32 @@ export async function noteAnswered(
     factOf(market),
     kept.map(({ amount, ...one }) => ({ ...one, amount: formatDecimal(amount) })),
   );
+}
+
+/** A resting sale that is cancelled because stop-losses have sold the same counts as the sale of that: it is not sold, or asked for, again. */
+export function answeredOnceCancelled(
+  services: ExecuteServices,
+  { account, signalId }: Pick<Entry, 'account' | 'signalId'>,
+  { market, answers = [] }: CancelSignal,
+  plan: Plan,
+): Plan {
+  if (plan.verdict !== 'ready' || answers.length === 0) return plan;
+  const { action } = plan;
+  return {
+    ...plan,
+    action: {
+      ...action,
+      async send(options) {
+        const outcome = await action.send(options);
+        if (outcome.status !== 'cancelled') return outcome;
+        const { entries } = await listRecent(services, account, market);
+        const parts = answers.map((part) => ({ ...part, amount: parseDecimal(part.amount) }));
+        const name = { account, market, clientOrderId: signalId };
+        await noteAnswered(services.facts, name, parts, listRecords(entries));
+        return outcome;
+      },
+    },
+  };
 }
 
 export interface SaleName {

@@ -5,9 +5,12 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
+import type { Order } from '../../model/order.ts';
+import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
@@ -18,6 +21,7 @@ import {
   partsWithin,
   type StoppedSale,
   type StopSale,
+  stoppedBy,
   unansweredSales,
 } from '../../protection/stop-sales.ts';
 import type { ExitOutcome } from '../cancel/cancel-exits.ts';
@@ -33,7 +37,7 @@ export interface StopsOfSale {
   readonly holding: readonly HoldingStop[];
   /** What others have sold, and no alert has asked to sell since, the oldest first. */
   readonly sold: readonly StopSale[];
-  /** One that may have sold, while another buy is held; null: how each ended is known. */
+  /** One that may have sold; null: how each ended is known. */
   readonly doubt: string | null;
   /** Of the account, oldest first. */
   readonly records: readonly OrderRecord[];
@@ -50,7 +54,7 @@ export async function readStopsOfSale(
   services: ExecuteServices,
   { name, protection, markets }: Account,
   client: ExchangeClient,
-  { market, side, size }: OrderSignal,
+  { market, side, size, strategy }: OrderSignal,
   clientOrderId: string,
   limits: SendOptions,
 ): Promise<StopsOfSale> {
@@ -60,38 +64,49 @@ export async function readStopsOfSale(
   const entries = recent.entries.filter(({ signal }) => signal?.market === market);
   const taken = await readTaken(services.facts, name, market);
   // As the ledger knows them: those that are not listed yet count with what was sent.
-  if (!entries.some(({ signal, status }) => signal?.action === 'protect' && status === 'placed'))
-    return noStops;
+  if (!entries.some(isPlacedStop)) return noStops;
   const { orders: open } = await listOpenOrders(client, market, limits);
-  const holding = holdingStops({ entries, open, taken });
   const known = asListed(listRecords(entries), open);
+  const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
-  return { holding, sold: unansweredSales(records, market, answered), doubt, records };
+  return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
 }
 
-/** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
+function isPlacedStop({ signal, signalId, status }: Entry): boolean {
+  return status === 'placed' && (signal?.action === 'protect' || orderNamedBy(signalId) !== null);
+}
+
+/** Those from the command of an alarm. Nobody else cancels them for a sale. */
+function alertStops(records: readonly OrderRecord[], open: readonly Order[]): readonly HoldingStop[] {
+  return records.flatMap((record): readonly HoldingStop[] => {
+    const { orderId, clientOrderId } = record;
+    const of = isSpotStop(record) ? null : stoppedBy(record, records);
+    const listed = open.find((order) => order.orderId === orderId);
+    if (of === null || orderId === null || listed === undefined) return [];
+    const { amount, remaining } = listed;
+    return [{ of, orderId, clientOrderId, amount: remaining, sold: amount.minus(remaining) }];
+  });
+}
+
+/** Asks for the stop-losses of which no list tells how they ended: a sale could sell another buy, or the owner's, instead. */
 async function lookUpStops(
   client: ExchangeClient,
   records: readonly OrderRecord[],
   unlisted: readonly OrderRecord[],
   limits: SendOptions,
 ): Promise<Pick<StopsOfSale, 'records' | 'doubt'>> {
-  const [first] = unlisted;
-  const doubted = new Set(unlisted.map(({ protects }) => protects?.of));
-  const lots = first === undefined ? [] : [...spotLots(records, first.market)];
-  if (!lots.some(([of, left]) => left.gt(zero) && !doubted.has(of))) return { records, doubt: null };
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
     const { signalId, orderId, protects, amount } = stop;
-    const filled = amount === null ? null : await readFilled(client, stop, amount, limits);
-    if (filled === null) {
+    const ended = amount === null ? null : await readEnd(client, stop, amount, limits);
+    if (ended === null) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
-    known.set(signalId, { ...stop, proved: filled });
+    known.set(signalId, { ...stop, proved: ended.filled, endedAtMs: ended.endedAtMs });
   }
   return { records: records.map((record) => known.get(record.signalId) ?? record), doubt: null };
 }
@@ -261,15 +276,24 @@ async function readSold(
   for (const { of, orderId, clientOrderId, amount, sold } of stops) {
     const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
     let filled =
-      order?.filled ?? (await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits));
+      order?.filled ??
+      (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ??
+      null;
     while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
       await clock.sleep(relistPauseMs);
-      filled = await readFilled(client, { market, clientOrderId }, sold.plus(amount), limits);
+      filled = (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
     }
     if (filled === null) return null;
     sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
   }
   return sales;
+}
+
+interface StopEnd {
+  /** In base units. */
+  readonly filled: Decimal;
+  /** On the exchange's clock; null when no list says it. */
+  readonly endedAtMs: number | null;
 }
 
 /**
@@ -278,16 +302,21 @@ async function readSold(
  *
  * @returns null while no list tells it
  */
-async function readFilled(
+async function readEnd(
   client: ExchangeClient,
   { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
   whole: Decimal,
   limits: SendOptions,
-): Promise<Decimal | null> {
+): Promise<StopEnd | null> {
   try {
     const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    if (place.kind === 'found') return place.isOpen ? null : place.order.filled;
-    return place.kind === 'filled' && place.filled.gte(whole) ? place.filled : null;
+    if (place.kind === 'found') {
+      const { filled, endedAtMs = null } = place.order;
+      return place.isOpen ? null : { filled, endedAtMs };
+    }
+    return place.kind === 'filled' && place.filled.gte(whole)
+      ? { filled: place.filled, endedAtMs: null }
+      : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

@@ -1,0 +1,98 @@
+import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { decimalIn } from '../base/json.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { isStillOpen } from '../model/execution.ts';
+import { isGuardedBuy, isSale, sellable, spotLots } from './spot-lots.ts';
+import { mayBeOneStrategy, partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
+
+/** A sale that rests, and what it was to sell and cannot any more: it would sell the next buy, or what the owner holds besides. */
+export interface SpentSale {
+  readonly record: OrderRecord;
+  readonly orderId: number;
+  /** What stop-losses have sold of it; empty: it is a stop-loss itself, from the command of an alarm, of what was sold. */
+  readonly parts: readonly StopSale[];
+  /** Whether another buy of its strategy is left, which the next sale is for. Otherwise the next one may still ask for the same. */
+  readonly hasNext: boolean;
+}
+
+/**
+ * The resting sales of a spot market that were to sell what a stop-loss has sold since they were sent. A sale was to sell the
+ * buys that were there: those of its own strategy first, and of these the oldest first. What older sales sell is not its own.
+ *
+ * @param records of the account, oldest first
+ */
+export function spentSales(records: readonly OrderRecord[], market: string): readonly SpentSale[] {
+  const own = records.filter((record) => record.market === market);
+  const lots = new Map(spotLots(own, market));
+  const stops = own.flatMap((record) => {
+    const of = stoppedBy(record, own);
+    return of === null ? [] : [{ record, of }];
+  });
+  const buys = listBuys(own, stops);
+  const left = new Map<string, Decimal>(buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? zero]));
+  return own.flatMap((record): readonly SpentSale[] => {
+    const { orderId, amount, state, status, createdAtMs } = record;
+    const rests = state === null || isStillOpen(state);
+    if (!isSale(record) || status !== 'placed' || !rests || orderId === null || amount === null) return [];
+    const of = stoppedBy(record, own);
+    if (of !== null)
+      return lots.get(of)?.eq(zero) === true ? [{ record, orderId, parts: [], hasNext: false }] : [];
+    const parts: StopSale[] = [];
+    // What a stop-loss had sold before it was cancelled for the sale is not in what was sent.
+    const sent = record.spot?.isQuoteSized === true ? null : decimalIn(record.reported?.amount);
+    const open = minimum(sent ?? amount, amount).minus(filledBy(record));
+    let rest = open;
+    for (const buy of toSell(record, buys)) {
+      const there = left.get(buy.signalId) ?? zero;
+      const still = minimum(there, rest);
+      left.set(buy.signalId, there.minus(still));
+      rest = rest.minus(still);
+      const sold = stops.flatMap((stop) => soldAfter(stop, buy.signalId, createdAtMs));
+      const spent = partsWithin(rest, sold);
+      parts.push(...spent);
+      rest = spent.reduce((sum, part) => sum.minus(part.amount), rest);
+    }
+    const whole = parts.reduce((sum, part) => sum.plus(part.amount), zero);
+    const isMore = whole.gt(open.times(mostFeeRate)) && sellable(whole, record.spot).gt(zero);
+    const hasNext = buys.some(
+      (buy) => mayBeOneStrategy(buy.strategy, record.strategy) && lots.get(buy.signalId)?.gt(zero) === true,
+    );
+    return isMore ? [{ record, orderId, parts, hasNext }] : [];
+  });
+}
+
+/** Less than that may be the fee of what was bought: a sale asks for that, too. */
+const mostFeeRate = '0.01';
+
+interface Stop {
+  readonly record: OrderRecord;
+  /** The buy that it protects. */
+  readonly of: string;
+}
+
+type Buy = Pick<OrderRecord, 'signalId' | 'strategy' | 'createdAtMs'>;
+
+/** A buy that is not read any more is known by its stop-loss. */
+function listBuys(records: readonly OrderRecord[], stops: readonly Stop[]): readonly Buy[] {
+  const read = records.filter(isGuardedBuy);
+  const others = stops.filter(({ of }) => !read.some(({ signalId }) => signalId === of));
+  const gone = new Map(others.map(({ record, of }) => [of, { ...record, signalId: of }]));
+  return [...read, ...gone.values()].sort((one, other) => one.createdAtMs - other.createdAtMs);
+}
+
+function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): readonly Buy[] {
+  const there = buys.filter(
+    (buy) => buy.createdAtMs < createdAtMs && mayBeOneStrategy(buy.strategy, strategy),
+  );
+  return there.toSorted(
+    (one, other) => Number(other.strategy === strategy) - Number(one.strategy === strategy),
+  );
+}
+
+function soldAfter({ record, of }: Stop, buy: string, sinceMs: number): readonly StopSale[] {
+  const { orderId, endedAtMs } = record;
+  const isLater = endedAtMs === null || endedAtMs > sinceMs;
+  if (of !== buy || orderId === null || !isLater) return [];
+  const amount = filledBy(record);
+  return amount.gt(zero) ? [{ of, orderId, amount }] : [];
+}
