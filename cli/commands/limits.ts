@@ -37,6 +37,7 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
       listFills: executions.listFills.bind(executions),
     },
     facts: { read: facts.read.bind(facts), write: async () => undefined },
+    alarms: { raise: () => undefined },
   };
   const report = await askExchange(session, account, (client) =>
     readLimitUse(services, account, client, { timeoutMs }),

@@ -1,3 +1,4 @@
+import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
@@ -15,6 +16,7 @@ import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
+import { findDoubled, hasTwins } from './doubled-deals.ts';
 import { listOwn } from './read-exposure.ts';
 
 /**
@@ -27,6 +29,7 @@ import { listOwn } from './read-exposure.ts';
  */
 export interface DealServices {
   readonly clock: Clock;
+  readonly alarms: Alarms;
   readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
   readonly executions: Executions;
   readonly facts: AccountFacts;
@@ -91,7 +94,7 @@ export async function readOtherDeals(
   const state = await readDealsState(services.facts, account.name);
   if (state === null) return { fresh: [], first: (await beginDeals(services, account, source)).first };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const fresh = await storeOthers(services, account.name, state, deals);
+  const { fresh } = await storeOthers(services, account.name, state, deals, source);
   await noteRead(services, account.name, state, nowMs);
   return { fresh, first: state.first };
 }
@@ -159,42 +162,61 @@ export async function beginDeals(
  * later to be a signal's becomes that signal's fill when the signal is followed, because both have the same key.
  *
  * @param deals without those of followed orders
- * @returns those that were not stored yet, also those of signals
- * @throws RelayError `store_unavailable`
+ * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that do not count as
+ *   long as no list shows that their order filled so much
+ * @throws ExchangeError when an order whose deals may be doubled cannot be read; RelayError `store_unavailable`
  */
 export async function storeOthers(
-  { ledger, executions }: Pick<DealServices, 'ledger' | 'executions'>,
+  services: DealServices,
   account: string,
   { sinceMs, shownToMs }: DealsState,
   deals: readonly AccountDeal[],
-): Promise<readonly Fill[]> {
+  source: Pick<DealSource, 'client' | 'options'>,
+): Promise<{ readonly fresh: readonly Fill[]; readonly open: ReadonlySet<string> }> {
+  const { ledger, executions } = services;
+  const open = new Set<string>();
   const counted = deals.filter(({ atMs, market }) => atMs >= sinceMs && atMs > (shownToMs.get(market) ?? 0));
-  if (counted.length === 0) return [];
+  if (counted.length === 0) return { fresh: [], open };
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
+  const others: Fill[] = [];
+  const storedOthers: Fill[] = [];
   const known = new Set<string>();
   for await (const fill of listFills(executions, account, Math.min(...times), Math.max(...times) + 1)) {
     stored.add(fillNameOf(fill));
     if (isOfSignal(fill)) known.add(`${fill.market} ${fill.orderId}`);
+    else storedOthers.push(fill);
   }
   const fresh = counted.filter(
     ({ market, id, orderId }) => !stored.has(fillNameOf({ market, dealId: id, orderId })),
   );
-  const others: Fill[] = [];
   const ofSignals: Fill[] = [];
   for (const [key, ofOrder] of Map.groupBy(fresh, ({ market, orderId }) => `${market} ${orderId}`)) {
     const [{ market, orderId } = { market: '', orderId: 0 }] = ofOrder;
     // What is listed of such an order beyond its stored fills is a deal under a second id, or is stored when it is followed.
     if (known.has(key)) continue;
+    const isOfOrder = (one: { readonly market: string; readonly orderId: number }) =>
+      one.market === market && one.orderId === orderId;
+    const order = {
+      market,
+      orderId,
+      stored: storedOthers.filter(isOfOrder),
+      fresh: ofOrder.map((deal) => fillOf(account, deal)),
+    };
+    const doubled = hasTwins(order)
+      ? await findDoubled(services, account, order, counted.filter(isOfOrder), source)
+      : null;
+    const fills = order.fresh.filter(({ dealId }) => doubled?.ids.has(dealId) !== true);
+    if (doubled?.mayChange === true)
+      for (const dealId of doubled.ids) open.add(fillNameOf({ market, dealId, orderId }));
     const entry = await ledger.findOrder(account, market, orderId);
-    const fills = ofOrder.map((deal) => fillOf(account, deal));
     const record = entry === null ? null : orderRecordOf(entry);
     if (!isTold(entry)) others.push(...fills);
     else if (record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
   await executions.recordOthers(others);
-  return [...others, ...ofSignals];
+  return { fresh: [...others, ...ofSignals], open };
 }
 
 /** A fill of the order of a signal, as following will store it. */

@@ -59,7 +59,7 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   if (record.lastReport === null && record.status !== 'placed') return null;
   const exits = exitsOf(record);
   const { position, closingSide } = closed;
-  if (exits === null || (closingSide !== null && exits.side !== closingSide)) return null;
+  if (exits === null) return null;
   const { positionSide } = exits;
   if (position.side !== null && positionSide !== 'BOTH' && positionSide !== position.side) return null;
   const end = endOf(record);
@@ -67,6 +67,11 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   if (!isKnown && end.isUnfilled) return null;
   const hasEnded = endedBefore.has(record.signalId);
   const isOver = isKnown && record.exits.every(({ order }) => order !== null && !isStillOpen(order.status));
+  // What the position was before it was turned by hand may have left exits. Those that are known would open it again.
+  if (closingSide !== null && exits.side !== closingSide)
+    return position.side === null && isKnown && !isOver && !hasEnded
+      ? { ...exits, awaited: [], isFilled: end.isFilled, hasEnded, awaitedUntilMs: null }
+      : null;
   // Those that a list has shown are awaited, too: the next one may lag further behind.
   const awaitedUntilMs = hasEnded || isOver ? null : listedByMs(end, closed, nowMs);
   return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };

@@ -91,13 +91,14 @@ export class ExpectedExits {
    * take-profit that the exchange made from this relay's entries. Orders that others have named stay, and those placed after the order that closed the position: they protect another one.
    */
   isExit(order: Order): boolean {
-    if (!this.#isOfSide(order) || this.#isLater(order.orderId)) return false;
+    if (this.#isLater(order.orderId)) return false;
+    const isKnown = this.#filled().some(({ ids }) => ids.includes(order.orderId));
+    // Of the other side, only what is known for certain is an exit.
+    if (!this.#isOfSide(order)) return isKnown;
     if (order.clientOrderId !== '') return isMarkedReducing(order) && this.#names.has(order.clientOrderId);
-    if (this.#closed.attached.includes(order.orderId)) return true;
+    if (isKnown || this.#closed.attached.includes(order.orderId)) return true;
     return this.#filled().some(
-      (claim) =>
-        claim.ids.includes(order.orderId) ||
-        (!claim.hasEnded && claim.awaited.some((wanted) => mayBeExit(claim, wanted, order))),
+      (claim) => !claim.hasEnded && claim.awaited.some((wanted) => mayBeExit(claim, wanted, order)),
     );
   }
 

@@ -4,6 +4,8 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Told } from '../ledger/tell-once.ts';
 import { type Fill, isOfExit } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
+import type { Side } from '../model/order.ts';
+import type { PositionTarget } from '../model/signal.ts';
 
 /** What is left of what the exits that the exchange made of entries filled beyond the position that they were to close. */
 export interface TurnedPosition {
@@ -86,21 +88,38 @@ export const settledAfterMs = longestPositionLagMs + sameTimeMs;
 /** How far back fills are looked at, beyond a time that nobody has read. */
 export const turnedWithinMs = 15 * 60_000;
 
-/** Whether an alert, or the owner's command, has said since what the position is to be, or what is to protect it. */
-export function isAdopted(
-  { fill: { atMs, market } }: TurnedPosition,
-  entries: readonly Pick<Entry, 'signal' | 'status' | 'updatedAtMs'>[],
-): boolean {
-  return entries.some(
-    ({ signal, status, updatedAtMs }) =>
-      signal?.market === market &&
-      adoptingStatuses.has(status) &&
-      updatedAtMs >= atMs &&
-      ((signal.action === 'target' && signal.target.unit !== 'flat') || signal.action === 'protect_position'),
-  );
+/**
+ * A signal that has said since what the position is to be, or what is to protect it. Whether it means what the exit
+ * has opened, or was written for the position before, nobody knows: so it is not closed, and the owner is told.
+ *
+ * A `protect` that was written before the exit filled meant another position, and a target of the other side none of this.
+ *
+ * @returns null while there is none
+ */
+export function findAdopter(
+  { fill: { atMs, market, side } }: TurnedPosition,
+  entries: readonly AdoptingEntry[],
+): string | null {
+  const adopter = entries.find(({ signal, status, createdAtMs, updatedAtMs }) => {
+    if (signal?.market !== market || !adoptingStatuses.has(status) || updatedAtMs < atMs) return false;
+    if (signal.action === 'target') return sideOfTarget(signal.target) === side;
+    return signal.action === 'protect_position' && Math.min(signal.timeMs ?? createdAtMs, createdAtMs) > atMs;
+  });
+  return adopter?.signalId ?? null;
+}
+
+type AdoptingEntry = Pick<Entry, 'signalId' | 'signal' | 'status' | 'createdAtMs' | 'updatedAtMs'>;
+
+function sideOfTarget(target: PositionTarget): Side | null {
+  if (target.unit === 'flat') return null;
+  const { quantity = '', quoteQuantity = '', percentOfEquity = '' }: Partial<Record<string, string>> = target;
+  return `${quantity}${quoteQuantity}${percentOfEquity}`.startsWith('-') ? 'sell' : 'buy';
 }
 
 const adoptingStatuses: ReadonlySet<string> = new Set(['satisfied', 'placed', 'sending', 'unknown']);
+
+const stillKey = ' still';
+const bare = ', and nothing protects it';
 
 /** What an account is told of a turned position. */
 interface TurnedNews {
@@ -113,7 +132,7 @@ interface TurnedNews {
 /** That the relay closes a turned position. @param amount that it closes, in base units */
 export function closingNews(news: TurnedNews, amount: Decimal): Told {
   const closes = formatDecimal(amount);
-  return tellingOf(news, '', `the relay closes ${closes} of it`, { closes });
+  return tellingOf(news, '', `${bare}; the relay closes ${closes} of it`, { closes });
 }
 
 /** That the owner must close a turned position. @param reason why the relay does not; null: it never does for this account */
@@ -121,8 +140,19 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
   const { turned, account } = news;
   const command = `relay close ${turned.fill.market} --account ${account}`;
   const told = reason === null ? '' : `the relay could not close it (${reason}); `;
-  const key = reason === null ? '' : ' still';
-  return tellingOf(news, key, `${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
+  const key = reason === null ? '' : stillKey;
+  return tellingOf(news, key, `${bare}; ${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
+}
+
+/**
+ * That a turned position is left to a signal that came after it. An owner who was told that it still stands has answered
+ * with that signal, and is not told again.
+ */
+export function adoptedNews(news: TurnedNews, adoptedBy: string): Told {
+  const { turned, account } = news;
+  const command = `relay close ${turned.fill.market} --account ${account}`;
+  const rest = `; signal "${adoptedBy}" has asked for it or for what protects it since, so the relay does not close it: if that was meant for the position before, close it with \`${command}\``;
+  return tellingOf(news, stillKey, rest, { adoptedBy, whatToDo: `npx ${command}` });
 }
 
 /** That nothing closes a turned position during a pause, not even the command. */
@@ -132,7 +162,7 @@ export function pausedNews(news: TurnedNews): Told {
   return tellingOf(
     news,
     ' paused',
-    `nothing is closed, because the account is paused with everything; close it on the website of the exchange, or end the pause and close it: ${commands.map((command) => `\`${command}\``).join(', then ')}`,
+    `${bare}; nothing is closed, because the account is paused with everything; close it on the website of the exchange, or end the pause and close it: ${commands.map((command) => `\`${command}\``).join(', then ')}`,
     { whatToDo: commands.map((command) => `npx ${command}`).join('; ') },
   );
 }
@@ -149,7 +179,7 @@ function tellingOf(
     key: `turned ${market} ${dealId}${key}`,
     alarm: {
       name: 'position_turned',
-      message: `a stop-loss or take-profit of signal "${signalId}" filled for more than was left of its position, and opened the opposite one, which is ${amount} now: no alert asked for it, and nothing protects it; ${rest}`,
+      message: `a stop-loss or take-profit of signal "${signalId}" filled for more than was left of its position, and opened the opposite one, which is ${amount} now: no alert had asked for it${rest}`,
     },
     facts: { market, signalId, orderId, opened, amount, ...more },
     everyMs: null,

@@ -1,3 +1,4 @@
+import type { Alarms } from '../base/alarms.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Pause } from '../ledger/ledger.ts';
@@ -20,6 +21,7 @@ export interface LimitReport {
 
 interface ReportServices extends AccountServices {
   readonly facts: AccountFacts;
+  readonly alarms: Alarms;
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
+  adoptedNews,
+  findAdopter,
   findTurned,
-  isAdopted,
   openNews,
   pausedNews,
   sameTimeMs,
@@ -75,12 +76,13 @@ interface Found extends Omit<Reading, 'positions'> {
 async function treat(services: TurnedServices, account: Account, found: Found): Promise<void> {
   const { position, turned, readAtMs, unread } = found;
   const { entries } = await services.ledger.list({ account: account.name, limit: mostEntries });
-  if (isAdopted(turned, entries)) return;
   const news = { turned, held: position.amount, account: account.name };
   const teller = createTeller(services);
   const pause = await services.ledger.readPause(account.name);
   if (pause?.kind === 'everything') return await teller.tell(account.name, pausedNews(news));
   if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
+  const adopter = findAdopter(turned, entries);
+  if (adopter !== null) return await teller.tell(account.name, adoptedNews(news, adopter));
   const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
   // The act itself looks at everything once more, and waits for what is left of this time.
   const asked = entries.filter((entry) => closesTurned(entry, position.market));

@@ -154,6 +154,22 @@ describe('Of a position that the owner reduces by hand', () => {
   });
 });
 
+test('A close of what the owner has turned by hand cancels the exits of the entry before', async () => {
+  await open();
+  await relay.say(buy);
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.15');
+  await relay.goOn(15);
+  expect([await relay.held(), await relay.open()]).toEqual(['-0.05', exits]);
+
+  const close = await relay.say({ action: 'close', maxSlippage: '0.5%' });
+
+  expect([close.status, await relay.held(), await relay.open()]).toEqual(['placed', 'flat', []]);
+  relay.setPrice('48900');
+  await relay.goOn(120);
+  expect([await relay.held(), relay.alarmNames()]).toEqual(['flat', []]);
+});
+
 test('A stop-loss that the owner has cancelled is told once, as missing', async () => {
   await open();
   await relay.say({ ...buy, takeProfit: undefined });

@@ -229,6 +229,62 @@ test('a deal that turns out to be of an entry is counted once, as that of the en
   );
 });
 
+describe('Deals by hand', () => {
+  const double = () => relay.paper.control.addFault({ fault: 'doubled_deals', probability: 1 });
+  const contradicted = () => relay.alarms.filter(({ name }) => name === 'fills_contradicted');
+
+  test('that are listed under two ids are counted once, and told once: no gain hides a loss', async () => {
+    await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+    await goOn(20_000);
+    double();
+    relay.setPrice('52000');
+    await tradeByHand('sell', '0.01');
+    await goOn(3_000);
+    relay.setPrice('46000');
+    await tradeByHand('sell', '0.01');
+    const { orderId } = relay.paper.control.state().orders.at(-1) ?? {};
+    relay.clock.advance(2 * longestPositionLagMs);
+
+    const lost = formatDecimal(parseDecimal(await changeOfCollateral()).neg());
+    expect(await usedOfLoss()).toBe(formatDecimal(parseDecimal(lost).round(8)));
+    for (let minute = 0; minute < 3; minute += 1) await goOn(minuteMs);
+    expect(await reportedProfit()).toBe(await changeOfCollateral());
+    expect(contradicted()).toHaveLength(2);
+    expect(contradicted()[1]).toMatchObject({ market: 'BTC_USDT', orderId, counted: '0.01' });
+  });
+
+  test('of two makers that are alike in everything but the id count both', async () => {
+    await relay.sendUnder(limited, entry);
+    await goOn(20_000);
+    const client = await relay.services.exchangeFor('main');
+    const resting = { side: 'sell', amount: parseDecimal('0.02'), price: parseDecimal('52000') } as const;
+    await client.call(limitEndpoint, { market: 'BTC_USDT', ...resting, clientOrderId: '' });
+    for (let maker = 0; maker < 2; maker += 1)
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('52000'), parseDecimal('0.01'));
+    await goOn(3_000);
+    await goOn(minuteMs);
+
+    expect(await roles()).toEqual(['order', 'other', 'other']);
+    expect(await reportedProfit()).toBe(await changeOfCollateral());
+    expect(contradicted()).toEqual([]);
+  });
+
+  test('of an order that no list tells count once, which is told', async () => {
+    await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+    await goOn(20_000);
+    double();
+    relay.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'ended-order', probability: 1 });
+    relay.setPrice('52000');
+    await tradeByHand('sell', '0.01');
+    await goOn(3_000);
+    expect(contradicted()).toEqual([]);
+    for (let minute = 0; minute < 3; minute += 1) await goOn(minuteMs);
+
+    expect(await roles()).toEqual(['order', 'other']);
+    expect(contradicted()).toHaveLength(1);
+  });
+});
+
 test('a list that lags behind the deals makes none lost, and none counted twice', async () => {
   await relay.sendUnder(limited, entry);
   await goOn(20_000);

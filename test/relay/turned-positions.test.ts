@@ -166,19 +166,65 @@ describe('With protection that is kept', () => {
     expect([await relay.held(), await corrections()]).toEqual(['-0.2', ['buy 0.04: placed']]);
   });
 
-  test('a target that asks for the same side takes it over', async () => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    await relay.byHand('sell', '0.1');
-    relay.setPrice('48900');
-    await relay.goOn(15);
-    expect(await relay.say({ action: 'target', target: '-0.1', maxSlippage: '0.5%' })).toMatchObject({
-      status: 'satisfied',
+  describe('an alert that comes after it', () => {
+    const leftToIt = [
+      {
+        opened: '0.1',
+        adoptedBy: expect.stringMatching(/^s2/),
+        whatToDo: 'npx relay close BTC_USDT --account main',
+      },
+    ];
+
+    async function turn(): Promise<void> {
+      await relay.say(buy);
+      await relay.goOn(30);
+      await relay.byHand('sell', '0.1');
+      relay.setPrice('48900');
+    }
+
+    test.each([
+      ['a target of the same side', { action: 'target', target: '-0.1', maxSlippage: '0.5%' }, 15],
+      ['a protect', { action: 'protect', takeProfit: '2%' }, 3],
+    ])('%s takes it over, and the owner is told', async (_, alert, afterSeconds) => {
+      await turn();
+      await relay.goOn(afterSeconds);
+      expect(await relay.say(alert)).toMatchObject({ status: 'satisfied' });
+
+      await goOnForMinutes(5);
+
+      expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+      expect(turned()).toMatchObject(leftToIt);
     });
 
-    await goOnForMinutes(3);
+    test('is no reason to leave it if it was a protect written before', async () => {
+      await turn();
+      const time = new Date(relay.clock.nowMs() - 1000).toISOString();
+      await relay.goOn(3);
+      expect(await relay.say({ action: 'protect', takeProfit: '2%', time })).toMatchObject({
+        status: 'satisfied',
+      });
 
-    expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], []]);
+      await goOnForMinutes(3);
+
+      expect([await relay.held(), await relay.open(), await corrections()]).toEqual([
+        'flat',
+        [],
+        ['buy 0.1: placed'],
+      ]);
+      expect(turned()).toMatchObject([{ opened: '0.1', closes: '0.1' }]);
+    });
+
+    test('comes from the owner who was told that nothing has closed it: he is not told again', async () => {
+      Object.assign(relay.services, { settings: settingsOf({ maxSlippage: undefined }) });
+      await turn();
+      await goOnForMinutes(4);
+      expect(turned()).toHaveLength(1);
+      expect(await relay.say({ action: 'protect', stopLoss: '3%' })).toMatchObject({ status: 'satisfied' });
+
+      await goOnForMinutes(4);
+
+      expect(turned()).toHaveLength(1);
+    });
   });
 
   describe('and a relay that was down', () => {

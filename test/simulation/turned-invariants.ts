@@ -203,9 +203,6 @@ function isExcused(
   );
   const isTreated = entries.some(({ signal, status, ...other }) => {
     if (other.account !== account || signal?.market !== market || other.updatedAtMs < atMs) return false;
-    // What an alert or the owner has asked for the position since.
-    if (signal.action === 'target' || signal.action === 'protect_position')
-      return other.createdAtMs <= untilMs;
     const isCorrection = signal.action === 'protect' && signal.turnedBy !== undefined;
     return isCorrection && (unfinished.has(status) || other.updatedAtMs > untilMs);
   });

@@ -70,6 +70,7 @@ const lists = [
   '/api/v4/orders',
   '/api/v4/trade-account/order/history',
   '/api/v4/trade-account/executed-history',
+  '/api/v4/trade-account/order',
   '/api/v4/conditional-orders',
   '/api/v4/orders/conditional',
   '/api/v4/collateral-account/positions/open',

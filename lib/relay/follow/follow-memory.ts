@@ -1,4 +1,5 @@
 import type { DealsState } from '../../account/account-deals.ts';
+import { withAsset } from '../../account/doubled-deals.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import {
@@ -7,16 +8,13 @@ import {
   type ListedWhole,
   listAccountDeals,
   listEndedOrders,
-  type OrderDeal,
   readListedOrder,
 } from '../../exchange/list-account.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { HiddenMarkets } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import { AskedActs } from '../protect/keep-protection.ts';
-import type { FollowedDeal } from './booked-deals.ts';
 import type { Unnamed } from './followed-exits.ts';
 import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
 
@@ -137,11 +135,6 @@ export class AccountMemory {
     known.askedAtMs = nowMs;
     known.isAnswerWhole = listed.isWhole;
   }
-}
-
-/** Records of earlier years do not name the asset of a fee, which is the quote currency. */
-function withAsset(deal: OrderDeal, market: string): FollowedDeal {
-  return { ...deal, feeAsset: deal.feeAsset ?? currenciesInName(market).quote };
 }
 
 /** A reading, by order. */

@@ -216,7 +216,7 @@ async function followAccount(
       },
     );
   }
-  await storeUnfollowed(services, account, followed, memory, reading, nowMs);
+  await storeUnfollowed(services, account, followed, memory, reading, nowMs, { client, options });
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
 }
 
@@ -255,20 +255,29 @@ async function storeUnfollowed(
   memory: AccountMemory,
   { deals }: AccountReading,
   nowMs: number,
+  source: DealSource,
 ): Promise<void> {
   const state = memory.dealsState;
   if (state === null) return;
-  const names = new Set(
+  const ofFollowed = new Set(
     followed.flatMap((one) => one.names.map(({ market, orderId }) => `${market} ${orderId}`)),
   );
   const unknown = deals.filter(
     ({ market, orderId, id }) =>
-      !names.has(`${market} ${orderId}`) &&
+      !ofFollowed.has(`${market} ${orderId}`) &&
       !memory.settledDeals.has(fillNameOf({ market, orderId, dealId: id })),
   );
-  await storeOthers(services, account, state, unknown);
-  memory.settledDeals = new Set(deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id })));
+  const stored = await storeOthers(services, account, state, unknown, source).catch(notRead);
+  // What the lists have told of followed orders is stored; the next run reads these deals again.
+  if (stored === null) return;
+  const names = deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id }));
+  memory.settledDeals = new Set(names.filter((name) => !stored.open.has(name)));
   memory.dealsState = await noteRead(services, account, state, nowMs);
+}
+
+function notRead(error: unknown): null {
+  if (error instanceof ExchangeError) return null;
+  throw error;
 }
 
 /** Asks alone for orders that the lists leave unexplained, those first that have been so for longest. */

@@ -1,3 +1,4 @@
+import type { BookedDeals, FollowedDeal } from '../../account/booked-deals.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../model/execution.ts';
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import type { BookedDeals, FollowedDeal } from './booked-deals.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
 import { type FillTimes, findExit, type Unnamed } from './followed-exits.ts';
 import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';

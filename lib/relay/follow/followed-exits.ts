@@ -1,8 +1,8 @@
+import type { FollowedDeal } from '../../account/booked-deals.ts';
 import { type EntryExits, type ExitCandidate, isForAll, mayBeExit } from '../../account/exits.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import type { WantedExit } from '../../ledger/sent-order.ts';
 import type { OrderExecution } from '../../model/execution.ts';
-import type { FollowedDeal } from './booked-deals.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
 export type Unnamed = ExitCandidate & { readonly createdAtMs: number };

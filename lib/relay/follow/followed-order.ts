@@ -1,3 +1,9 @@
+import {
+  type BookedDeals,
+  bookDeals,
+  type FillableSize,
+  type FollowedDeal,
+} from '../../account/booked-deals.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import {
@@ -7,7 +13,6 @@ import {
   type OrderRole,
 } from '../../model/execution.ts';
 import { isOrderEnd, type OrderStatus } from '../../model/order.ts';
-import { type BookedDeals, bookDeals, type FillableSize, type FollowedDeal } from './booked-deals.ts';
 
 /**
  * An order as a list of open or of ended orders shows it.

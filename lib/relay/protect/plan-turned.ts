@@ -1,7 +1,8 @@
 import {
+  adoptedNews,
   closingNews,
+  findAdopter,
   findTurned,
-  isAdopted,
   openNews,
   pausedNews,
   settledAfterMs,
@@ -97,7 +98,14 @@ export async function planTurned(
   const turned = findTurned(position, fills);
   if (turned === null) return satisfied('nothing is left of what an exit has opened');
   const { entries } = await listRecent(services, account.name, market.name);
-  if (isAdopted(turned, entries)) return satisfied('an alert has asked for the position since');
+  const adopter = findAdopter(turned, entries);
+  if (adopter !== null) {
+    await createTeller(services).tell(
+      account.name,
+      adoptedNews({ turned, held, account: account.name }, adopter),
+    );
+    return satisfied(`signal "${adopter}" has asked for the position, or for what protects it, since`);
+  }
   return await planClosing({ services, account, entry, market, held, readAtMs, turned }, entries);
 }
 

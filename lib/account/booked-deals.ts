@@ -1,5 +1,5 @@
-import { type Decimal, zero } from '../../base/decimal.ts';
-import type { OrderDeal } from '../../exchange/list-account.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import type { OrderDeal } from '../exchange/list-account.ts';
 
 /** A fill whose fee has an asset. */
 export type FollowedDeal = OrderDeal & { readonly feeAsset: string };

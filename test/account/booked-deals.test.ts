@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatDecimal, parseDecimal, zero } from '../../../lib/base/decimal.ts';
-import { bookDeals, type FollowedDeal } from '../../../lib/relay/follow/booked-deals.ts';
+import { bookDeals, type FollowedDeal } from '../../lib/account/booked-deals.ts';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 
 const deal = (id: number, amount: string, changes: Partial<FollowedDeal> = {}): FollowedDeal => ({
   id,
