@@ -1,8 +1,9 @@
-import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
+import type { Order } from '../model/order.ts';
 import type { SpotFact } from '../model/step-facts.ts';
 import { leftOf } from './left-of.ts';
 
@@ -90,6 +91,24 @@ export function isGuardedBuy({ spot, asked, exits, isFollowed }: OrderRecord): b
 /** Whether an order is a stop-loss on spot, or what was sold at market in its place. */
 export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
   return protects?.role === 'stop_loss' && spot !== null && status === 'placed';
+}
+
+/**
+ * A list of open orders may tell that a stop-loss on spot has sold more than the follower has seen.
+ *
+ * @param looked by id of one that is not listed: what it was found to have sold, in base units
+ */
+export function asListed(
+  records: readonly OrderRecord[],
+  open: readonly Order[],
+  looked: ReadonlyMap<number, Decimal> = new Map(),
+): readonly OrderRecord[] {
+  return records.map((record) => {
+    if (!isSpotStop(record)) return record;
+    const listed = open.find(({ orderId }) => orderId === record.orderId);
+    const sold = listed?.amount.minus(listed.remaining) ?? looked.get(record.orderId ?? Number.NaN);
+    return sold === undefined ? record : { ...record, proved: maximum(sold, filledBy(record)) };
+  });
 }
 
 /** Whether an order sells on spot what no stop-loss sells. */

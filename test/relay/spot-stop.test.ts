@@ -319,6 +319,50 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect([await held(), await standing()]).toEqual(['9.9001', []]);
   });
 
+  test.each([
+    [undefined, 4_000],
+    [undefined, 8_000],
+    ['executed-history', 8_000],
+    ['order-deals', 8_000],
+    ['open-order', 4_000],
+    ['ended-order', 8_000],
+    ['trade-balance', 4_000],
+  ])(
+    'what it has sold a part of is not sold again while lists lag (%s, %i ms)',
+    async (endpoint, delayMs) => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+      await goOn(30);
+      relay.paper.control.addFault({
+        fault: 'read_lag',
+        ...(endpoint === undefined ? {} : { endpoint }),
+        delayMs,
+        probability: 1,
+      });
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.03'));
+      await goOn(15);
+      relay.paper.control.clearFaults();
+      await goOn(30);
+
+      expect([await held(), await standing()]).toEqual(['1', []]);
+    },
+  );
+
+  test('what its limit price still sells before that is cancelled is not sold again while no list tells it', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+    await goOn(30);
+    for (const endpoint of ['ended-order', 'executed-history', 'order-deals'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 20_000, probability: 1 });
+    kill = () => {
+      if (relay.asked.at(-1) !== '/api/v4/order/cancel') return;
+      kill = () => undefined;
+      relay.setPrice('47900');
+    };
+    relay.setPrice('46000');
+    await goOn(60);
+
+    expect([await held(), await standing()]).toEqual(['1', []]);
+  });
+
   test('a balance that cannot be read raises no alarm while its stop-loss stands', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
     await goOn(300);

@@ -2,17 +2,14 @@ import { listRecent } from '../../account/read-position.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
-import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { Order } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
-import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
+import { asListed, isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
   partsWithin,
@@ -24,6 +21,7 @@ import type { ExitOutcome } from '../cancel/cancel-exits.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
+import { readFilled } from './read-filled.ts';
 import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
 import { noteTaken, readTaken } from './taken-stops.ts';
 
@@ -70,15 +68,6 @@ export async function readStopsOfSale(
   const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered), doubt, records };
-}
-
-/** The list of open orders was just read: a stop-loss may have sold more by it than the follower has seen. */
-function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
-  return records.map((record) => {
-    const listed = isSpotStop(record) ? open.find(({ orderId }) => orderId === record.orderId) : undefined;
-    if (listed === undefined) return record;
-    return { ...record, proved: maximum(listed.amount.minus(listed.remaining), filledBy(record)) };
-  });
 }
 
 /** Asks for the stop-losses of which no list tells how they ended, where a sale could sell another buy instead. */
@@ -279,28 +268,6 @@ async function readSold(
     sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
   }
   return sales;
-}
-
-/**
- * What a stop-loss has sold that has ended, in base units. The fills alone, without the order, may not all be listed yet: they
- * tell it when they are the whole amount.
- *
- * @returns null while no list tells it
- */
-async function readFilled(
-  client: ExchangeClient,
-  { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
-  whole: Decimal,
-  limits: SendOptions,
-): Promise<Decimal | null> {
-  try {
-    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    if (place.kind === 'found') return place.isOpen ? null : place.order.filled;
-    return place.kind === 'filled' && place.filled.gte(whole) ? place.filled : null;
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
 }
 
 /** The sale of what stop-losses have not sold already. */

@@ -11,6 +11,7 @@ import type { Denial } from '../../model/outcome.ts';
 import { holdingStops } from '../../protection/guards.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
+import { asListed } from '../../protection/spot-lots.ts';
 import type { ExecuteServices } from '../services.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -81,7 +82,7 @@ async function readSpotGround(
   const balances = await client.call(tradeBalance, {}, limits);
   const free = balances[base]?.available ?? zero;
   const held = new Map([[name, heldIn(name, { entries, open: open.orders, taken })]]);
-  const records = listRecords(entries);
+  const records = asListed(listRecords(entries), open.orders);
   for (const other of marketsBeside(records, name)) {
     const beside = await listOpenOrders(client, other, limits);
     if (!beside.isWhole) return openUnread;
