@@ -392,6 +392,45 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(alarmNames()).toContain('position_unprotected');
   });
 
+  describe.each(['drop_after', 'error_after', 'garbage', 'contradict'] as const)(
+    'a sale whose stop-loss is cancelled by a request with the fault %s',
+    (fault) => {
+      const lag = (delayMs: number) => {
+        for (const endpoint of ['ended-order', 'executed-history'])
+          relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
+      };
+      beforeEach(() => {
+        relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+        relay.paper.control.addFault({ fault, endpoint: 'cancel-order' });
+      });
+
+      test.each([0, 2000])(
+        'sells what is left once a list tells that it has ended (after %i ms)',
+        async (delayMs) => {
+          if (delayMs > 0) lag(delayMs);
+          relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.03'));
+          const sold = await send({ ...sell, quantity: '0.0999' });
+          await goOn(30);
+
+          expect([sold.status, await held(), await standing()]).toEqual(['placed', '1', []]);
+          expect(alarmNames()).toEqual(fault === 'contradict' ? ['order_contradicted'] : []);
+        },
+      );
+
+      test('sells nothing, and says so, while none tells it', async () => {
+        lag(60_000);
+        const sold = await send({ ...sell, quantity: '0.04' });
+        expect(sold.status).toBe('not_sent');
+        expect(sold.steps.at(-1)?.note).toContain('may still be open');
+        const alarm = fault === 'contradict' ? 'order_contradicted' : 'orders_left_open';
+        expect(alarmNames()).toEqual([alarm]);
+        await goOn(90);
+
+        expect([await held(), await standing()]).toEqual(['1.0999', whole]);
+      });
+    },
+  );
+
   test('one whose cancellation failed for a sale is cancelled for the next sale', async () => {
     relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
     const first = await send({ ...sell, quantity: '0.04' });

@@ -178,10 +178,12 @@ export function withStopsFreed(
     note: action.note === undefined ? told : `${told}; ${action.note}`,
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
-      const done = await cancelReplaced(services, client, { market, cancels }, options);
-      if (!hasEnded(stops, done)) return withReplaced(perhapsOpen, done);
-      const sold = await readSold(services, client, { market, stops, done }, options);
+      const answered = await cancelReplaced(services, client, { market, cancels }, options);
+      if (!mayHaveEnded(stops, answered)) return withReplaced(perhapsOpen, answered);
+      const sold = await readSold(services, client, { market, stops, done: answered }, options);
+      const done = sold === null ? answered : withEnds(answered, stops, sold);
       if (sold === null) {
+        if (answered.exits.some(({ result }) => result === 'unknown')) return withReplaced(perhapsOpen, done);
         // The alert has asked for what they may have sold.
         await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
         return withReplaced(soldUnknown, done);
@@ -225,12 +227,33 @@ function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] |
   return exits.find(({ orderIds }) => orderIds.includes(orderId))?.result;
 }
 
-/** Whether none of them can sell any more. */
-function hasEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
+/** Whether nothing says that one of them may still sell: a lost answer does not. */
+function mayHaveEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
   return stops.every(({ orderId }) => {
     const result = resultOf(done, orderId);
-    return result === 'cancelled' || result === 'gone';
+    return result !== undefined && result !== 'failed';
   });
+}
+
+/** What a lost answer left open is known once a list has told what those stop-losses sold: only of one that has ended it does. */
+function withEnds(done: Replaced, stops: readonly HoldingStop[], sold: readonly StopSale[]): Replaced {
+  const hasSoldAll = ({ orderIds }: ExitOutcome) =>
+    stops.some(
+      ({ orderId, amount }) =>
+        orderIds.includes(orderId) &&
+        sold.some((sale) => sale.orderId === orderId && sale.amount.gte(amount)),
+    );
+  const exits = done.exits.map(
+    (exit): ExitOutcome =>
+      exit.result === 'unknown'
+        ? {
+            ...exit,
+            result: hasSoldAll(exit) ? 'gone' : 'cancelled',
+            note: `${exit.note}; a list shows that it has ended`,
+          }
+        : exit,
+  );
+  return { ...done, exits };
 }
 
 /** Stop-losses that were to be cancelled, and what became of that. */
@@ -242,7 +265,8 @@ interface EndedStops {
 
 /**
  * What stop-losses have sold since the open orders were read, and before they were cancelled. The response to a cancellation
- * shows it. Of one that had ended before, the lists are read until one shows it, or the time is up.
+ * shows it. Of one that had ended before, or of which that response was lost, the lists are read until one shows it, or the
+ * time is up.
  *
  * @returns null when it is not known of all of them
  */
@@ -250,10 +274,10 @@ async function readSold(
   { clock, exchangeTimeoutMs }: Pick<ExecuteServices, 'clock' | 'exchangeTimeoutMs'>,
   client: ExchangeClient,
   { market, stops, done }: EndedStops,
-  { endByMs }: SendOptions,
+  { endByMs, notAfterMs = Number.POSITIVE_INFINITY }: SendOptions,
 ): Promise<readonly StopSale[] | null> {
-  // The sale itself needs half a timeout.
-  const lastMs = (endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2;
+  // The sale itself needs half a timeout, and is not sent when it has become too old.
+  const lastMs = Math.min((endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2, notAfterMs);
   const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: lastMs };
   const sales: StopSale[] = [];
   for (const { of, orderId, clientOrderId, amount, sold } of stops) {
