@@ -80,6 +80,8 @@ export interface GuardView {
   readonly sight: ProtectionSight;
   /** The ids of exits that the relay has cancelled itself, or meant to; absent: the entries tell it. */
   readonly taken?: ReadonlySet<number>;
+  /** What stop-losses on spot that no list shows were found to have sold, by their ids, in base units; absent: none was looked up. */
+  readonly sold?: ReadonlyMap<number, Decimal>;
   /** How the account wants its stop-losses; absent: as they are. */
   readonly stopKind?: StopKind | undefined;
   /** How long after its last change an order may still get exits, in ms; absent: as long as nothing was rehearsed. */
@@ -95,7 +97,7 @@ export interface PositionGuards {
 
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
-  const records = asListed(listRecords(view.entries), view.open);
+  const records = asListed(listRecords(view.entries), view.open, view.sold);
   const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
@@ -121,10 +123,9 @@ function cancelledBySelf({
 }: Pick<GuardView, 'entries' | 'open' | 'taken'>): OwnCancels {
   const confirmed = replacedIn(entries);
   // The relay may have been killed, or found no list, before it could cancel what it meant to.
-  const isListed = (id: number) => open.some(({ orderId }) => orderId === id);
   return {
     mayBeOwn: (id) => confirmed.has(id) || taken.has(id),
-    hasEnded: (id) => confirmed.has(id) || (taken.has(id) && !isListed(id)),
+    hasEnded: (id) => confirmed.has(id) || (taken.has(id) && !open.some(({ orderId }) => orderId === id)),
   };
 }
 

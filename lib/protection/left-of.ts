@@ -14,11 +14,17 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
 /**
  * What protects may have sold more than the follower has seen of its fills: the list of open orders was just read, and that an
  * exit is filled is listed before its fills are.
+ *
+ * @param looked by id of an order that is not listed: what it was found to have sold, in base units
  */
-export function asListed(records: readonly OrderRecord[], open: readonly Order[]): readonly OrderRecord[] {
+export function asListed(
+  records: readonly OrderRecord[],
+  open: readonly Order[],
+  looked: ReadonlyMap<number, Decimal> = new Map(),
+): readonly OrderRecord[] {
   const soldBy = (id: number | null): Decimal => {
     const listed = open.find(({ orderId }) => orderId === id);
-    return listed === undefined ? zero : listed.amount.minus(listed.remaining);
+    return listed?.amount.minus(listed.remaining) ?? looked.get(id ?? Number.NaN) ?? zero;
   };
   return records.map((record) => {
     // A stop-loss from the command of an alarm protects, too.

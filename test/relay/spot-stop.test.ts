@@ -319,6 +319,50 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect([await held(), await standing()]).toEqual(['9.9001', []]);
   });
 
+  test.each([
+    [undefined, 4_000],
+    [undefined, 8_000],
+    ['executed-history', 8_000],
+    ['order-deals', 8_000],
+    ['open-order', 4_000],
+    ['ended-order', 8_000],
+    ['trade-balance', 4_000],
+  ])(
+    'what it has sold a part of is not sold again while lists lag (%s, %i ms)',
+    async (endpoint, delayMs) => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+      await goOn(30);
+      relay.paper.control.addFault({
+        fault: 'read_lag',
+        ...(endpoint === undefined ? {} : { endpoint }),
+        delayMs,
+        probability: 1,
+      });
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.03'));
+      await goOn(15);
+      relay.paper.control.clearFaults();
+      await goOn(30);
+
+      expect([await held(), await standing()]).toEqual(['1', []]);
+    },
+  );
+
+  test('what its limit price still sells before that is cancelled is not sold again while no list tells it', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+    await goOn(30);
+    for (const endpoint of ['ended-order', 'executed-history', 'order-deals'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 20_000, probability: 1 });
+    kill = () => {
+      if (relay.asked.at(-1) !== '/api/v4/order/cancel') return;
+      kill = () => undefined;
+      relay.setPrice('47900');
+    };
+    relay.setPrice('46000');
+    await goOn(60);
+
+    expect([await held(), await standing()]).toEqual(['1', []]);
+  });
+
   test('a balance that cannot be read raises no alarm while its stop-loss stands', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
     await goOn(300);
@@ -347,6 +391,45 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(await standing()).toEqual(whole);
     expect(alarmNames()).toContain('position_unprotected');
   });
+
+  describe.each(['drop_after', 'error_after', 'garbage', 'contradict'] as const)(
+    'a sale whose stop-loss is cancelled by a request with the fault %s',
+    (fault) => {
+      const lag = (delayMs: number) => {
+        for (const endpoint of ['ended-order', 'executed-history'])
+          relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
+      };
+      beforeEach(() => {
+        relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+        relay.paper.control.addFault({ fault, endpoint: 'cancel-order' });
+      });
+
+      test.each([0, 2000])(
+        'sells what is left once a list tells that it has ended (after %i ms)',
+        async (delayMs) => {
+          if (delayMs > 0) lag(delayMs);
+          relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.03'));
+          const sold = await send({ ...sell, quantity: '0.0999' });
+          await goOn(30);
+
+          expect([sold.status, await held(), await standing()]).toEqual(['placed', '1', []]);
+          expect(alarmNames()).toEqual(fault === 'contradict' ? ['order_contradicted'] : []);
+        },
+      );
+
+      test('sells nothing, and says so, while none tells it', async () => {
+        lag(60_000);
+        const sold = await send({ ...sell, quantity: '0.04' });
+        expect(sold.status).toBe('not_sent');
+        expect(sold.steps.at(-1)?.note).toContain('may still be open');
+        const alarm = fault === 'contradict' ? 'order_contradicted' : 'orders_left_open';
+        expect(alarmNames()).toEqual([alarm]);
+        await goOn(90);
+
+        expect([await held(), await standing()]).toEqual(['1.0999', whole]);
+      });
+    },
+  );
 
   test('one whose cancellation failed for a sale is cancelled for the next sale', async () => {
     relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });

@@ -479,4 +479,22 @@ describe('After a part of the stop-loss of the first of two spot buys has filled
     expect([await held(), await standing()]).toEqual([left, []]);
     expect(relay.alarms).toEqual([]);
   });
+
+  test.each([1, 3, 6, 9])(
+    'lists that lag %i s behind make nothing of it sold twice, by the relay or by a sale of both',
+    async (seconds) => {
+      hold('10');
+      relay.clock.advance(10_000);
+      relay.paper.control.addFault({ fault: 'read_lag', delayMs: 5_000, probability: 1 });
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+      await goOn(seconds, 1);
+      const sold = await send({ ...sell, quantity: '0.2' });
+      await goOn(12);
+      relay.paper.control.clearFaults();
+      await goOn(30);
+
+      expect([sold.status, await standing()]).toEqual(['placed', []]);
+      expect(parseDecimal(await held()).gte('9.8')).toBe(true);
+    },
+  );
 });

@@ -2,8 +2,6 @@ import { listRecent } from '../../account/read-position.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
-import { findOrder } from '../../exchange/find-order.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
@@ -28,6 +26,7 @@ import type { ExitOutcome } from '../cancel/cancel-exits.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
+import { readStopEnd } from './read-stop-end.ts';
 import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
 import { noteTaken, readTaken } from './taken-stops.ts';
 
@@ -101,7 +100,7 @@ async function lookUpStops(
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
     const { signalId, orderId, protects, amount } = stop;
-    const ended = amount === null ? null : await readEnd(client, stop, amount, limits);
+    const ended = amount === null ? null : await readStopEnd(client, stop, amount, limits);
     if (ended === null) {
       const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
@@ -195,10 +194,12 @@ export function withStopsFreed(
     note: action.note === undefined ? told : `${told}; ${action.note}`,
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
-      const done = await cancelReplaced(services, client, { market, cancels }, options);
-      if (!hasEnded(stops, done)) return withReplaced(perhapsOpen, done);
-      const sold = await readSold(services, client, { market, stops, done }, options);
+      const answered = await cancelReplaced(services, client, { market, cancels }, options);
+      if (!mayHaveEnded(stops, answered)) return withReplaced(perhapsOpen, answered);
+      const sold = await readSold(services, client, { market, stops, done: answered }, options);
+      const done = sold === null ? answered : withEnds(answered, stops, sold);
       if (sold === null) {
+        if (answered.exits.some(({ result }) => result === 'unknown')) return withReplaced(perhapsOpen, done);
         // The alert has asked for what they may have sold.
         await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
         return withReplaced(soldUnknown, done);
@@ -242,12 +243,33 @@ function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] |
   return exits.find(({ orderIds }) => orderIds.includes(orderId))?.result;
 }
 
-/** Whether none of them can sell any more. */
-function hasEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
+/** Whether nothing says that one of them may still sell: a lost answer does not. */
+function mayHaveEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
   return stops.every(({ orderId }) => {
     const result = resultOf(done, orderId);
-    return result === 'cancelled' || result === 'gone';
+    return result !== undefined && result !== 'failed';
   });
+}
+
+/** What a lost answer left open is known once a list has told what those stop-losses sold: only of one that has ended it does. */
+function withEnds(done: Replaced, stops: readonly HoldingStop[], sold: readonly StopSale[]): Replaced {
+  const hasSoldAll = ({ orderIds }: ExitOutcome) =>
+    stops.some(
+      ({ orderId, amount }) =>
+        orderIds.includes(orderId) &&
+        sold.some((sale) => sale.orderId === orderId && sale.amount.gte(amount)),
+    );
+  const exits = done.exits.map(
+    (exit): ExitOutcome =>
+      exit.result === 'unknown'
+        ? {
+            ...exit,
+            result: hasSoldAll(exit) ? 'gone' : 'cancelled',
+            note: `${exit.note}; a list shows that it has ended`,
+          }
+        : exit,
+  );
+  return { ...done, exits };
 }
 
 /** Stop-losses that were to be cancelled, and what became of that. */
@@ -259,7 +281,8 @@ interface EndedStops {
 
 /**
  * What stop-losses have sold since the open orders were read, and before they were cancelled. The response to a cancellation
- * shows it. Of one that had ended before, the lists are read until one shows it, or the time is up.
+ * shows it. Of one that had ended before, or of which that response was lost, the lists are read until one shows it, or the
+ * time is up.
  *
  * @returns null when it is not known of all of them
  */
@@ -267,60 +290,27 @@ async function readSold(
   { clock, exchangeTimeoutMs }: Pick<ExecuteServices, 'clock' | 'exchangeTimeoutMs'>,
   client: ExchangeClient,
   { market, stops, done }: EndedStops,
-  { endByMs }: SendOptions,
+  { endByMs, notAfterMs = Number.POSITIVE_INFINITY }: SendOptions,
 ): Promise<readonly StopSale[] | null> {
-  // The sale itself needs half a timeout.
-  const lastMs = (endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2;
+  // The sale itself needs half a timeout, and is not sent when it has become too old.
+  const lastMs = Math.min((endByMs ?? clock.nowMs() + exchangeTimeoutMs) - exchangeTimeoutMs / 2, notAfterMs);
   const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs: lastMs };
   const sales: StopSale[] = [];
   for (const { of, orderId, clientOrderId, amount, sold } of stops) {
     const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
     let filled =
       order?.filled ??
-      (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ??
+      (await readStopEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ??
       null;
     while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
       await clock.sleep(relistPauseMs);
-      filled = (await readEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
+      filled =
+        (await readStopEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
     }
     if (filled === null) return null;
     sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
   }
   return sales;
-}
-
-interface StopEnd {
-  /** In base units. */
-  readonly filled: Decimal;
-  /** On the exchange's clock; null when no list says it. */
-  readonly endedAtMs: number | null;
-}
-
-/**
- * What a stop-loss has sold that has ended, in base units. The fills alone, without the order, may not all be listed yet: they
- * tell it when they are the whole amount.
- *
- * @returns null while no list tells it
- */
-async function readEnd(
-  client: ExchangeClient,
-  { market, clientOrderId }: { readonly market: string; readonly clientOrderId: string | null },
-  whole: Decimal,
-  limits: SendOptions,
-): Promise<StopEnd | null> {
-  try {
-    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    if (place.kind === 'found') {
-      const { filled, endedAtMs = null } = place.order;
-      return place.isOpen ? null : { filled, endedAtMs };
-    }
-    return place.kind === 'filled' && place.filled.gte(whole)
-      ? { filled: place.filled, endedAtMs: null }
-      : null;
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
 }
 
 /** The sale of what stop-losses have not sold already. */

@@ -5,7 +5,6 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { Order } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import type { Guard } from '../../protection/guards.ts';
@@ -24,7 +23,7 @@ import { nameOf, tellFailed, tellHeldBack } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
-import { noteTaken } from './taken-stops.ts';
+import { lookUpTaken, noteTaken } from './taken-stops.ts';
 
 /** A stored signal that keeps the protection of a position. */
 export type ProtectEntry = SignalEntry & { readonly signal: ProtectSignal };
@@ -76,8 +75,15 @@ export async function planProtect(
     services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
+  const sold = isSpot ? await lookUpTaken(client, reading, signal, limits) : new Map<number, Decimal>();
+  if (sold === null)
+    return {
+      verdict: 'waiting',
+      reason: 'how its stop-loss has ended is not known yet, and it may have sold the same',
+      mayPassSoon: true,
+    };
   const { stopKind } = account;
-  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken, stopKind };
+  const view = { entries, open, nowMs: services.clock.nowMs(), wishes, sight, taken, sold, stopKind };
   const { guards } = await guardRehearsed(services.facts, account.name, position, view);
   const guard = guards.find(
     ({ of, role, part }) => of === signal.of && role === signal.role && part === signal.part,
@@ -177,7 +183,7 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
         evidence: null,
         orderOpen: false,
       };
-      return withReplaced(outcome, done);
+      return ended(act, outcome, done);
     },
   };
   return { verdict: 'ready', action };
@@ -239,10 +245,10 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         }
         await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
-        if (!done.areCancelled) return withReplaced(endedMeanwhile, done);
-        const sold = position.isSpot === true ? soldSince(guard, done) : [];
-        if (sold.length > 0) return withReplaced(soldMeanwhile(sold), done);
-        return withReplaced(await told(act, await action.send(options)), done);
+        if (!done.areCancelled) return ended(act, endedMeanwhile, done);
+        // On spot no flag keeps an order of the planned size from selling the same again.
+        if (position.isSpot === true && hasSoldSince(guard, done)) return ended(act, soldMeanwhile, done);
+        return ended(act, await told(act, await action.send(options)), done);
       },
     },
   };
@@ -254,23 +260,26 @@ const endedMeanwhile: Outcome = {
   evidence: null,
 };
 
-/** Those that sold something after they were read, and before they were cancelled. */
-function soldSince({ standing }: Guard, { exits }: Replaced): readonly Order[] {
-  return exits.flatMap(({ order }) => {
+const soldMeanwhile: Outcome = {
+  status: 'not_sent',
+  note: 'nothing was placed: an order whose place it was to take has sold a part meanwhile; the protection of what is left is looked at again',
+  evidence: null,
+};
+
+/** Whether one of them sold something after they were read, and before they were cancelled. */
+function hasSoldSince({ standing }: Guard, { exits }: Replaced): boolean {
+  return exits.some(({ order }) => {
     const read = standing.find(({ orderId }) => orderId === order?.orderId);
-    return order !== undefined && read?.remaining?.gt(order.remaining) === true ? [order] : [];
+    return order !== undefined && read?.remaining?.gt(order.remaining) === true;
   });
 }
 
-/** On spot no flag keeps an order of the planned size from selling the same again. */
-function soldMeanwhile(orders: readonly Order[]): Outcome {
-  const stopsSold = Object.fromEntries(orders.map(({ orderId, filled }) => [orderId, formatDecimal(filled)]));
-  return {
-    status: 'not_sent',
-    note: 'nothing was placed: an order whose place it was to take has sold a part meanwhile; the protection of what is left is looked at again',
-    evidence: null,
-    facts: { stopsSold },
-  };
+/** On spot, what those that were cancelled have sold is told at once: the list that showed it does not show them any more. */
+function ended({ position }: Act, outcome: Outcome, done: Replaced): Outcome {
+  const sold = done.exits.flatMap(({ order }) => (order?.filled.gt(zero) === true ? [order] : []));
+  if (position.isSpot !== true || sold.length === 0) return withReplaced(outcome, done);
+  const stopsSold = Object.fromEntries(sold.map(({ orderId, filled }) => [orderId, formatDecimal(filled)]));
+  return withReplaced({ ...outcome, facts: { ...outcome.facts, stopsSold } }, done);
 }
 
 /** An order that the exchange did not take leaves the position without what should protect it. */

@@ -9,6 +9,7 @@ import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import { holdingStops } from '../../protection/guards.ts';
+import { asListed } from '../../protection/left-of.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -81,7 +82,7 @@ async function readSpotGround(
   const balances = await client.call(tradeBalance, {}, limits);
   const free = balances[base]?.available ?? zero;
   const held = new Map([[name, heldIn(name, { entries, open: open.orders, taken })]]);
-  const records = listRecords(entries);
+  const records = asListed(listRecords(entries), open.orders);
   for (const other of marketsBeside(records, name)) {
     const beside = await listOpenOrders(client, other, limits);
     if (!beside.isWhole) return openUnread;

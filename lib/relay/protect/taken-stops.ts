@@ -1,5 +1,15 @@
+import type { Decimal } from '../../base/decimal.ts';
 import type { Json } from '../../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
+import { replacedIn } from '../../ledger/cancel-reports.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { listRecords } from '../../ledger/order-record.ts';
+import { isStillOpen } from '../../model/execution.ts';
+import type { Order } from '../../model/order.ts';
+import type { ProtectSignal } from '../../model/signal.ts';
+import { isSpotStop } from '../../protection/spot-lots.ts';
+import { readStopEnd } from './read-stop-end.ts';
 
 /** As many as one market of an account can have had at once, and more. */
 const mostKept = 200;
@@ -37,4 +47,37 @@ export async function noteTaken(
 
 function factOf(market: string): FactName {
   return `stops taken in ${market}`;
+}
+
+interface TakenView {
+  readonly entries: readonly Entry[];
+  readonly open: readonly Order[];
+  readonly taken: ReadonlySet<number>;
+}
+
+/**
+ * What those stop-losses of a spot buy have sold that the relay meant to cancel without an answer, and that no list shows. On
+ * spot no flag keeps one that is placed anew from selling the same again.
+ *
+ * @returns by their ids, in base units; null while no list tells how one of them has ended
+ */
+export async function lookUpTaken(
+  client: ExchangeClient,
+  { entries, open, taken }: TakenView,
+  { of, market }: Pick<ProtectSignal, 'of' | 'market'>,
+  limits: SendOptions,
+): Promise<ReadonlyMap<number, Decimal> | null> {
+  const confirmed = replacedIn(entries);
+  const sold = new Map<number, Decimal>();
+  for (const record of listRecords(entries)) {
+    const { orderId, amount, state, orderOpen } = record;
+    if (!isSpotStop(record) || record.protects?.of !== of || record.market !== market) continue;
+    if (orderId === null || amount === null || !taken.has(orderId) || confirmed.has(orderId)) continue;
+    const hasEnded = state === null ? !orderOpen : !isStillOpen(state);
+    if (hasEnded || open.some((order) => order.orderId === orderId)) continue;
+    const end = await readStopEnd(client, record, amount, limits);
+    if (end === null) return null;
+    sold.set(orderId, end.filled);
+  }
+  return sold;
 }
