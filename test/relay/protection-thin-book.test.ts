@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -32,6 +33,7 @@ async function enter(exits: object): Promise<void> {
 
 const failures = () => relay.alarms.filter(({ name }) => name === 'protection_failed');
 
+/** The orders at market with which the relay closed something, oldest first. */
 async function sales(): Promise<readonly string[]> {
   const { entries } = await relay.services.ledger.list({ account: 'main', limit: 100, oldestFirst: true });
   return entries.flatMap(({ steps }) => {
@@ -139,4 +141,20 @@ test('a stop-loss that the owner cancels for the rest stays cancelled', async ()
 
   expect([await relay.held(), await relay.open()]).toEqual(['24.6', []]);
   expect(relay.alarmNames()).toEqual(['protection_failed', 'position_unprotected']);
+});
+
+test('what a stop-loss has turned is closed with several orders, and no more than that', async () => {
+  await enter({ stopLoss: '49000', quantity: '15' });
+  await relay.goOn(30);
+  await relay.byHand('sell', '15');
+  relay.setPrice('48900');
+  expect(await relay.held()).toBe('-15');
+  for (let minute = 0; minute < 8; minute += 1) {
+    await relay.goOn(60);
+    await reconcileSignals(relay.services);
+  }
+  await relay.goOn(15);
+
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+  expect(await sales()).toEqual(['buy 15', 'buy 8.4', 'buy 1.8']);
 });
