@@ -1,6 +1,7 @@
 import { type Decimal, floorToStep, zero } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
-import type { Guard, StandingExit } from './guards.ts';
+import type { Guard } from './guards.ts';
+import type { StandingExit } from './known-exits.ts';
 
 /** What must be done so that a part of a position has the protection that it should have. */
 export type GuardVerdict =

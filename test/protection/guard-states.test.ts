@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Decimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import type { Guard, StandingExit } from '../../lib/protection/guards.ts';
+import type { Guard } from '../../lib/protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../lib/protection/judge-guard.ts';
+import type { StandingExit } from '../../lib/protection/known-exits.ts';
 
 /**
  * Every state of one guard, by what is wanted, what stands and what is known of it; and where its acts lead. Amounts are

@@ -812,3 +812,27 @@ describe('A stop-loss from the command of the alarm', () => {
     expect(await standing()).toEqual([]);
   });
 });
+
+test.each([
+  ['that lists cancelled orders', true],
+  ['that lists no cancelled orders', false],
+])(
+  'In a thin book at an exchange %s, what a stop-loss leaves is sold with the next orders',
+  async (_, isListed) => {
+    await relay.close();
+    await open({ maxSlippage: '0.01%' });
+    relay.paper.control.listCancelled('main', isListed);
+    await send({ ...buy, orderType: 'limit', limitPrice: '50500', quantity: '3' });
+    await goOn(30);
+    expect(await standing()).toEqual(['sell 2.997 stop 48000']);
+    relay.setPrice('46000');
+    await goOn(3);
+    expect([await held(), await standing()]).toEqual(['1.997', []]);
+    expect(relay.alarms).toMatchObject([{ name: 'protection_failed', closed: '1', left: '1.997' }]);
+
+    await goOn(180);
+
+    expect([await held(), await standing()]).toEqual(['0', []]);
+    expect(alarmNames()).toEqual(['protection_failed']);
+  },
+);

@@ -46,3 +46,21 @@ export function judgeClosing(
 }
 
 const other: Closing = { kind: 'other' };
+
+/** What an order that takes at once has filled, and what of it the book did not take, in base units. */
+export interface EndedOrder {
+  readonly filled: Decimal;
+  readonly rest: Decimal;
+}
+
+/**
+ * How an order that takes at once has ended. What the exchange has cut off it, as more than the position, is no rest.
+ *
+ * @returns null when it is not known, or when it was not placed
+ */
+export function judgeEnded({ status, facts = {}, orderOpen }: Outcome): EndedOrder | null {
+  const order = status === 'placed' && orderOpen === false ? finalReport(facts) : null;
+  if (order === null || facts.ended === null) return null;
+  const filled = parseDecimal(order.filled);
+  return { filled, rest: parseDecimal(order.amount).minus(filled) };
+}

@@ -6,6 +6,7 @@ import type { Denial } from '../../model/outcome.ts';
 import { isProtecting, type ProtectSignal } from '../../model/signal.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { describeGuard } from '../../protection/wanted.ts';
+import type { EndedOrder } from '../position/judge-closing.ts';
 
 export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
   return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
@@ -16,10 +17,14 @@ type Protecting = Pick<Entry, 'account' | 'signalId'> & { readonly signal: Prote
 async function tell(
   services: TellServices,
   { account, signalId, signal: { market } }: Protecting,
-  { message, ...told }: Pick<Told, 'key' | 'everyMs'> & { readonly message: string },
+  {
+    message,
+    facts = {},
+    ...told
+  }: Pick<Told, 'key' | 'everyMs'> & Partial<Told> & { readonly message: string },
 ): Promise<void> {
   const alarm = { name: 'protection_failed', message } as const;
-  await createTeller(services).tell(account, { ...told, alarm, facts: { signalId, market } });
+  await createTeller(services).tell(account, { ...told, alarm, facts: { signalId, market, ...facts } });
 }
 
 /** Of a stop-loss or take-profit that should be placed, and is not. */
@@ -51,8 +56,24 @@ export async function tellFailed(
   });
 }
 
-/** How often it is told of a market that what protects its positions must wait. */
+/** How often it is told of a market that what protects its positions must wait, and of a stop-loss what the book has left. */
 const waitingEveryMs = 10 * 60_000;
+
+/** Tells that what a stop-loss should have closed was closed at market in part alone. The relay tries again. */
+export async function tellRest(
+  services: TellServices,
+  entry: Protecting,
+  { filled, rest }: EndedOrder,
+): Promise<void> {
+  const { signal } = entry;
+  const [whole, part, left] = [formatDecimal(filled.plus(rest)), formatDecimal(filled), formatDecimal(rest)];
+  await tell(services, entry, {
+    key: `rest: ${signal.market} ${describeGuard(signal)}`,
+    message: `the price has passed the stop-loss of "${signal.of}" in ${signal.market}, and of ${whole} an order at market has closed ${part}, since the book held no more within its price bound: ${left} is left without a stop-loss; the relay tries again; see \`npx relay positions\``,
+    facts: { closed: part, left },
+    everyMs: waitingEveryMs,
+  });
+}
 
 /** Tells that so many orders were sent to protect the positions of a market that others wait. */
 export async function tellHeldBack(services: TellServices, entry: Protecting, reason: string): Promise<void> {

@@ -105,8 +105,12 @@ export async function keepProtection(
   const records = listRecords(reading.entries);
   const onSpot = await spotPositionsOf(services, account, reading, records);
   let pause: string | null = null;
+  let areAllKnown = true;
   for (const { position, taken } of [...positionsOf(reading, records).map(neverTaken), ...onSpot]) {
-    if (!isKnown(position, reading)) continue;
+    if (!isKnown(position, reading)) {
+      areAllKnown = false;
+      continue;
+    }
     const { entries, open } = inMarket(reading, position.market);
     const wishes = parseWishes(await services.facts.read(account, wishFactOf(position)));
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
@@ -133,7 +137,8 @@ export async function keepProtection(
       else if (record !== null) needs.push(needOf(record, guard));
     }
   }
-  asked.keepOnly(names);
+  // Right after an act the lists may not show it: what was asked for then counts on, so that it is not tried at full speed.
+  if (areAllKnown) asked.keepOnly(names);
   await askProtection(services, needs);
 }
 

@@ -16,10 +16,11 @@ import type { Outcome, Plan, PreparedAction } from '../execute/action.ts';
 import { isTriggerPassed } from '../execute/judge-trigger.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { checkPositions } from '../position/check-positions.ts';
+import { judgeEnded } from '../position/judge-closing.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
-import { nameOf, tellFailed, tellHeldBack } from './failed-alarm.ts';
+import { nameOf, tellFailed, tellHeldBack, tellRest } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
@@ -236,10 +237,10 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
       facts,
       readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
       async send(options) {
-        if (cancels.length === 0) return await told(act, await action.send(options));
+        if (cancels.length === 0) return await told(act, order, await action.send(options));
         if (isStop) {
-          const outcome = await action.send(options);
-          if (outcome.status !== 'placed') return await told(act, outcome);
+          const outcome = await told(act, order, await action.send(options));
+          if (outcome.status !== 'placed') return outcome;
           await noteGoing(act, cancels);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
@@ -248,7 +249,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         if (!done.areCancelled) return ended(act, endedMeanwhile, done);
         // On spot no flag keeps an order of the planned size from selling the same again.
         if (position.isSpot === true && hasSoldSince(guard, done)) return ended(act, soldMeanwhile, done);
-        return ended(act, await told(act, await action.send(options)), done);
+        return ended(act, await told(act, order, await action.send(options)), done);
       },
     },
   };
@@ -282,8 +283,17 @@ function ended({ position }: Act, outcome: Outcome, done: Replaced): Outcome {
   return withReplaced({ ...outcome, facts: { ...outcome.facts, stopsSold } }, done);
 }
 
-/** An order that the exchange did not take leaves the position without what should protect it. */
-async function told({ services, entry, position }: Act, outcome: Outcome): Promise<Outcome> {
+/**
+ * An order that the exchange did not take leaves the position without what should protect it. So does one at market that has
+ * filled in part: its rest is ended, and no stop-loss stands for it.
+ */
+async function told(
+  { services, entry, position }: Act,
+  { orderType }: ProtectiveOrder,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const ended = orderType === 'market' ? judgeEnded(outcome) : null;
+  if (ended?.rest.gt(zero) === true) await tellRest(services, entry, ended);
   if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
   await tellFailed(services, entry, position, outcome.note);
   return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
