@@ -145,9 +145,11 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
       (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < startedAtMs,
     );
   const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isAnswered(deal);
-  // The positions that were first read had shown the earlier ones.
+  // Of the earlier ones it knows what the positions that were first read show. One that had just been closed is not among
+  // them: on a clock that is behind, the deal that closed it comes after that reading, and what it closed has no known cost.
+  const heldAtFirst = new Set([...read.first.books.keys()].map((key) => key.split(' ')[0]));
   const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
-    atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
+    heldAtFirst.has(market) && (atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0));
   const own = deals.filter(({ deal }) => deal.account === sent.entry.account && deal.atMs <= sent.send.atMs);
   const counted = own.filter(({ deal }) => isTold(deal) || isHeldAtFirst(deal));
   const alone =
