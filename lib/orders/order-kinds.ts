@@ -27,6 +27,15 @@ export function mustNotRest(signal: OrderSignal): boolean {
   return kindNamed(signal.orderType).mustNotRest(signal);
 }
 
+export function isMarketOrder(name: OrderKindName): boolean {
+  return name === 'market';
+}
+
+/** Whether it waits for its trigger price, and then takes what the book has. */
+export function isStopMarket(name: OrderKindName): boolean {
+  return name === 'stop_market';
+}
+
 const kindNames: Readonly<Record<string, OrderKindName | undefined>> = kindOfType;
 
 /** Whether an order of this type, as the exchange reports it, waits for its trigger price, and then for its limit price. */

@@ -4,7 +4,7 @@ import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
 import { isOrderEnd } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
-import { mustNotRest } from '../orders/order-kinds.ts';
+import { isStopMarket, mustNotRest } from '../orders/order-kinds.ts';
 import type { WantedGuard } from './wanted.ts';
 
 /** An order that protects a part of a position. */
@@ -31,7 +31,7 @@ export interface StandingExit {
 }
 
 /** An order that protects, or protected, a part of a position. */
-export interface KnownExit extends OwnExit {
+export interface GuardExit extends OwnExit {
   readonly orderId: number;
   readonly state: FollowedStatus | null;
   /** It ended without having been filled, and the exchange gave no reason of its own. */
@@ -60,9 +60,9 @@ export function isOpen(state: FollowedStatus | null): boolean {
 export function knownExits(
   { of, role, part, record }: WantedGuard,
   records: readonly OrderRecord[],
-): readonly KnownExit[] {
+): readonly GuardExit[] {
   const exits = part === undefined ? (record?.exits ?? []) : [];
-  const made = exits.flatMap((exit): readonly KnownExit[] => {
+  const made = exits.flatMap((exit): readonly GuardExit[] => {
     if (exit.role !== role || exit.order === null) return [];
     const { orderId, status, endReason, amount } = exit.order;
     const pair = pairOf(exits, orderId);
@@ -94,7 +94,7 @@ function pairOf(exits: OrderRecord['exits'], orderId: number): readonly number[]
   return lists.flatMap((ids) => ids[place] ?? []);
 }
 
-export function keptExit(record: OrderRecord): KnownExit | null {
+export function keptExit(record: OrderRecord): GuardExit | null {
   const { orderId, state, followed, reported, amount, asked, exact } = record;
   if (orderId === null) return null;
   // No list need show the end of one that took at once, and following may wait for minutes before it calls it gone.
@@ -134,7 +134,7 @@ export function keptExit(record: OrderRecord): KnownExit | null {
 function mayRest({ asked, followed }: OrderRecord): boolean {
   if (asked === null) return true;
   const hasFilled = parseDecimal(followed?.filled ?? '0').gt(zero);
-  return !mustNotRest(asked) && !(asked.orderType === 'stop_market' && hasFilled);
+  return !mustNotRest(asked) && !(isStopMarket(asked.orderType) && hasFilled);
 }
 
 function priceIn(asked: OrderSignal): Decimal | null {

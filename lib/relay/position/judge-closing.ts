@@ -48,7 +48,7 @@ export function judgeClosing(
 const other: Closing = { kind: 'other' };
 
 /** What an order that takes at once has filled, and what of it the book did not take, in base units. */
-export interface EndedOrder {
+export interface EndedRest {
   readonly filled: Decimal;
   readonly rest: Decimal;
 }
@@ -58,7 +58,7 @@ export interface EndedOrder {
  *
  * @returns null when it is not known, or when it was not placed
  */
-export function judgeEnded({ status, facts = {}, orderOpen }: Outcome): EndedOrder | null {
+export function judgeEnded({ status, facts = {}, orderOpen }: Outcome): EndedRest | null {
   const order = status === 'placed' && orderOpen === false ? finalReport(facts) : null;
   if (order === null || facts.ended === null) return null;
   const filled = parseDecimal(order.filled);

@@ -6,7 +6,7 @@ import type { Denial } from '../../model/outcome.ts';
 import { isProtecting, type ProtectSignal } from '../../model/signal.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { describeGuard } from '../../protection/wanted.ts';
-import type { EndedOrder } from '../position/judge-closing.ts';
+import type { EndedRest } from '../position/judge-closing.ts';
 
 export function nameOf({ role }: Pick<ProtectSignal, 'role'>): string {
   return role === 'stop_loss' ? 'stop-loss' : 'take-profit';
@@ -63,7 +63,7 @@ const waitingEveryMs = 10 * 60_000;
 export async function tellRest(
   services: TellServices,
   entry: Protecting,
-  { filled, rest }: EndedOrder,
+  { filled, rest }: EndedRest,
 ): Promise<void> {
   const { signal } = entry;
   const [whole, part, left] = [formatDecimal(filled.plus(rest)), formatDecimal(filled), formatDecimal(rest)];

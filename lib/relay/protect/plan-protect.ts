@@ -7,6 +7,7 @@ import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
+import { isMarketOrder } from '../../orders/order-kinds.ts';
 import type { Guard } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard, takesNeededStop } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
@@ -292,7 +293,7 @@ async function told(
   { orderType }: ProtectiveOrder,
   outcome: Outcome,
 ): Promise<Outcome> {
-  const ended = orderType === 'market' ? judgeEnded(outcome) : null;
+  const ended = isMarketOrder(orderType) ? judgeEnded(outcome) : null;
   if (ended?.rest.gt(zero) === true) await tellRest(services, entry, ended);
   if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
   await tellFailed(services, entry, position, outcome.note);
