@@ -201,6 +201,7 @@ describe('every broken variant of the relay', () => {
       'spot-too-little',
       'wrong-entry-price',
       'triggered-counts',
+      'silent-leftovers',
       'opening-correction',
       'whole-correction',
       'large-correction',
