@@ -165,6 +165,8 @@ describe('every broken variant of the relay', () => {
       'forgotten-orders',
       // The limit price of a limit order is not compared with another price.
       'no-collar',
+      // Hardly one is cut to a position.
+      'cut-is-other',
       // Only market orders are priced on the order book, and must not rest.
       'old-prices',
       'unguarded-market',

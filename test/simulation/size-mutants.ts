@@ -90,6 +90,8 @@ export const sizeMutants: readonly Mutant[] = [
     seeds: 3000,
     fromSeed: 14,
     dialect: 'live',
+    // Of limit orders alone hardly one is cut.
+    kinds: ['market', 'stop_limit', 'stop_market'],
     mutation: { client: mistakeCutOrders },
   },
   {
