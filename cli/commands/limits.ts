@@ -37,13 +37,16 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
       listFills: executions.listFills.bind(executions),
     },
     facts: { read: facts.read.bind(facts), write: async () => undefined },
-    alarms: { raise: () => undefined },
+    alarms: { raise: silence },
+    log: { info: silence, warn: silence, error: silence },
   };
   const report = await askExchange(session, account, (client) =>
     readLimitUse(services, account, client, { timeoutMs }),
   );
   print({ account: account.name, ...report }, () => renderReport(report, account.name, terminal));
 }
+
+const silence = () => undefined;
 
 const columns: readonly Column[] = [
   { title: 'limit' },

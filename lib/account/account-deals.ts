@@ -2,6 +2,7 @@ import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
@@ -30,6 +31,7 @@ import { listOwn } from './read-exposure.ts';
 export interface DealServices {
   readonly clock: Clock;
   readonly alarms: Alarms;
+  readonly log: Log;
   readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
   readonly executions: Executions;
   readonly facts: AccountFacts;
@@ -164,7 +166,7 @@ export async function beginDeals(
  * @param deals without those of followed orders
  * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that do not count as
  *   long as no list shows that their order filled so much
- * @throws ExchangeError when an order whose deals may be doubled cannot be read; RelayError `store_unavailable`
+ * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
   services: DealServices,

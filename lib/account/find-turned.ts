@@ -147,12 +147,15 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
 /**
  * That a turned position is left to a signal that came after it. An owner who was told that it still stands has answered
  * with that signal, and is not told again.
+ *
+ * @param closes whether the relay closes turned positions of this account
  */
-export function adoptedNews(news: TurnedNews, adoptedBy: string): Told {
+export function adoptedNews(news: TurnedNews, adoptedBy: string, closes: boolean): Told {
   const { turned, account } = news;
   const command = `relay close ${turned.fill.market} --account ${account}`;
-  const rest = `; signal "${adoptedBy}" has asked for it or for what protects it since, so the relay does not close it: if that was meant for the position before, close it with \`${command}\``;
-  return tellingOf(news, stillKey, rest, { adoptedBy, whatToDo: `npx ${command}` });
+  const left = closes ? ', so the relay does not close it' : '';
+  const rest = `; signal "${adoptedBy}" has asked for it or for what protects it since${left}: if that was meant for the position before, close it with \`${command}\``;
+  return tellingOf(news, closes ? stillKey : '', rest, { adoptedBy, whatToDo: `npx ${command}` });
 }
 
 /** That nothing closes a turned position during a pause, not even the command. */

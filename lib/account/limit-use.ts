@@ -1,4 +1,5 @@
 import type { Alarms } from '../base/alarms.ts';
+import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Pause } from '../ledger/ledger.ts';
@@ -22,6 +23,7 @@ export interface LimitReport {
 interface ReportServices extends AccountServices {
   readonly facts: AccountFacts;
   readonly alarms: Alarms;
+  readonly log: Log;
 }
 
 /**

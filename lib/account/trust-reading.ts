@@ -59,15 +59,15 @@ function isUnfilled({ cancelled, reported }: OrderRecord): boolean {
 
 function describeSent(record: OrderRecord): LastOrder {
   const { signalId, answeredAtMs, hadRest, plannedOn, turnedTo } = record;
-  // What has turned the position filled after the order ended.
   if (turnedTo === null) return { signalId, answeredAtMs, endedAtMs: null, expected: null };
   const order = endReportOf(record);
   const moved = order === null ? null : parseDecimal(order.filled).times(order.side === 'buy' ? '1' : '-1');
   return {
     signalId,
     answeredAtMs,
-    // What had to be cancelled may have filled after it was created.
-    endedAtMs: order?.endedAtMs ?? (hadRest ? null : (order?.createdAtMs ?? null)),
+    // What has turned the position filled after the order ended. What had to be cancelled may have filled after it was created.
+    endedAtMs:
+      turnedTo === undefined ? (order?.endedAtMs ?? (hadRest ? null : (order?.createdAtMs ?? null))) : null,
     expected:
       plannedOn === null || moved === null
         ? null

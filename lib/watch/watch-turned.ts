@@ -80,9 +80,10 @@ async function treat(services: TurnedServices, account: Account, found: Found): 
   const teller = createTeller(services);
   const pause = await services.ledger.readPause(account.name);
   if (pause?.kind === 'everything') return await teller.tell(account.name, pausedNews(news));
-  if (!services.turnedCloser.closes(account)) return await teller.tell(account.name, openNews(news, null));
+  const closes = services.turnedCloser.closes(account);
   const adopter = findAdopter(turned, entries);
-  if (adopter !== null) return await teller.tell(account.name, adoptedNews(news, adopter));
+  if (adopter !== null) return await teller.tell(account.name, adoptedNews(news, adopter, closes));
+  if (!closes) return await teller.tell(account.name, openNews(news, null));
   const changedAtMs = position.modifiedAtMs ?? turned.fill.atMs;
   // The act itself looks at everything once more, and waits for what is left of this time.
   const asked = entries.filter((entry) => closesTurned(entry, position.market));

@@ -117,6 +117,24 @@ describe('the last order of a market', () => {
     ).toEqual(amount);
   });
 
+  test.each(['-0.3', null])(
+    'did not end when the position turned into %s: a list from between the two does not count',
+    (turned) => {
+      const sold = { ...report('sell', '1', 'filled'), endedAtMs: sentAtMs };
+      const entry = entryOf({ seen: { amount: '1' }, placed: { report: sold, turned } });
+      const last = findLastOrder([entry], 'BTC_PERP');
+      if (last === null) throw new Error('there is no last order');
+      const flat = {
+        position: { amount: parseDecimal('0'), side: null },
+        readAtMs: sentAtMs,
+        modifiedAtMs: sentAtMs,
+      };
+
+      expect(last.endedAtMs).toBeNull();
+      expect(isTrusted(flat, last)).toBe(false);
+    },
+  );
+
   test.each<[string, Sent]>([
     ['nobody read the position before it', { placed: bought('0.5') }],
     ['it may still fill', { seen: { amount: '1' }, placed: bought('0.5', 'partially_filled') }],

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readDealsState } from '../../lib/account/account-deals.ts';
 import { readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import type { LogFacts } from '../../lib/base/log.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
@@ -282,6 +284,63 @@ describe('Deals by hand', () => {
 
     expect(await roles()).toEqual(['order', 'other']);
     expect(contradicted()).toHaveLength(1);
+  });
+});
+
+describe('An order by hand whose deals may be doubled, and that cannot be read', () => {
+  let warned: LogFacts[];
+
+  /** Every request for the lists of one order fails, as of one that the exchange does not want to show. */
+  function hideOrder(hidden: () => number | undefined): void {
+    const { exchangeFor } = relay.services;
+    const exchangeForAll = async (account: string) => {
+      const client = await exchangeFor(account);
+      const call: typeof client.call = (endpoint, params, options) => {
+        const { orderId } = params as { readonly orderId?: number };
+        if (orderId === undefined || orderId !== hidden()) return client.call(endpoint, params, options);
+        const failure = { kind: 'ambiguous', reason: 'HTTP 500' } as const;
+        return Promise.reject(new ExchangeError(endpoint, [{ atMs: relay.clock.nowMs(), failure }]));
+      };
+      return override(client, { call });
+    };
+    Object.assign(relay.services, { exchangeFor: exchangeForAll });
+  }
+
+  let hidden: number | undefined;
+
+  beforeEach(async () => {
+    warned = [];
+    const { log } = relay.services;
+    const warn: typeof log.warn = (message, facts) => {
+      if (message.startsWith('an order that belongs to no signal could not be read')) warned.push(facts);
+      log.warn(message, facts);
+    };
+    Object.assign(relay.services, { log: override(log, { warn }) });
+    await relay.sendUnder(limited, { ...entry, quantity: '0.04', stopLoss: undefined });
+    await goOn(20_000);
+    relay.setPrice('52000');
+    relay.paper.control.addFault({ fault: 'doubled_deals', probability: 1 });
+    await tradeByHand('sell', '0.01');
+    hidden = relay.paper.control.state().orders.at(-1)?.orderId;
+    hideOrder(() => hidden);
+    relay.setPrice('46000');
+    await tradeByHand('sell', '0.02');
+  });
+
+  test('keeps no other deal from the books, counts once, and is logged once with each reading', async () => {
+    await relay.reconcile();
+    expect(warned).toMatchObject([{ account: 'main', market: 'BTC_USDT', orderId: hidden }]);
+    for (let minute = 0; minute < 3; minute += 1) await goOn(minuteMs);
+
+    expect(await roles()).toEqual(['order', 'other', 'other']);
+    expect(await reportedProfit()).toBe(await changeOfCollateral());
+    expect(relay.alarms.filter(({ name }) => name === 'fills_contradicted')).toHaveLength(2);
+  });
+
+  test('lets the limit of loss judge the next alert', async () => {
+    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+      rule: 'max_daily_loss',
+    });
   });
 });
 

@@ -614,6 +614,42 @@ test('With the protection "alarm" it stays, and the alarm has the command', asyn
   ]);
 });
 
+describe('With the protection "alarm", an alert that comes after it', () => {
+  const target = { action: 'target', target: '-0.1', maxSlippage: '0.5%' };
+
+  async function turn(): Promise<void> {
+    await open({ protection: 'alarm' });
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    relay.setPrice('48900');
+    await relay.goOn(15);
+  }
+
+  test('may have asked for it, which is what the owner is told', async () => {
+    await turn();
+    expect(await relay.say(target)).toMatchObject({ status: 'satisfied' });
+
+    await goOnForMinutes(5);
+
+    expect([await relay.held(), await corrections()]).toEqual(['-0.1', []]);
+    expect(turned()).toMatchObject([
+      { adoptedBy: expect.stringMatching(/^s2/), whatToDo: 'npx relay close BTC_USDT --account main' },
+    ]);
+  });
+
+  test('that comes after the owner was told is not told, too', async () => {
+    await turn();
+    await goOnForMinutes(2);
+    expect(turned()).toHaveLength(1);
+    expect(await relay.say(target)).toMatchObject({ status: 'satisfied' });
+
+    await goOnForMinutes(4);
+
+    expect(turned()).toHaveLength(1);
+  });
+});
+
 test('An account that allows no order at market is told so, with the command', async () => {
   relay = await openKeptRelay();
   await relay.say(buy);

@@ -267,17 +267,10 @@ async function storeUnfollowed(
       !ofFollowed.has(`${market} ${orderId}`) &&
       !memory.settledDeals.has(fillNameOf({ market, orderId, dealId: id })),
   );
-  const stored = await storeOthers(services, account, state, unknown, source).catch(notRead);
-  // What the lists have told of followed orders is stored; the next run reads these deals again.
-  if (stored === null) return;
+  const stored = await storeOthers(services, account, state, unknown, source);
   const names = deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id }));
   memory.settledDeals = new Set(names.filter((name) => !stored.open.has(name)));
   memory.dealsState = await noteRead(services, account, state, nowMs);
-}
-
-function notRead(error: unknown): null {
-  if (error instanceof ExchangeError) return null;
-  throw error;
 }
 
 /** Asks alone for orders that the lists leave unexplained, those first that have been so for longest. */

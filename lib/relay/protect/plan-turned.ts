@@ -102,7 +102,7 @@ export async function planTurned(
   if (adopter !== null) {
     await createTeller(services).tell(
       account.name,
-      adoptedNews({ turned, held, account: account.name }, adopter),
+      adoptedNews({ turned, held, account: account.name }, adopter, true),
     );
     return satisfied(`signal "${adopter}" has asked for the position, or for what protects it, since`);
   }
