@@ -5,6 +5,7 @@ import type { Teller } from '../../ledger/tell-once.ts';
 import { type SpentSale, spentSales } from '../../protection/spent-sales.ts';
 import { isSale } from '../../protection/spot-lots.ts';
 import { fingerprintOf } from '../../signals/identity.ts';
+import { listAnswers } from '../protect/answered-stops.ts';
 import type { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 
@@ -24,7 +25,12 @@ export async function endSpentSales(
 ): Promise<void> {
   const records = listRecords(entries);
   const markets = new Set(records.filter(isSale).map(({ market }) => market));
-  const spent = [...markets].flatMap((market) => spentSales(records, market));
+  const spent: SpentSale[] = [];
+  for (const market of markets) {
+    // What a sale has counted itself only leaves less to cancel: mostly it need not be read.
+    if (spentSales(records, market, []).length > 0)
+      spent.push(...spentSales(records, market, await listAnswers(services.facts, account, market)));
+  }
   for (const sale of spent) {
     const { orderId } = sale;
     await tell(services, teller, account, sale);
