@@ -27,7 +27,7 @@ import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
 import { readStopEnd } from './read-stop-end.ts';
-import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
+import { cancelReplaced, type Replaced, withReplacedOnSpot } from './replace-exits.ts';
 import { noteTaken, readTaken } from './taken-stops.ts';
 
 /** What the relay's own stop-losses have to do with a spot sale. */
@@ -195,19 +195,20 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const answered = await cancelReplaced(services, client, { market, cancels }, options);
-      if (!mayHaveEnded(stops, answered)) return withReplaced(perhapsOpen, answered);
+      if (!mayHaveEnded(stops, answered)) return withReplacedOnSpot(perhapsOpen, answered);
       const sold = await readSold(services, client, { market, stops, done: answered }, options);
       const done = sold === null ? answered : withEnds(answered, stops, sold);
       if (sold === null) {
-        if (answered.exits.some(({ result }) => result === 'unknown')) return withReplaced(perhapsOpen, done);
+        if (answered.exits.some(({ result }) => result === 'unknown'))
+          return withReplacedOnSpot(perhapsOpen, done);
         // The alert has asked for what they may have sold.
         await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
-        return withReplaced(soldUnknown, done);
+        return withReplacedOnSpot(soldUnknown, done);
       }
       const stopped = countStopped({ signal: sale.signal, amount }, sold, records, sale.market);
       if (stopped !== null) await note(stopped.parts);
       const outcome = await sendRest(sale, stopped, action, options);
-      return withReplaced(withSold(outcome, sale, sold), done);
+      return withReplacedOnSpot(withSold(outcome, sale, sold), done);
     },
   };
 }
