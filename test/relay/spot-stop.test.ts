@@ -812,6 +812,14 @@ describe('A stop-loss from the command of the alarm', () => {
     expect([sold.status, await held()]).toEqual(['satisfied', '1']);
   });
 
+  test('counts as sold by the next sale before anybody has followed that it has sold', async () => {
+    await paste('1');
+    relay.setPrice('47900');
+    const sold = await send(sell);
+
+    expect([sold.status, await held()]).toEqual(['satisfied', '1']);
+  });
+
   test('sells the buy that it is for, and not an older one', async () => {
     await send({ ...buy, stopLoss: '45000' });
     await goOn(12);

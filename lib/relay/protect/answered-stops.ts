@@ -6,8 +6,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { CancelSignal } from '../../model/signal.ts';
 import type { SaleAnswer } from '../../protection/spent-sales.ts';
-import { isSpotStop } from '../../protection/spot-lots.ts';
-import type { StopSale } from '../../protection/stop-sales.ts';
+import { type StopSale, stoppedBy } from '../../protection/stop-sales.ts';
 import type { Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 
@@ -53,7 +52,9 @@ export async function noteAnswered(
   const others = before.filter(
     ({ sale, orderId }) => !own.some((one) => one.sale === sale && one.orderId === orderId),
   );
-  const read = new Set(records.filter(isSpotStop).map(({ orderId }) => orderId));
+  const read = new Set(
+    records.filter((record) => stoppedBy(record, records) !== null).map(({ orderId }) => orderId),
+  );
   const gone = others.filter(({ orderId }) => !read.has(orderId)).slice(-mostOthers);
   const kept = [...gone, ...others.filter(({ orderId }) => read.has(orderId)), ...own];
   await facts.write(

@@ -3,6 +3,7 @@ import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
@@ -12,6 +13,7 @@ import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
+import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
@@ -69,7 +71,8 @@ export async function readStopsOfSale(
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
-  const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
+  const unlisted = [...unlistedStops({ entries, open }), ...unlistedAlertStops(known, { entries, open })];
+  const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
 }
@@ -90,6 +93,19 @@ function alertStops(records: readonly OrderRecord[], open: readonly Order[]): re
   });
 }
 
+/** Those that no list shows any more, and of which nothing says how they ended. */
+function unlistedAlertStops(
+  records: readonly OrderRecord[],
+  { entries, open }: { readonly entries: readonly Entry[]; readonly open: readonly Order[] },
+): readonly OrderRecord[] {
+  const confirmed = replacedIn(entries);
+  return records.filter((record) => {
+    const kept = isSpotStop(record) || stoppedBy(record, records) === null ? null : keptExit(record);
+    if (kept === null || kept.fresh !== null || !isOpen(kept.state)) return false;
+    return !confirmed.has(kept.orderId) && !open.some(({ orderId }) => orderId === kept.orderId);
+  });
+}
+
 /** Asks for the stop-losses of which no list tells how they ended: a sale could sell another buy, or the owner's, instead. */
 async function lookUpStops(
   client: ExchangeClient,
@@ -99,10 +115,10 @@ async function lookUpStops(
 ): Promise<Pick<StopsOfSale, 'records' | 'doubt'>> {
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
-    const { signalId, orderId, protects, amount } = stop;
+    const { signalId, orderId, amount } = stop;
     const ended = amount === null ? null : await readStopEnd(client, stop, amount, limits);
     if (ended === null) {
-      const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
+      const doubt = `the stop-loss order ${orderId} of "${stoppedBy(stop, records)}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
     known.set(signalId, { ...stop, proved: ended.filled, endedAtMs: ended.endedAtMs });
@@ -230,7 +246,7 @@ async function sendRest(
 function withSold(outcome: Outcome, { market, records }: HeldSale, since: readonly StopSale[]): Outcome {
   const stopsSold = records.flatMap((record): readonly (readonly [number, string])[] => {
     const { orderId } = record;
-    if (record.market !== market.name || orderId === null || !isSpotStop(record)) return [];
+    if (record.market !== market.name || orderId === null || stoppedBy(record, records) === null) return [];
     const sold = filledBy(record).plus(since.find((one) => one.orderId === orderId)?.amount ?? zero);
     return record.followed?.filled === formatDecimal(sold) || sold.eq(zero)
       ? []
