@@ -88,8 +88,9 @@ function alertStops(records: readonly OrderRecord[], open: readonly Order[]): re
     const of = isSpotStop(record) ? null : stoppedBy(record, records);
     const listed = open.find((order) => order.orderId === orderId);
     if (of === null || orderId === null || listed === undefined) return [];
-    const { amount, remaining } = listed;
-    return [{ of, orderId, clientOrderId, amount: remaining, sold: amount.minus(remaining) }];
+    // What the list shows is in the record.
+    const sold = filledBy(record);
+    return [{ of, orderId, clientOrderId, amount: listed.amount.minus(sold), sold }];
   });
 }
 
