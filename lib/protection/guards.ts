@@ -1,6 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, zero } from '../base/decimal.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
@@ -143,8 +143,9 @@ function spotStops({ entries, open }: SpotView) {
     const kept = isSpotStop(record) ? keptExit(record) : null;
     if (protects === null || kept === null || !isOpen(kept.state)) return [];
     const listed = open.find((order) => order.orderId === kept.orderId);
-    const amount = listed?.remaining ?? kept.fresh?.remaining ?? null;
-    const sold = listed === undefined ? filledBy(record) : listed.amount.minus(listed.remaining);
+    // The follower may have seen more of its fills than the list shows yet.
+    const sold = maximum(filledBy(record), listed?.amount.minus(listed.remaining) ?? zero);
+    const amount = listed?.amount.minus(sold) ?? kept.fresh?.remaining ?? null;
     return [{ record, protects, kept, amount, sold }];
   });
 }

@@ -1,4 +1,4 @@
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
@@ -15,13 +15,28 @@ export interface SpentSale {
   readonly hasNext: boolean;
 }
 
+/** What a sale has counted as sold by a stop-loss already, so that it was not sent. */
+export interface SaleAnswer {
+  /** The client order id of the sale. */
+  readonly sale: string;
+  /** Of the stop-loss. */
+  readonly orderId: number;
+  /** In base units. */
+  readonly amount: Decimal;
+}
+
 /**
  * The resting sales of a spot market that were to sell what a stop-loss has sold since they were sent. A sale was to sell the
  * buys that were there: those of its own strategy first, and of these the oldest first. What older sales sell is not its own.
  *
  * @param records of the account, oldest first
+ * @param answers of the sales of the market
  */
-export function spentSales(records: readonly OrderRecord[], market: string): readonly SpentSale[] {
+export function spentSales(
+  records: readonly OrderRecord[],
+  market: string,
+  answers: readonly SaleAnswer[],
+): readonly SpentSale[] {
   const own = records.filter((record) => record.market === market);
   const lots = new Map(spotLots(own, market));
   const stops = own.flatMap((record) => {
@@ -31,7 +46,7 @@ export function spentSales(records: readonly OrderRecord[], market: string): rea
   const buys = listBuys(own, stops);
   const left = new Map<string, Decimal>(buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? zero]));
   return own.flatMap((record): readonly SpentSale[] => {
-    const { orderId, amount, state, status, createdAtMs } = record;
+    const { orderId, clientOrderId, amount, state, status } = record;
     const rests = state === null || isStillOpen(state);
     if (!isSale(record) || status !== 'placed' || !rests || orderId === null || amount === null) return [];
     const of = stoppedBy(record, own);
@@ -47,8 +62,9 @@ export function spentSales(records: readonly OrderRecord[], market: string): rea
       const still = minimum(there, rest);
       left.set(buy.signalId, there.minus(still));
       rest = rest.minus(still);
-      const sold = stops.flatMap((stop) => soldAfter(stop, buy.signalId, createdAtMs));
-      const spent = partsWithin(rest, sold);
+      const sold = stops.filter(({ of }) => of === buy.signalId).flatMap((stop) => soldAfter(stop, record));
+      const counted = answers.filter(({ sale }) => sale === clientOrderId);
+      const spent = partsWithin(rest, withoutCounted(sold, counted));
       parts.push(...spent);
       rest = spent.reduce((sum, part) => sum.minus(part.amount), rest);
     }
@@ -89,10 +105,25 @@ function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): r
   );
 }
 
-function soldAfter({ record, of }: Stop, buy: string, sinceMs: number): readonly StopSale[] {
+/** What it may have sold since the sale was made. */
+function soldAfter({ record, of }: Stop, sale: OrderRecord): readonly StopSale[] {
   const { orderId, endedAtMs } = record;
-  const isLater = endedAtMs === null || endedAtMs > sinceMs;
-  if (of !== buy || orderId === null || !isLater) return [];
-  const amount = filledBy(record);
-  return amount.gt(zero) ? [{ of, orderId, amount }] : [];
+  const isLater = endedAtMs === null || endedAtMs > sinceOf(sale);
+  return orderId === null || !isLater ? [] : [{ of, orderId, amount: filledBy(record) }];
+}
+
+/**
+ * A share is of what is held when it is sent. Of every other sale it is noted what it has counted: a stop-loss that ends between
+ * its last look and its sending is in nothing that was noted.
+ */
+function sinceOf({ asked, sentAtMs, createdAtMs }: OrderRecord): number {
+  return (asked?.size.unit === 'percent' ? sentAtMs : null) ?? createdAtMs;
+}
+
+function withoutCounted(sold: readonly StopSale[], counted: readonly SaleAnswer[]): readonly StopSale[] {
+  return sold.map((sale) => {
+    const own = counted.filter(({ orderId }) => orderId === sale.orderId);
+    const amount = own.reduce((left, one) => left.minus(one.amount), sale.amount);
+    return { ...sale, amount: maximum(amount, zero) };
+  });
 }

@@ -729,6 +729,34 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(alarmNames()).not.toContain('sale_cancelled');
   });
 
+  describe('and of two buys only the first has a stop-loss', () => {
+    beforeEach(async () => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
+      await send(buy);
+      await send({ ...buy, quantity: '0.05', stopLoss: undefined });
+      await goOn(12);
+    });
+
+    test.each([
+      ['all of it', undefined, '0.04995'],
+      ['a part of it', '0.04', '0.10985'],
+    ])('it stays where the stop-loss sold %s while that sale waited in line', async (_, sold, left) => {
+      relay.clock.advance(1000);
+      const sale = { ticker: 'BTCUSDT', id: 's3', ...limitSale, quantity: '0.15' };
+      await relay.receiveAll(JSON.stringify(sale));
+      relay.clock.advance(1000);
+      const part = sold === undefined ? undefined : parseDecimal(sold);
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), part);
+      await runLine();
+      const rest = await standing();
+      await goOn(30);
+
+      expect(rest).toEqual([`sell ${left} at 62000`]);
+      expect(await standing()).toEqual(rest);
+      expect(alarmNames()).not.toContain('sale_cancelled');
+    });
+  });
+
   test('the owner is told of one that cannot be cancelled, with the command', async () => {
     await send(buy);
     await send(limitSale);
@@ -779,6 +807,14 @@ describe('A stop-loss from the command of the alarm', () => {
     await paste('1');
     relay.setPrice('47900');
     await goOn(9);
+    const sold = await send(sell);
+
+    expect([sold.status, await held()]).toEqual(['satisfied', '1']);
+  });
+
+  test('counts as sold by the next sale before anybody has followed that it has sold', async () => {
+    await paste('1');
+    relay.setPrice('47900');
     const sold = await send(sell);
 
     expect([sold.status, await held()]).toEqual(['satisfied', '1']);

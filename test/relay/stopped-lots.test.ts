@@ -412,6 +412,32 @@ describe('A sale whose stop-loss fills after the open orders were read, and befo
     expect(await standing()).toEqual(['sell 0.0998 45000']);
   });
 
+  test('keeps what it has sold off its stop-loss where another one cannot be cancelled', async () => {
+    await send({ ...buy, stopLoss: '49950' });
+    await goOn(12);
+    hold('10');
+    for (const endpoint of ['ended-order', 'executed-history', 'order-deals'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+    onRequest = (path) => {
+      if (path !== '/api/v4/order/cancel') return;
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('49940'), parseDecimal('0.04'));
+      onRequest = (later) => {
+        relay.setPrice('50000');
+        if (later === path) relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order' });
+        onRequest = () => undefined;
+      };
+    };
+    const sold = await send({ ...sell, quantity: '0.3' });
+    await goOn(12);
+
+    expect(sold.status).toBe('not_sent');
+    expect(noteOf(sold)).toContain('may still be open');
+    expect([await held(), await standing()]).toEqual([
+      '9.96',
+      ['sell 0.0599 49950', 'sell 0.0999 49900', ...next].sort(),
+    ]);
+  });
+
   test('adds that to what it had sold before', async () => {
     relay.paper.control.setPrice('BTC_USDT', parseDecimal('49890'), parseDecimal('0.03'));
     fireOnCancel('0.04');

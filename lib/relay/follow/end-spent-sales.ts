@@ -5,6 +5,7 @@ import type { Teller } from '../../ledger/tell-once.ts';
 import { type SpentSale, spentSales } from '../../protection/spent-sales.ts';
 import { isSale } from '../../protection/spot-lots.ts';
 import { fingerprintOf } from '../../signals/identity.ts';
+import { listAnswers } from '../protect/answered-stops.ts';
 import type { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 
@@ -24,7 +25,12 @@ export async function endSpentSales(
 ): Promise<void> {
   const records = listRecords(entries);
   const markets = new Set(records.filter(isSale).map(({ market }) => market));
-  const spent = [...markets].flatMap((market) => spentSales(records, market));
+  const spent: SpentSale[] = [];
+  for (const market of markets) {
+    // What a sale has counted itself only leaves less to cancel: mostly it need not be read.
+    if (spentSales(records, market, []).length > 0)
+      spent.push(...spentSales(records, market, await listAnswers(services.facts, account, market)));
+  }
   for (const sale of spent) {
     const { orderId } = sale;
     await tell(services, teller, account, sale);
@@ -44,7 +50,7 @@ async function tell(
       `the stop-loss order ${part.orderId} of "${part.of}" has sold ${formatDecimal(part.amount)} of what it was to sell`,
   );
   const why = parts.length === 0 ? 'what it was to stop out is sold' : sold.join(' and ');
-  const message = `the resting sale "${signalId}" in ${market}, order ${orderId}, is cancelled by the relay: ${why}, and it would sell what you hold besides; \`relay signals\` shows the cancellation`;
+  const message = `the relay cancels the resting sale "${signalId}" in ${market}, order ${orderId}: ${why}, and it would sell what you hold besides; \`relay signals\` shows the cancellation`;
   await teller.tell(account, {
     key: `spent sale ${market} ${orderId}`,
     alarm: { name: 'sale_cancelled', message },

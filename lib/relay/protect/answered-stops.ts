@@ -5,8 +5,8 @@ import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { CancelSignal } from '../../model/signal.ts';
-import { isSpotStop } from '../../protection/spot-lots.ts';
-import type { StopSale } from '../../protection/stop-sales.ts';
+import type { SaleAnswer } from '../../protection/spent-sales.ts';
+import { type StopSale, stoppedBy } from '../../protection/stop-sales.ts';
 import type { Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 
@@ -26,7 +26,7 @@ export async function readAnswered(
   clientOrderId: string,
 ): Promise<ReadonlyMap<number, Decimal>> {
   const answered = new Map<number, Decimal>();
-  for (const { sale, orderId, amount } of listAnswers(await facts.read(account, factOf(market))))
+  for (const { sale, orderId, amount } of await listAnswers(facts, account, market))
     if (sale !== clientOrderId) answered.set(orderId, amount.plus(answered.get(orderId) ?? zero));
   return answered;
 }
@@ -47,12 +47,14 @@ export async function noteAnswered(
   records: readonly OrderRecord[],
 ): Promise<void> {
   if (parts.length === 0) return;
-  const before = listAnswers(await facts.read(account, factOf(market)));
+  const before = await listAnswers(facts, account, market);
   const own = parts.map(({ orderId, amount }) => ({ sale: clientOrderId, orderId, amount }));
   const others = before.filter(
     ({ sale, orderId }) => !own.some((one) => one.sale === sale && one.orderId === orderId),
   );
-  const read = new Set(records.filter(isSpotStop).map(({ orderId }) => orderId));
+  const read = new Set(
+    records.filter((record) => stoppedBy(record, records) !== null).map(({ orderId }) => orderId),
+  );
   const gone = others.filter(({ orderId }) => !read.has(orderId)).slice(-mostOthers);
   const kept = [...gone, ...others.filter(({ orderId }) => read.has(orderId)), ...own];
   await facts.write(
@@ -94,7 +96,17 @@ export interface SaleName {
   readonly clientOrderId: string;
 }
 
-function listAnswers(fact: Json) {
+/**
+ * What each sale of a spot market has asked to sell of what stop-losses have sold.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function listAnswers(
+  facts: Pick<AccountFacts, 'read'>,
+  account: string,
+  market: string,
+): Promise<readonly SaleAnswer[]> {
+  const fact = await facts.read(account, factOf(market));
   const list = Array.isArray(fact) ? (fact as readonly Json[]) : [];
   return list.flatMap((one) => {
     const { sale, orderId, amount } = fieldsOf(one);

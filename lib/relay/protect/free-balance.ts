@@ -3,6 +3,7 @@ import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
+import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
@@ -12,6 +13,7 @@ import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
+import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
@@ -27,7 +29,7 @@ import type { Outcome, PreparedAction } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
 import { readStopEnd } from './read-stop-end.ts';
-import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
+import { cancelReplaced, type Replaced, withReplacedOnSpot } from './replace-exits.ts';
 import { noteTaken, readTaken } from './taken-stops.ts';
 
 /** What the relay's own stop-losses have to do with a spot sale. */
@@ -69,7 +71,8 @@ export async function readStopsOfSale(
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
-  const { records, doubt } = await lookUpStops(client, known, unlistedStops({ entries, open }), limits);
+  const unlisted = [...unlistedStops({ entries, open }), ...unlistedAlertStops(known, { entries, open })];
+  const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
 }
@@ -85,8 +88,22 @@ function alertStops(records: readonly OrderRecord[], open: readonly Order[]): re
     const of = isSpotStop(record) ? null : stoppedBy(record, records);
     const listed = open.find((order) => order.orderId === orderId);
     if (of === null || orderId === null || listed === undefined) return [];
-    const { amount, remaining } = listed;
-    return [{ of, orderId, clientOrderId, amount: remaining, sold: amount.minus(remaining) }];
+    // What the list shows is in the record.
+    const sold = filledBy(record);
+    return [{ of, orderId, clientOrderId, amount: listed.amount.minus(sold), sold }];
+  });
+}
+
+/** Those that no list shows any more, and of which nothing says how they ended. */
+function unlistedAlertStops(
+  records: readonly OrderRecord[],
+  { entries, open }: { readonly entries: readonly Entry[]; readonly open: readonly Order[] },
+): readonly OrderRecord[] {
+  const confirmed = replacedIn(entries);
+  return records.filter((record) => {
+    const kept = isSpotStop(record) || stoppedBy(record, records) === null ? null : keptExit(record);
+    if (kept === null || kept.fresh !== null || !isOpen(kept.state)) return false;
+    return !confirmed.has(kept.orderId) && !open.some(({ orderId }) => orderId === kept.orderId);
   });
 }
 
@@ -99,10 +116,10 @@ async function lookUpStops(
 ): Promise<Pick<StopsOfSale, 'records' | 'doubt'>> {
   const known = new Map<string, OrderRecord>();
   for (const stop of unlisted) {
-    const { signalId, orderId, protects, amount } = stop;
+    const { signalId, orderId, amount } = stop;
     const ended = amount === null ? null : await readStopEnd(client, stop, amount, limits);
     if (ended === null) {
-      const doubt = `the stop-loss order ${orderId} of "${protects?.of}" is not listed any more, and how it ended is not known yet`;
+      const doubt = `the stop-loss order ${orderId} of "${stoppedBy(stop, records)}" is not listed any more, and how it ended is not known yet`;
       return { records, doubt };
     }
     known.set(signalId, { ...stop, proved: ended.filled, endedAtMs: ended.endedAtMs });
@@ -195,19 +212,20 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const answered = await cancelReplaced(services, client, { market, cancels }, options);
-      if (!mayHaveEnded(stops, answered)) return withReplaced(perhapsOpen, answered);
+      if (!mayHaveEnded(stops, answered)) return withReplacedOnSpot(perhapsOpen, answered);
       const sold = await readSold(services, client, { market, stops, done: answered }, options);
       const done = sold === null ? answered : withEnds(answered, stops, sold);
       if (sold === null) {
-        if (answered.exits.some(({ result }) => result === 'unknown')) return withReplaced(perhapsOpen, done);
+        if (answered.exits.some(({ result }) => result === 'unknown'))
+          return withReplacedOnSpot(perhapsOpen, done);
         // The alert has asked for what they may have sold.
         await note(stops.filter(({ orderId }) => resultOf(done, orderId) === 'gone'));
-        return withReplaced(soldUnknown, done);
+        return withReplacedOnSpot(soldUnknown, done);
       }
       const stopped = countStopped({ signal: sale.signal, amount }, sold, records, sale.market);
       if (stopped !== null) await note(stopped.parts);
       const outcome = await sendRest(sale, stopped, action, options);
-      return withReplaced(withSold(outcome, sale, sold), done);
+      return withReplacedOnSpot(withSold(outcome, sale, sold), done);
     },
   };
 }
@@ -229,7 +247,7 @@ async function sendRest(
 function withSold(outcome: Outcome, { market, records }: HeldSale, since: readonly StopSale[]): Outcome {
   const stopsSold = records.flatMap((record): readonly (readonly [number, string])[] => {
     const { orderId } = record;
-    if (record.market !== market.name || orderId === null || !isSpotStop(record)) return [];
+    if (record.market !== market.name || orderId === null || stoppedBy(record, records) === null) return [];
     const sold = filledBy(record).plus(since.find((one) => one.orderId === orderId)?.amount ?? zero);
     return record.followed?.filled === formatDecimal(sold) || sold.eq(zero)
       ? []

@@ -24,7 +24,7 @@ import { isOverActRate, tooManyActs } from './act-rate.ts';
 import { nameOf, tellFailed, tellHeldBack, tellRest } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
-import { cancelReplaced, type Replaced, withReplaced } from './replace-exits.ts';
+import { cancelReplaced, type Replaced, withReplaced, withReplacedOnSpot } from './replace-exits.ts';
 import { lookUpTaken, noteTaken } from './taken-stops.ts';
 
 /** A stored signal that keeps the protection of a position. */
@@ -278,10 +278,7 @@ function hasSoldSince({ standing }: Guard, { exits }: Replaced): boolean {
 
 /** On spot, what those that were cancelled have sold is told at once: the list that showed it does not show them any more. */
 function ended({ position }: Act, outcome: Outcome, done: Replaced): Outcome {
-  const sold = done.exits.flatMap(({ order }) => (order?.filled.gt(zero) === true ? [order] : []));
-  if (position.isSpot !== true || sold.length === 0) return withReplaced(outcome, done);
-  const stopsSold = Object.fromEntries(sold.map(({ orderId, filled }) => [orderId, formatDecimal(filled)]));
-  return withReplaced({ ...outcome, facts: { ...outcome.facts, stopsSold } }, done);
+  return position.isSpot === true ? withReplacedOnSpot(outcome, done) : withReplaced(outcome, done);
 }
 
 /**

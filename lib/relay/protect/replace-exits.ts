@@ -1,4 +1,5 @@
 import { joinAlarms } from '../../base/alarms.ts';
+import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { cancelExits, cancelSingle, type ExitOutcome } from '../cancel/cancel-exits.ts';
@@ -61,4 +62,17 @@ export function withReplaced(outcome: Outcome, { exits, unread }: Replaced): Out
     facts: { ...outcome.facts, ...(replaced.length === 0 ? {} : { replaced }) },
     ...(alarm === undefined ? {} : { alarm }),
   };
+}
+
+/**
+ * The same of exits on spot, with what they had sold when they were cancelled: until the follower has seen that, nothing else
+ * would tell it, and what is left would have a stop-loss of the old size.
+ */
+export function withReplacedOnSpot(outcome: Outcome, done: Replaced): Outcome {
+  const sold = done.exits.flatMap(({ order }) =>
+    order?.filled.gt(zero) === true ? [[order.orderId, formatDecimal(order.filled)] as const] : [],
+  );
+  if (sold.length === 0) return withReplaced(outcome, done);
+  const stopsSold = { ...Object.fromEntries(sold), ...outcome.facts?.stopsSold };
+  return withReplaced({ ...outcome, facts: { ...outcome.facts, stopsSold } }, done);
 }
