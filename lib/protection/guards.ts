@@ -128,14 +128,6 @@ export function holdingStops(view: SpotView): readonly HoldingStop[] {
   });
 }
 
-/** The relay's own stop-losses on spot that were listed, are not any more, and of which nothing says how they ended. */
-export function unlistedStops(view: SpotView): readonly OrderRecord[] {
-  const confirmed = replacedIn(view.entries);
-  return spotStops(view).flatMap(({ record, kept, amount }) =>
-    amount !== null || confirmed.has(kept.orderId) ? [] : [record],
-  );
-}
-
 /** Those that count as open. `amount`: what they hold, in base units; null when no list tells it, though one has before. */
 function spotStops({ entries, open }: SpotView) {
   return listRecords(entries).flatMap((record) => {

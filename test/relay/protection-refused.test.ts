@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
+const buy = {
+  action: 'buy',
+  orderType: 'market',
+  quantity: '0.1',
+  maxSlippage: '0.5%',
+  stopLoss: '49000',
+};
+
 /** An exchange that refuses every order that only reduces and would wait. */
 let relay: KeptRelay;
 beforeEach(async () => {
   relay = await openKeptRelay();
-  await relay.say({
-    action: 'buy',
-    orderType: 'market',
-    quantity: '0.1',
-    maxSlippage: '0.5%',
-    stopLoss: '49000',
-    takeProfit: '52000',
-  });
+  await relay.say({ ...buy, takeProfit: '52000' });
   await relay.goOn(30);
   relay.paper.control.setExits({ refusesReduceOnlyStops: true });
   await relay.say({ action: 'close', quantity: '50%', maxSlippage: '0.5%' });
@@ -59,15 +60,7 @@ test('Once it takes them, both are replaced', async () => {
 
 test('However many orders it refuses, at most thirty are sent within a minute', async () => {
   const takeProfits = ['51000', '51500', '52000', '52500', '53000'].map((price) => ({ price, share: '20%' }));
-  for (let entry = 0; entry < 8; entry += 1)
-    await relay.say({
-      action: 'buy',
-      orderType: 'market',
-      quantity: '0.1',
-      maxSlippage: '0.5%',
-      stopLoss: '49000',
-      takeProfits,
-    });
+  for (let entry = 0; entry < 8; entry += 1) await relay.say({ ...buy, takeProfits });
   await relay.goOn(90);
   expect(failed()).toBeGreaterThan(1);
 

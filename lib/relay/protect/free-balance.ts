@@ -12,7 +12,7 @@ import type { Order } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
-import { type HoldingStop, holdingStops, unlistedStops } from '../../protection/guards.ts';
+import { type HoldingStop, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
@@ -71,7 +71,7 @@ export async function readStopsOfSale(
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
   if (size.unit === 'percent') return { ...noStops, holding, records: known };
-  const unlisted = [...unlistedStops({ entries, open }), ...unlistedAlertStops(known, { entries, open })];
+  const unlisted = unlistedStops(known, { entries, open });
   const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
@@ -94,14 +94,14 @@ function alertStops(records: readonly OrderRecord[], open: readonly Order[]): re
   });
 }
 
-/** Those that no list shows any more, and of which nothing says how they ended. */
-function unlistedAlertStops(
+/** Stop-losses that no list shows any more, and of which nothing says how they ended. */
+function unlistedStops(
   records: readonly OrderRecord[],
   { entries, open }: { readonly entries: readonly Entry[]; readonly open: readonly Order[] },
 ): readonly OrderRecord[] {
   const confirmed = replacedIn(entries);
   return records.filter((record) => {
-    const kept = isSpotStop(record) || stoppedBy(record, records) === null ? null : keptExit(record);
+    const kept = stoppedBy(record, records) === null ? null : keptExit(record);
     if (kept === null || kept.fresh !== null || !isOpen(kept.state)) return false;
     return !confirmed.has(kept.orderId) && !open.some(({ orderId }) => orderId === kept.orderId);
   });
@@ -316,14 +316,12 @@ async function readSold(
   const sales: StopSale[] = [];
   for (const { of, orderId, clientOrderId, amount, sold } of stops) {
     const { order } = done.exits.find(({ orderIds }) => orderIds.includes(orderId)) ?? {};
-    let filled =
-      order?.filled ??
-      (await readStopEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ??
-      null;
+    const readFilled = async () =>
+      (await readStopEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
+    let filled = order?.filled ?? (await readFilled());
     while (filled === null && clock.nowMs() + relistPauseMs < lastMs) {
       await clock.sleep(relistPauseMs);
-      filled =
-        (await readStopEnd(client, { market, clientOrderId }, sold.plus(amount), limits))?.filled ?? null;
+      filled = await readFilled();
     }
     if (filled === null) return null;
     sales.push({ of, orderId, amount: maximum(filled.minus(sold), zero) });
