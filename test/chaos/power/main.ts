@@ -7,7 +7,7 @@ import { type PowerPlan, type PowerRun, runPowerCuts } from './run.ts';
 
 export const signalsPerRound = 10;
 /** Each mutant must be caught within this many runs. */
-const mostRunsPerMutant = 3;
+const mostRunsPerMutant = 6;
 
 type Plan = Omit<PowerPlan, 'mutant'>;
 

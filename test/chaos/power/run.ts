@@ -98,7 +98,7 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
 }
 
 /** A few cuts must show what is lost after a request that failed. */
-const mutantTroubleRate = 0.6;
+const mutantTroubleRate = 0.9;
 
 async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
   const random = createRandom(seed);
