@@ -9,7 +9,9 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
 import { parseWaysContent } from '../../lib/host/secret-contents.ts';
-import type { Ways } from '../../lib/notices/channels.ts';
+import { ofChannels, storeFingerprints } from '../../lib/host/secret-fingerprints.ts';
+import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
+import { secretsIn, type Ways } from '../../lib/notices/channels.ts';
 import { createDynamodbChannelStates } from '../../lib/notices/dynamodb-channel-states.ts';
 import { composeMail, fitsMail } from '../../lib/notices/mail.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
@@ -44,10 +46,8 @@ export function accessNotices(options: {
     return parseWaysContent(SecretString ?? '');
   }
 
-  const states = createDynamodbChannelStates({
-    client: createDynamodbClient(access),
-    tableName: outputs.LedgerTable,
-  });
+  const table = { client: createDynamodbClient(access), tableName: outputs.LedgerTable };
+  const states = createDynamodbChannelStates(table);
 
   return {
     settings: host.notices,
@@ -56,6 +56,8 @@ export function accessNotices(options: {
     async storeWay(channel, way) {
       const { [channel]: _, ...others } = await readWays();
       const content = way === null ? others : { ...others, [channel]: way };
+      // First: nothing is stored that alerts are not searched for.
+      await storeFingerprints(createDynamodbAccountFacts(table), ofChannels, secretsIn(content));
       const command = new PutSecretValueCommand({
         SecretId: secretId(),
         SecretString: JSON.stringify(content),

@@ -10,8 +10,8 @@ import { createTransport } from '../../lib/base/transport.ts';
 import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { storeFingerprints } from '../../lib/host/key-fingerprints.ts';
 import { checkPaperUrl, onPaper } from '../../lib/host/paper-stage.ts';
+import { storeFingerprints } from '../../lib/host/secret-fingerprints.ts';
 import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -126,7 +126,10 @@ export async function openStackSession(
     },
     async storeKeys({ name }, keys) {
       // First: no key is stored that alerts are not searched for.
-      await storeFingerprints(createDynamodbAccountFacts(locateLedger()), name, keys);
+      await storeFingerprints(createDynamodbAccountFacts(locateLedger()), name, [
+        keys.apiKey,
+        keys.apiSecret,
+      ]);
       await secrets.storeKeys(name, keys);
     },
     rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),

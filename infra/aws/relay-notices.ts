@@ -98,8 +98,8 @@ export class RelayNotices extends Construct {
       ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
       [ledger.streamArn],
     );
-    // What it told, and the heartbeat.
-    send.grant(['dynamodb:GetItem', 'dynamodb:PutItem'], [ledger.arn]);
+    // What it told, the heartbeat, and fingerprints of what opens the channels.
+    send.grant(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [ledger.arn]);
     if (hasHeartbeat(settings)) {
       send.grant(['dynamodb:BatchGetItem', 'dynamodb:Query'], [ledger.arn]);
       for (const index of ['by-account', 'by-status'] as const)

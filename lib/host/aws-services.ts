@@ -13,6 +13,7 @@ import { createDynamodbNotes } from '../ledger/dynamodb-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MarketCopies } from '../ledger/market-copies.ts';
 import { tradedMarkets } from '../model/settings.ts';
+import { secretsIn } from '../notices/channels.ts';
 import { createDynamodbChannelStates } from '../notices/dynamodb-channel-states.ts';
 import { openRequestChannel } from '../notices/request-channel.ts';
 import { openTopicChannel } from '../notices/topic-channel.ts';
@@ -34,12 +35,18 @@ import { createAwsSecrets, createSecretsClient } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
-import { createFingerprintKeeper, readFingerprints } from './key-fingerprints.ts';
+
 import { createLog } from './log.ts';
 import type { NoticeServices } from './notice-handler.ts';
 import { exchangeOf, isOnPaper } from './paper-stage.ts';
 import { afterAlarms, type RecordedAlarms, recordAlarms } from './recorded-alarms.ts';
 import { parseWaysContent } from './secret-contents.ts';
+import {
+  createFingerprintKeeper,
+  ofChannels,
+  readFingerprints,
+  storeFingerprints,
+} from './secret-fingerprints.ts';
 import type { SecretStore } from './secrets.ts';
 import { createStartWatch, type StartWatch } from './start-watch.ts';
 import { type ColdStartTeller, createColdStartTeller } from './tell-cold-start.ts';
@@ -287,21 +294,27 @@ export function openNoticeServices(host: HostConfig, environment: Environment): 
   const secrets = createSecretsClient(connection);
   const secretId = readVariable(environment, 'NOTICE_SECRET');
   const ledger = ledgerOptions(connection);
+  const records = openRecords(connection);
+  let known: string | undefined;
   return {
     clock: systemClock,
     log: connection.log,
     settings: host.notices,
     accounts: Object.keys(host.settings.accounts),
     ledger: createDynamodbLedger(ledger),
-    ...openRecords(connection),
+    ...records,
     notes: createDynamodbNotes(ledger),
     states: createDynamodbChannelStates(ledger),
     async openChannel(name) {
       if (name === 'email') return openTopicChannel(connection, readVariable(environment, 'ALARM_TOPIC'));
       // Read each time, so that what was stored counts for the next request.
       const { SecretString } = await secrets.call('GetSecretValue', { SecretId: secretId });
+      const ways = parseWaysContent(SecretString);
+      // An older release has stored none, nor has a person who changed the secret by hand.
+      if (SecretString !== known) await storeFingerprints(records.facts, ofChannels, secretsIn(ways));
+      known = SecretString;
       const { transport } = connection;
-      return openRequestChannel(name, parseWaysContent(SecretString), { transport, clock: systemClock });
+      return openRequestChannel(name, ways, { transport, clock: systemClock });
     },
   };
 }

@@ -45,6 +45,16 @@ test('doctor names a channel that nobody has set, and notify sets and tries it',
   expect(shown()).toContain('main · a test of the notices');
 });
 
+test('an alert that holds what opens a channel is refused', async () => {
+  const accessToken = deployment.standIn.ways.ntfy?.['token'] ?? '';
+  const comment = `see ${accessToken}`;
+  const order = { id: 'n-0', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', comment };
+  const { exitCode, stderr } = await deployment.relay(['send', '-'], JSON.stringify(order));
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toMatch(/contains a secret of the relay/);
+  expect(stderr).not.toContain(accessToken);
+});
+
 test('the stream of the ledger tells of a pause, of a denied order and of its end', async () => {
   await deployment.relayJson(['pause', 'main', '--reason', 'a test']);
   await untilShown(/main · PAUSED: nothing is opened or enlarged[\s\S]*a test/);

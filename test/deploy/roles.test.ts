@@ -3,6 +3,7 @@ import {
   LambdaClient,
   ListEventSourceMappingsCommand,
 } from '@aws-sdk/client-lambda';
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
@@ -31,12 +32,14 @@ import { waitUntil } from './wait-until.ts';
  */
 let deployment: Deployment;
 let lambda: LambdaClient;
+let secrets: SecretsManagerClient;
 let count = 0;
 let slots = 0;
 
 beforeAll(async () => {
   deployment = await deployRelay({ enforceRoles: true, runSchedules: false, tells: true });
   lambda = new LambdaClient(deployment.aws.clientOptions);
+  secrets = new SecretsManagerClient(deployment.aws.clientOptions);
   for (const account of ['main', 'second'])
     await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');
   await deployment.relayJson(['notify', 'set', 'ntfy'], JSON.stringify(deployment.standIn.ways.ntfy));
@@ -44,6 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   lambda?.destroy();
+  secrets?.destroy();
   await deployment?.close();
 });
 
@@ -292,6 +296,15 @@ const tasks = {
     };
     const ApproximateCreationDateTime = Math.floor(Date.now() / 1000);
     const record = { eventID: text, dynamodb: { Keys: item, NewImage, ApproximateCreationDateTime } };
+    // By hand, so that the function itself makes it known to those that receive alerts.
+    const ways = {
+      ...deployment.standIn.ways,
+      discord: { url: `https://discord.invalid/api/webhooks/${count}` },
+    };
+    const SecretString = JSON.stringify(ways);
+    await secrets.send(
+      new PutSecretValueCommand({ SecretId: deployment.outputs['NoticeSecret'], SecretString }),
+    );
     requireThat(await invoke('NoticesSend', { Records: [record] }), 'the records were not told');
     const shown = deployment.standIn.shown.ntfy.filter((notice) => notice.text.includes(text));
     requireThat(shown.length === 1, `the notice was shown ${shown.length} times, not once`);
@@ -531,6 +544,8 @@ describe('With its roles enforced, a relay', () => {
         'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',
+        // Fingerprints.
+        'dynamodb:UpdateItem',
         'logs:CreateLogStream',
         'logs:PutLogEvents',
         'secretsmanager:GetSecretValue',
@@ -554,6 +569,7 @@ describe.each([
     [
       ['dynamodb:GetItem'],
       ['dynamodb:PutItem'],
+      ['dynamodb:UpdateItem'],
       ['dynamodb:BatchGetItem'],
       ['dynamodb:Query', '/index/by-account'],
       ['dynamodb:Query', '/index/by-status'],

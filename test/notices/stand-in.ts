@@ -38,7 +38,7 @@ export const tokens = {
   slackPath: '/services/T000/B000/stand-in-path',
   discordPath: '/api/webhooks/42/stand-in-token',
   ntfyTopic: 'stand-in-topic',
-  ntfyToken: 'tk_standintoken',
+  ntfyToken: 'tk_standinstandinstandinstandins',
   webhookKey: `whsec_${Buffer.from('a key of the stand-in server').toString('base64')}`,
 };
 

@@ -113,8 +113,9 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
       issues: [
         {
           path: '',
-          message: 'the message contains a webhook token or an exchange key',
-          hint: 'remove it, and replace that token or key if others can read the alert; the token belongs only in the webhook URL',
+          message:
+            'the message contains a webhook token, an exchange key or what opens a channel of the notices',
+          hint: 'remove it, and replace that secret if others can read the alert; the token belongs only in the webhook URL',
         },
       ],
     });

@@ -4,9 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
-import { openReceiveServices, openReconcileServices } from '../../lib/host/aws-services.ts';
+import {
+  openNoticeServices,
+  openReceiveServices,
+  openReconcileServices,
+} from '../../lib/host/aws-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import { createFingerprintKeeper, readFingerprints } from '../../lib/host/key-fingerprints.ts';
+import { createFingerprintKeeper, readFingerprints } from '../../lib/host/secret-fingerprints.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import type { AllAccountFacts } from '../../lib/ledger/account-facts.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -59,9 +63,10 @@ async function openLocal(): Promise<Host> {
 async function openStack(names: readonly string[] = ['main']) {
   const dynamodb = await startDynamodb();
   await createStackTable(dynamodb.client, 'ledger', 'ledger');
-  const secrets: Readonly<Record<string, object>> = {
+  const secrets: Record<string, object> = {
     'id-of-tokens': { current: token, previous: null },
     'id-of-keys': keys,
+    'id-of-ways': {},
   };
   const operations: string[] = [];
   const aws = createServer(async (request, response) => {
@@ -91,6 +96,7 @@ async function openStack(names: readonly string[] = ['main']) {
     SIGNAL_QUEUE_URL: `${url}/signals.fifo`,
     WEBHOOK_TOKENS: JSON.stringify(each('id-of-tokens')),
     EXCHANGE_KEYS: JSON.stringify(each('id-of-keys')),
+    NOTICE_SECRET: 'id-of-ways',
     STACK_NAME: 'relay-test',
   };
   // The credentials are those of the process.
@@ -104,6 +110,10 @@ async function openStack(names: readonly string[] = ['main']) {
   return {
     ledger: createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 }),
     keepFingerprints: openReconcileServices(config, environment).keepFingerprints,
+    openChannel: openNoticeServices(config, environment).openChannel,
+    setWays(ways: object) {
+      secrets['id-of-ways'] = ways;
+    },
     openReceive(table = environment.LEDGER_TABLE) {
       const services = { ...openReceiveServices(config, { ...environment, LEDGER_TABLE: table }), log };
       const handler = createWebhook(log, (request) => receiveSignal(services, request));
@@ -172,6 +182,41 @@ test('a stack that an older release made searches alerts for its key from the fi
   expect(await post(alert('before'))).toMatch(/^202 /);
   await stack.keepFingerprints();
   expect(await post(alert('after'))).toMatch(/^400 /);
+});
+
+test('the function that sends notices makes known what opens its channels, and keeps it known when one changes', async () => {
+  const stack = await openStack();
+  const post = stack.openReceive();
+  const wayOf = (letter: string) => ({ url: `https://discord.invalid/api/webhooks/1/${letter.repeat(32)}` });
+  let count = 0;
+  const [first, second, slack] = ['x', 'y', 'z'].map(wayOf);
+  const isRefused = async ({ url } = { url: '' }) => {
+    count += 1;
+    const response = await post(buyAlert({ id: `a-${count}`, comment: `see ${url}` }));
+    return response.startsWith('400 ');
+  };
+  const say = async (ways: object) => {
+    stack.setWays(ways);
+    await stack.openChannel('discord');
+  };
+
+  await say({ discord: first, slack });
+  expect([await isRefused(first), await isRefused(slack), await isRefused(second)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  await say({ discord: second, slack });
+  expect([await isRefused(first), await isRefused(slack), await isRefused(second)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+
+  const writes = () => stack.operations.filter((operation) => operation === 'UpdateItem').length;
+  const before = writes();
+  await stack.openChannel('discord');
+  expect(writes()).toBe(before);
 });
 
 test('an alert is searched for the keys of all accounts with one request to the table', async () => {

@@ -3,14 +3,14 @@ import { type Clock, hasPassed } from '../base/clock.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import { fieldsOf, type Json, numberIn, textIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
-import type { Credentials } from '../exchange/client.ts';
 import type { AccountFacts, AllAccountFacts } from '../ledger/account-facts.ts';
 import { fingerprintSecret, type SecretFingerprint } from '../signals/find-secret.ts';
 import type { SecretStore } from './secrets.ts';
 
 /**
- * On AWS, the function that receives alerts recognises an exchange key that it may not read: by fingerprints beside the
- * ledger. `keys set` stores them, and the reconciler those of a key that an older release stored, or a person by hand.
+ * On AWS, the function that receives alerts recognises an exchange key that it may not read, and what opens a channel of the
+ * notices: by fingerprints beside the ledger. `keys set` and `notify set` store them. For secrets that an older release
+ * stored, or a person by hand, the reconciler does, and the function that sends notices.
  *
  * @see DECISIONS 18
  */
@@ -19,32 +19,35 @@ const factName = 'key fingerprints';
 /** How often the reconciler looks whether the fingerprints of a key are stored. */
 const keepEveryMs = 60 * 60_000;
 
-/** Those of the key before stay, too: until it is deleted at the exchange, it is worth as much. */
-const mostStored = 4;
+/** Owns what opens the channels of the notices: no account has such a name. */
+export const ofChannels = '*';
 
 /**
- * Stores the fingerprints of a key and its secret, unless they are stored.
+ * Stores the fingerprints of all secrets of an owner, unless they are stored.
  *
+ * @param owner the account whose key and secret they are, or {@link ofChannels}
  * @throws RelayError `store_unavailable`
  */
 export async function storeFingerprints(
   facts: AccountFacts,
-  account: string,
-  { apiKey, apiSecret }: Credentials,
+  owner: string,
+  secrets: readonly string[],
 ): Promise<void> {
-  const stored = parseFact(await facts.read(account, factName));
+  const stored = parseFact(await facts.read(owner, factName));
   const salt = randomBytes(16).toString('base64url');
-  const fresh = [apiKey, apiSecret].flatMap((secret) =>
-    stored.some((one) => fingerprintSecret(secret, one.salt)?.hash === one.hash)
-      ? []
-      : (fingerprintSecret(secret, salt) ?? []),
+  const current = secrets.flatMap(
+    (secret) =>
+      stored.find((one) => fingerprintSecret(secret, one.salt)?.hash === one.hash) ??
+      fingerprintSecret(secret, salt) ??
+      [],
   );
-  if (fresh.length === 0) return;
-  const kept = [...fresh, ...stored].slice(0, mostStored);
+  if (current.every((one) => stored.includes(one))) return;
+  // As many of those before stay, too: until a key is deleted at the exchange, it is worth as much.
+  const before = stored.filter((one) => !current.includes(one)).slice(0, current.length);
   await facts.write(
-    account,
+    owner,
     factName,
-    kept.map((one) => ({ ...one })),
+    [...current, ...before].map((one) => ({ ...one })),
   );
 }
 
@@ -64,7 +67,7 @@ export function createFingerprintKeeper(services: {
 
   async function keep(account: string): Promise<void> {
     const keys = await secrets.exchangeKeys(account, 'newest');
-    if (keys !== null) await storeFingerprints(facts, account, keys);
+    if (keys !== null) await storeFingerprints(facts, account, [keys.apiKey, keys.apiSecret]);
   }
 
   return async () => {
@@ -85,7 +88,7 @@ export function createFingerprintKeeper(services: {
 }
 
 /**
- * The fingerprints of all accounts, with one request. They are read for every alert: the owner of a new key may try it at
+ * The fingerprints of all accounts and of the channels, with one request. They are read for every alert: the owner of a new key may try it at
  * once.
  *
  * @throws RelayError `store_unavailable`
@@ -94,7 +97,7 @@ export async function readFingerprints(
   facts: Pick<AllAccountFacts, 'readOfAll'>,
   accounts: readonly string[],
 ): Promise<readonly SecretFingerprint[]> {
-  return (await facts.readOfAll(accounts, factName)).flatMap(parseFact);
+  return (await facts.readOfAll([...accounts, ofChannels], factName)).flatMap(parseFact);
 }
 
 function parseFact(fact: Json): readonly SecretFingerprint[] {
