@@ -31,6 +31,7 @@ import { createOverloadWatch } from '../../lib/relay/receive/overload.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
 import { runMinute } from '../../lib/relay/settle/run-minute.ts';
+import { createSentBefore } from '../../lib/relay/settle/sent-before.ts';
 import { raiseUnknownOnce } from '../../lib/relay/settle/unknown-once.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { watchExchange } from '../../lib/watch/watch-exchange.ts';
@@ -186,7 +187,7 @@ export async function startLocalRelay(options: {
     traded: tradedMarkets(settings),
     timeoutMs: options.exchangeTimeoutMs,
   });
-  const executing = {
+  const trading = {
     ...shared,
     ...records,
     // The ledger itself is the line of waiting signals.
@@ -196,6 +197,8 @@ export async function startLocalRelay(options: {
     exchangeFor,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   };
+  const accounts = Object.keys(settings.accounts);
+  const executing = { ...trading, settleSentBefore: await createSentBefore(trading, accounts) };
   const reconcileServices = {
     ...shared,
     ...records,
@@ -217,7 +220,7 @@ export async function startLocalRelay(options: {
     clock,
     log,
     alarms,
-    accounts: Object.keys(settings.accounts),
+    accounts,
     store: createSqliteSnapshots(file),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
@@ -274,7 +277,6 @@ export async function startLocalRelay(options: {
   await watch.watch();
   const receivingLooks = startMinuteLoop(async () => void (await watch.watch()), lookEveryMs);
   const schedule = startScheduleLoop(jobs, clock, log);
-  const accounts = Object.keys(settings.accounts);
   const telling = startNoticeLoop(
     { ...shared, ...records, outbox, settings: notices, accounts, secrets },
     options.tellEveryMs,

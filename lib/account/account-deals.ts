@@ -4,6 +4,7 @@ import { formatDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
 import { listPositions } from '../exchange/list-positions.ts';
@@ -39,11 +40,11 @@ export interface DealServices {
 
 /** The fact `deals`. Deals before the relay first read the account do not count: they are in what it held then. */
 export interface DealsState {
-  /** When the relay first read the account, on its own clock. */
+  /** When the relay first read the account, on the exchange's clock; an older release took its own. */
   readonly sinceMs: number;
-  /** What it held then. It comes before every fill of a later order, also on a clock that the relay's is ahead of. */
+  /** What it held then. It comes before every fill of a later order, also before one that is dated on the relay's own clock. */
   readonly first: FirstHoldings;
-  /** When each of these positions last changed, on the exchange's clock, by market: a deal until then is in it. */
+  /** Until when the deals of a market are in what it held then, on the exchange's clock, where that is later than `sinceMs`. */
   readonly shownToMs: ReadonlyMap<string, number>;
   /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
   readonly readToMs: number;
@@ -53,11 +54,9 @@ export interface DealsState {
 export interface DealSource {
   readonly client: ExchangeClient;
   readonly options: SendOptions;
-  /** The positions if they were just read, and when; absent: they are read if they are needed. */
-  readonly reading?: { readonly readAtMs: number; readonly positions: readonly OpenPosition[] };
 }
 
-/** How far the relay's clock may be ahead of the exchange's: a fill of a later order is never dated further back. */
+/** How far the relay's clock may be ahead of the exchange's, or behind it. */
 export const mostClockAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 export const storeEveryMs = 5 * 60_000;
@@ -125,21 +124,21 @@ export async function noteRead(
  * Begins to count the deals of an account, with what it holds: without that, the close of an older position would count
  * as an order that opens the opposite one.
  *
- * @throws ExchangeError when the positions cannot be read; RelayError `store_unavailable`
+ * It begins on the exchange's clock. On the relay's, a close of the seconds before it would come after it where that clock is
+ * behind, and one of the seconds after it before it where that is ahead.
+ *
+ * @throws ExchangeError when time, positions or deals cannot be read; RelayError `store_unavailable`
  */
 export async function beginDeals(
-  { clock, ledger, executions, facts }: DealServices,
+  { ledger, executions, facts }: Pick<DealServices, 'ledger' | 'executions' | 'facts'>,
   account: Account,
-  { client, options, reading }: DealSource,
+  { client, options }: DealSource,
 ): Promise<DealsState> {
   const { name, markets } = account;
-  const beganAtMs = reading?.readAtMs ?? clock.nowMs();
+  const { nowMs: sinceMs } = await client.call(serverTime, {}, options);
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
-  const positions =
-    reading?.positions ?? (isSpotAlone ? [] : (await listPositions(client, options)).positions);
-  // A clock that was set back meanwhile would date the deals of the next minutes before the reading.
-  const sinceMs = Math.min(beganAtMs, clock.nowMs());
+  const { positions, deals } = isSpotAlone ? nothingHeld : await readHeld(client, sinceMs, options);
   const own = await listOwn({ ledger, executions }, account, null);
   const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
   const atMs = sinceMs - mostClockAheadMs;
@@ -150,13 +149,40 @@ export async function beginDeals(
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const changed = positions.flatMap(({ market, modifiedAtMs }) =>
-    modifiedAtMs === null || modifiedAtMs < atMs ? [] : [[market, modifiedAtMs] as const],
-  );
+  const shownToMs = new Map<string, number>();
+  const show = (market: string, toMs: number | null) => {
+    if (toMs !== null && toMs >= sinceMs) shownToMs.set(market, Math.max(shownToMs.get(market) ?? 0, toMs));
+  };
+  for (const { market, modifiedAtMs } of positions) show(market, modifiedAtMs);
+  for (const { market, atMs: dealtAtMs } of deals) show(market, dealtAtMs);
   const first = { atMs, books: new Map(books), except: traded };
-  const state = { sinceMs, first, shownToMs: new Map(changed), readToMs: sinceMs };
+  const state = { sinceMs, first, shownToMs, readToMs: sinceMs };
   await facts.write(name, 'deals', describeState(state));
   return state;
+}
+
+/** What an account holds, and the deals since a time that are in it. */
+interface Held {
+  readonly positions: readonly OpenPosition[];
+  readonly deals: readonly AccountDeal[];
+}
+
+const nothingHeld: Held = { positions: [], deals: [] };
+/** Of an account that deals without a pause, the positions tell by their times what is in them; only one that is closed does not. */
+const mostReadings = 3;
+
+/**
+ * Reads the positions until no deal has come since the deals were last listed: a position that was closed is in no list, so
+ * nothing else tells which deals its absence shows. At first no deal is expected, since the exchange's clock was just read.
+ */
+async function readHeld(client: ExchangeClient, sinceMs: number, options: SendOptions): Promise<Held> {
+  let deals: readonly AccountDeal[] = [];
+  for (let readings = 1; ; readings += 1) {
+    const { positions } = await listPositions(client, options);
+    const listed = await listAccountDeals(client, sinceMs, options);
+    if (listed.length === deals.length || readings === mostReadings) return { positions, deals };
+    deals = listed;
+  }
 }
 
 /**

@@ -43,13 +43,7 @@ export async function readLimitUse(
   const read = needs?.holdings
     ? await readExposure(services, account, { client, limits, prices, market: null })
     : null;
-  const day = needs?.deals
-    ? await readDayFills(services, account, {
-        client,
-        options: limits,
-        ...(read === null ? {} : { reading: read.reading }),
-      })
-    : null;
+  const day = needs?.deals ? await readDayFills(services, account, { client, options: limits }) : null;
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
   return {
     readAtMs: read?.reading.readAtMs ?? null,

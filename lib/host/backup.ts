@@ -18,6 +18,7 @@ import { RelayError } from '../base/errors.ts';
 import { createForOwner, openSqlite } from '../base/sqlite.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
+import { createSqliteAccountFacts } from '../ledger/sqlite-account-facts.ts';
 import { createSqliteLedger } from '../ledger/sqlite-ledger.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkFileSecrets } from './file-secrets.ts';
@@ -214,8 +215,12 @@ async function makeHarmless(path: string, accounts: readonly string[], sinceMs: 
   try {
     file.database.exec('PRAGMA application_id = 0; DROP TABLE IF EXISTS backup_secrets; VACUUM;');
     const ledger = createSqliteLedger(file);
-    for (const account of accounts)
+    const facts = createSqliteAccountFacts(file);
+    for (const account of accounts) {
       await ledger.writePause(account, { sinceMs, reason: restoredReason, kind: 'everything' });
+      // The relay looks up by it what it is about to send: see lib/relay/settle/sent-before.ts.
+      await facts.write(account, 'restored', { atMs: sinceMs });
+    }
     await doubtWaiting(ledger, sinceMs);
     return Number(file.database.prepare('SELECT count(*) AS signals FROM entries').get()?.['signals']);
   } finally {

@@ -6,7 +6,8 @@ import type { TradingGround } from '../model/account.ts';
  * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
  * it has come, the stop-losses on spot that the relay has cancelled itself, what alerts have asked to sell of what those had
  * sold, which alarms were told that come once, since when a release is kept warm, what a rehearsal found out of the exchange,
- * what recognises the exchange key in an alert, and which orders of another relay were told.
+ * what recognises the exchange key in an alert, which orders of another relay were told, and when the ledger was restored from
+ * a backup.
  */
 export type FactName =
   | 'positions'
@@ -21,7 +22,8 @@ export type FactName =
   | `stops answered in ${string}`
   | `rehearsal on ${TradingGround}`
   | 'key fingerprints'
-  | 'foreign orders';
+  | 'foreign orders'
+  | 'restored';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

@@ -3,11 +3,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { SignalEntry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
+import type { Status } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
 import type { HeldSecret } from '../signals/find-secret.ts';
 import type { Arrival } from '../signals/staleness.ts';
+import type { PreparedAction } from './execute/action.ts';
 import type { MarketCatalogue } from './execute/market-catalogue.ts';
 import type { OverloadWatch } from './receive/overload.ts';
 import type { RepeatWatch } from './receive/repeated-alert.ts';
@@ -67,4 +70,11 @@ export interface ExecuteServices {
    * @throws RelayError `secrets_missing` when no key is stored
    */
   exchangeFor(account: string): Promise<ExchangeClient>;
+  /**
+   * Settles an entry whose order a relay that is gone has sent, or may have sent, and sends nothing. Null: nobody has sent it.
+   * Absent: nobody can have.
+   */
+  readonly settleSentBefore?:
+    | ((entry: SignalEntry, action: PreparedAction) => Promise<Status | null>)
+    | undefined;
 }

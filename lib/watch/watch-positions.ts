@@ -120,7 +120,7 @@ async function watchAccount(
       reading = await readAndCompare(services, account, { client, options, before, alarms });
       // Of an account with followed orders, the follower reads them; with `maxDailyLoss`, the check has read them.
       if (followed.length === 0 && (account.limits?.maxDailyLoss ?? null) === null)
-        await readDealsSafely(services, account, { client, options, reading });
+        await readDealsSafely(services, account, { client, options });
     }
     const inUse = [
       ...((reading ?? before)?.positions ?? []),

@@ -17,6 +17,7 @@ import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { claimLiveFolder, readFolderKind } from '../../lib/host/folder-kind.ts';
 import { openLock } from '../../lib/host/hold-lock.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderIn } from '../queue/open-store.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -76,6 +77,11 @@ describe('a backup', () => {
       reason: expect.stringContaining('restored from a backup'),
     });
     expect(await readPause(folder)).toBeNull();
+    const file = openSqlite(other.databasePath);
+    expect(await createSqliteAccountFacts(file).read('main', 'restored')).toEqual({
+      atMs: expect.any(Number),
+    });
+    file.close();
     expect(readdirSync(other.path).toSorted()).toEqual(['lock.db', 'relay.db']);
   });
 

@@ -209,6 +209,83 @@ test('what was dealt before the relay first read the account does not count, and
   expect(await usedOfLoss()).toBe(formatDecimal(cost.minus(await readCollateral()).round(8)));
 });
 
+describe('An account that is first read right after a position was closed by hand', () => {
+  /** The relay's clock differs from the exchange's from now on. */
+  function setAhead(ms: number): void {
+    const { clock } = relay;
+    Object.assign(relay.services, {
+      clock: override<typeof clock>(clock, { nowMs: () => clock.nowMs() + ms }),
+    });
+  }
+
+  /** What a later long position has lost, with the price of its market falling. */
+  async function loseLater(): Promise<string> {
+    relay.clock.advance(minuteMs);
+    const before = await readCollateral();
+    relay.setPrice('50000');
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    relay.setPrice('48000');
+    await tradeByHand('sell', '0.02');
+    relay.clock.advance(2 * longestPositionLagMs);
+    return formatDecimal(before.minus(await readCollateral()).round(8));
+  }
+
+  beforeEach(async () => {
+    await tradeByHand('buy', '0.04');
+    relay.clock.advance(minuteMs);
+    relay.setPrice('52000');
+  });
+
+  test('counts no sale that it began without, on a clock that is behind', async () => {
+    setAhead(-8_000);
+    await tradeByHand('sell', '0.04');
+    relay.clock.advance(3_000);
+
+    expect(await usedOfLoss()).toBe('0');
+    expect(await usedOfLoss()).toBe('0');
+    expect(await loseLater()).toBe(await usedOfLoss());
+  });
+
+  test('counts a sale that comes after it, on a clock that is ahead', async () => {
+    setAhead(8_000);
+    relay.clock.advance(2_000);
+    await usedOfLoss();
+    const before = await readCollateral();
+    relay.setPrice('49000');
+    await tradeByHand('sell', '0.04');
+    relay.clock.advance(2 * longestPositionLagMs);
+
+    expect(await usedOfLoss()).toBe(formatDecimal(before.minus(await readCollateral()).round(8)));
+  });
+
+  test('counts no sale of the same second of the exchange, and none between its requests', async () => {
+    await tradeByHand('sell', '0.01');
+    const { exchangeFor } = relay.services;
+    let left = 2;
+    const sellMeanwhile = async (account: string) => {
+      const client = await exchangeFor(account);
+      const call: typeof client.call = async (endpoint, params, options) => {
+        const result = await client.call(endpoint, params, options);
+        if (endpoint.name === openPositions.name && left > 0) {
+          left -= 1;
+          await tradeByHand('sell', left === 0 ? '0.02' : '0.01');
+        }
+        return result;
+      };
+      return override(client, { call });
+    };
+    Object.assign(relay.services, { exchangeFor: sellMeanwhile });
+    await usedOfLoss();
+    Object.assign(relay.services, { exchangeFor });
+    relay.clock.advance(2 * longestPositionLagMs);
+
+    expect(left).toBe(0);
+    expect(await usedOfLoss()).toBe('0');
+    expect(await loseLater()).toBe(await usedOfLoss());
+  });
+});
+
 test('a deal that turns out to be of an entry is counted once, as that of the entry', async () => {
   await relay.sendUnder(limited, entry);
   await goOn(20_000);

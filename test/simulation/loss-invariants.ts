@@ -145,11 +145,9 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
       (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < startedAtMs,
     );
   const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isAnswered(deal);
-  // Of the earlier ones it knows what the positions that were first read show. One that had just been closed is not among
-  // them: on a clock that is behind, the deal that closed it comes after that reading, and what it closed has no known cost.
-  const heldAtFirst = new Set([...read.first.books.keys()].map((key) => key.split(' ')[0]));
+  // Of the earlier ones it knows what the positions that were first read show, or that there were none any more.
   const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
-    heldAtFirst.has(market) && (atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0));
+    atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
   const own = deals.filter(({ deal }) => deal.account === sent.entry.account && deal.atMs <= sent.send.atMs);
   const counted = own.filter(({ deal }) => isTold(deal) || isHeldAtFirst(deal));
   const alone =

@@ -75,6 +75,7 @@ const lists = [
   '/api/v4/orders/conditional',
   '/api/v4/collateral-account/positions/open',
   '/api/v4/public/markets',
+  '/api/v4/public/time',
 ];
 
 /**

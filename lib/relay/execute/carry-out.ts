@@ -40,6 +40,10 @@ export async function carryOut(
   begun: Begun,
 ): Promise<Status | null> {
   const { cleared } = begun;
+  const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
+  // Before the other checks: it takes time, and an order that exists is no order that may be denied.
+  const sentBefore = rehearsalReason === null ? await services.settleSentBefore?.(entry, action) : null;
+  if (typeof sentBefore === 'string') return sentBefore;
   const settleDenied = (denied: Denial) => settleUnsent(services, entry, cleared.tell(denialOutcome(denied)));
   const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
   const atMs = services.clock.nowMs();
@@ -54,7 +58,6 @@ export async function carryOut(
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
   if (hasPassed(readAtMs, longestReadingMs, atMs)) return null;
-  const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsalReason !== null)
     return await settleEntry(services, entry, {
       ...dryRunOutcome(rehearsalReason, action),

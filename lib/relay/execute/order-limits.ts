@@ -58,9 +58,7 @@ export async function readLimits(
   ]);
   // After the positions: what was closed in between counts as realised, where the other order would miss it.
   const day =
-    needs?.deals && read !== null
-      ? await readDayFills(services, account, { client, options: limits, reading: read.reading })
-      : null;
+    needs?.deals && read !== null ? await readDayFills(services, account, { client, options: limits }) : null;
   return {
     readAtMs: read?.reading.readAtMs ?? null,
     check: (sized) =>

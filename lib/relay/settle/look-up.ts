@@ -1,5 +1,6 @@
 import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal, parseDecimal } from '../../base/decimal.ts';
+import { describeSafely } from '../../base/describe-error.ts';
 import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../../exchange/find-order.ts';
@@ -32,6 +33,22 @@ export async function lookUp(
   const result = await lookUpOutcome(services, entry, options);
   if (result.kind !== 'found') return result;
   return { kind: 'found', outcome: await withExitsEnded(services, entry, result.outcome, options) };
+}
+
+/**
+ * Treats a failed lookup as inconclusive, whatever the reason: one account's missing key must not stop the lookups of other
+ * accounts. A failure of the ledger shows when the result is written.
+ */
+export async function lookUpSafely(
+  services: LookupServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<LookupResult> {
+  try {
+    return await lookUp(services, entry, options);
+  } catch (error) {
+    return { kind: 'inconclusive', finding: `could not be looked up: ${describeSafely(error)}` };
+  }
 }
 
 /** Whoever sent the close has not come to cancel what protected the position. */

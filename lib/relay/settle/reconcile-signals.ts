@@ -1,4 +1,3 @@
-import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry, LookupProgress } from '../../ledger/entry.ts';
@@ -10,9 +9,8 @@ import { watchPositions } from '../../watch/watch-positions.ts';
 import type { Outcome } from '../execute/action.ts';
 import { createTurnedCloser } from '../protect/ask-to-close-turned.ts';
 import { tellWaiting } from '../protect/failed-alarm.ts';
-import { lookUp } from './look-up.ts';
+import { lookUpSafely } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
-import type { LookupResult } from './lookup-result.ts';
 import { lostResponseOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
 
@@ -167,22 +165,6 @@ function alarmDamaged({ alarms }: ReconcileServices, { account, signalId, client
 
 function settle(services: ReconcileServices, entry: Entry, outcome: Outcome): Promise<boolean> {
   return unlessMoved(() => settleEntry(services, entry, outcome, reconciler));
-}
-
-/**
- * Treats a failed lookup as inconclusive, whatever the reason: one account's missing key must not stop the
- * lookups of other accounts. A failure of the ledger shows when the progress is written.
- */
-async function lookUpSafely(
-  services: ReconcileServices,
-  entry: Entry,
-  options: SendOptions,
-): Promise<LookupResult> {
-  try {
-    return await lookUp(services, entry, options);
-  } catch (error) {
-    return { kind: 'inconclusive', finding: `could not be looked up: ${describeSafely(error)}` };
-  }
 }
 
 function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {

@@ -8,7 +8,7 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { parseDecimal } from '../../../lib/base/decimal.ts';
 import { RelayError } from '../../../lib/base/errors.ts';
 import { openSqlite } from '../../../lib/base/sqlite.ts';
-import { backUpFolder } from '../../../lib/host/backup.ts';
+import { backUpFolder, restoreFolder } from '../../../lib/host/backup.ts';
 import { parseConfig } from '../../../lib/host/config.ts';
 import { createDataFolder, type DataFolder } from '../../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
@@ -156,6 +156,27 @@ describe('a relay on a copied folder', () => {
     const second = await start('second');
 
     expect(await placeOrder(second, 'by-the-copy')).toBe('denied');
+  });
+
+  test('that was restored does not send again what the lost relay had sent after the backup', async () => {
+    const first = await start('first');
+    const backup = join(place, 'backup.db');
+    await backUpFolder(first.folder, backup, { withSecrets: true, clock: systemClock });
+    await placeOrder(first, 'after-the-backup');
+    // It has ended, so the exchange would take its name again.
+    paper.control.setPrice('BTC_USDT', parseDecimal('60010'));
+    await first.relay.close();
+    running.splice(0);
+    const accounts = Object.keys(settings.accounts);
+    await restoreFolder(createDataFolder(join(place, 'restored')), backup, { accounts, clock: systemClock });
+    const restored = await start('restored');
+    await restored.relay.lookForOthers();
+    for (const name of accounts) await resume(restored, name);
+
+    expect(await placeOrder(restored, 'after-the-backup')).toBe('placed');
+    expect(paper.control.state().orders.map(({ status }) => status)).toEqual(['filled']);
+    expect(await placeOrder(restored, 'new')).toBe('placed');
+    expect(paper.control.state().orders).toHaveLength(2);
   });
 
   test('goes on after its owner has resumed it, until a further order comes', async () => {

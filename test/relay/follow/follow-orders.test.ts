@@ -17,6 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
+const timePath = '/api/v4/public/time';
 const ordersPath = '/api/v4/orders';
 const historyPath = '/api/v4/trade-account/order/history';
 const positionsPath = '/api/v4/collateral-account/positions/open';
@@ -55,7 +56,7 @@ describe('following', () => {
     relay.asked.length = 0;
 
     await relay.follow();
-    expect(relay.asked).toEqual([positionsPath, ordersPath, historyPath, dealsPath]);
+    expect(relay.asked).toEqual([timePath, positionsPath, dealsPath, ordersPath, historyPath, dealsPath]);
     relay.asked.length = 0;
     await relay.follow();
 

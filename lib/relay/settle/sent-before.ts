@@ -1,0 +1,85 @@
+import { fieldsOf, numberIn } from '../../base/json.ts';
+import { longestLagMs } from '../../exchange/lag.ts';
+import type { SignalEntry, Step } from '../../ledger/entry.ts';
+import type { Status } from '../../model/outcome.ts';
+import { isProtecting } from '../../model/signal.ts';
+import type { Outcome, PreparedAction } from '../execute/action.ts';
+import { settleSent } from '../execute/settle-sent.ts';
+import type { ExecuteServices } from '../services.ts';
+import { lookUpSafely } from './look-up.ts';
+
+/** No alert may be older than a day when it is executed, whatever its `maxLag`. */
+const longestAgeMs = 24 * 3_600_000;
+/** The clock of the machine on which the folder was restored and that of the sender of alerts normally differ by less. */
+const clockToleranceMs = 60_000;
+
+/**
+ * A folder that was restored does not know what the lost relay sent after the backup. An alert that comes again has the
+ * same client order id, and the exchange takes that a second time once the first order has ended. So each order of an alert
+ * that may be older than the restore is looked up before it is sent.
+ *
+ * What keeps a position protected is not looked up: it is planned on what stands at the exchange, so one that the lost relay
+ * had placed and that has ended since is missing.
+ *
+ * @param accounts whose restore counts
+ * @returns undefined where nothing was restored
+ * @throws RelayError `store_unavailable`
+ */
+export async function createSentBefore(
+  services: ExecuteServices,
+  accounts: readonly string[],
+): Promise<ExecuteServices['settleSentBefore']> {
+  const restoredAtMs = new Map<string, number>();
+  for (const account of accounts) {
+    const atMs = numberIn(fieldsOf(await services.facts.read(account, 'restored'))['atMs']);
+    if (atMs !== null) restoredAtMs.set(account, atMs);
+  }
+  if (restoredAtMs.size === 0) return undefined;
+  return async (entry, action) => {
+    const sinceMs = restoredAtMs.get(entry.account);
+    if (sinceMs === undefined || !action.isOrder || isProtecting(entry.signal)) return null;
+    if (!mayBeOlder(entry, sinceMs, services.clock.nowMs())) return null;
+    return await settleIfSent(services, entry, action);
+  };
+}
+
+/** Of an alert without a time nothing tells how old it is. */
+function mayBeOlder({ signal }: SignalEntry, restoredAtMs: number, nowMs: number): boolean {
+  if (signal.timeMs !== null) return signal.timeMs <= restoredAtMs + clockToleranceMs;
+  return nowMs - restoredAtMs <= longestAgeMs + longestLagMs;
+}
+
+async function settleIfSent(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  { evidence, facts }: PreparedAction,
+): Promise<Status | null> {
+  // The position that is held now is not the one that the lost relay closed: what protects it must stay.
+  const { position: _, ...asked } = facts ?? {};
+  const step: Step = {
+    status: 'sending',
+    atMs: services.clock.nowMs(),
+    note: 'not sent from this folder, which was restored from a backup: the lost relay may have sent it',
+    ...(evidence === undefined ? {} : { evidence }),
+    facts: asked,
+  };
+  const sending = { ...entry, status: 'sending', steps: [...entry.steps, step] } as const;
+  const found = await lookUpSafely(services, sending, { timeoutMs: services.exchangeTimeoutMs });
+  if (found.kind === 'not_found') return null;
+  const started = await services.ledger.start(entry, step, null);
+  if (started.result === 'conflict') return started.entry.status;
+  return await settleSent(
+    services,
+    sending,
+    found.kind === 'found' ? found.outcome : unknownOutcome(entry, found.finding),
+  );
+}
+
+function unknownOutcome({ clientOrderId }: SignalEntry, finding: string): Outcome {
+  return {
+    status: 'unknown',
+    note: `whether the lost relay had sent the order is not known (${finding}), so it was not sent`,
+    evidence: { clientOrderId },
+    orderOpen: true,
+  };
+}
