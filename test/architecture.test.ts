@@ -229,7 +229,7 @@ describe('the project', () => {
   });
 
   test('gives no exported name to two things, but where two adapters of one port mirror each other', () => {
-    const declaration = /^export (?:async )?(?:function|const|interface|type|class) ([A-Za-z]+)/gm;
+    const declaration = /^export (?:async )?(?:function\*?|const|interface|type|class) ([A-Za-z]+)/gm;
     const places = new Map<string, string[]>();
     for (const path of sources.filter((path) => !path.startsWith('functions/')))
       for (const [, name = ''] of new Set(readProjectFile(path).matchAll(declaration)))

@@ -10,7 +10,7 @@ import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { type CandleInterval, candleIntervals, candleMinutes } from '../../lib/model/market-data.ts';
 import { isMarkedReducing, type Order } from '../../lib/model/order.ts';
 import { CommandFailure } from '../failure.ts';
-import { listEntries } from '../read/read-entries.ts';
+import { listMatching } from '../read/read-entries.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import type { Session } from '../session/session.ts';
 import { summariseSignal } from '../show/describe-signal.ts';
@@ -89,7 +89,7 @@ async function readMarks(
   const ledger = session.openLedger();
   const matches = ({ signal }: { readonly signal: { readonly market: string } | null }) =>
     signal?.market === market;
-  for await (const { signal, signalId, status, createdAtMs } of listEntries(ledger, {
+  for await (const { signal, signalId, status, createdAtMs } of listMatching(ledger, {
     account,
     fromMs,
     matches,

@@ -5,7 +5,7 @@ import type { OrderExecution } from '../../lib/model/execution.ts';
 import type { Signal, TakeProfitPart } from '../../lib/model/signal.ts';
 import { type FieldName, fieldNames, rowOf } from '../../lib/signals/field-table.ts';
 import { escapeText } from '../../lib/signals/issues.ts';
-import { type EntryFilter, listEntries } from '../read/read-entries.ts';
+import { type EntryFilter, listMatching } from '../read/read-entries.ts';
 import { averageOf, describeFees } from '../show/describe-execution.ts';
 import { describeReason, refusedTickerOf } from '../show/describe-refusal.ts';
 import { describeSignal, describeTakeProfits } from '../show/describe-signal.ts';
@@ -36,9 +36,9 @@ export function exportSignals(ledger: Ledger, filter: EntryFilter): ExportRows {
   return {
     async *records() {
       yield titles;
-      for await (const entry of listEntries(ledger, filter)) yield recordOf(entry);
+      for await (const entry of listMatching(ledger, filter)) yield recordOf(entry);
     },
-    documents: () => listEntries(ledger, filter),
+    documents: () => listMatching(ledger, filter),
   };
 }
 

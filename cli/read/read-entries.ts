@@ -1,5 +1,5 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
+import { type EntryQuery, type Ledger, listEntries, listPages } from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 
 /** Which entries to read. */
@@ -47,9 +47,10 @@ export async function readEntries(
 ): Promise<EntryListing> {
   const found: Entry[] = [];
   const { fromMs = 0, matches = () => true } = filter;
-  let query: EntryQuery = firstQueryOf(filter, limit, before);
-  for (let lookedAt = 0; lookedAt < mostLookedAt; lookedAt += query.limit) {
-    const { entries, cursors, next } = await ledger.list(query);
+  const query = firstQueryOf(filter, limit, before);
+  let last: string | null = null;
+  for await (const page of listPages(ledger, query, Math.ceil(mostLookedAt / query.limit))) {
+    const { entries, cursors, next } = page;
     for (const [index, entry] of entries.entries()) {
       if (entry.createdAtMs < fromMs) return { entries: found, next: null, isCut: false };
       if (!matches(entry)) continue;
@@ -58,10 +59,9 @@ export async function readEntries(
       const isLast = index === entries.length - 1 && next === null;
       return { entries: found, next: isLast ? null : (cursors[index] ?? null), isCut: false };
     }
-    if (next === null) return { entries: found, next: null, isCut: false };
-    query = { ...query, cursor: next };
+    last = next;
   }
-  return { entries: found, next: query.cursor ?? null, isCut: true };
+  return { entries: found, next: last, isCut: last !== null };
 }
 
 function firstQueryOf(
@@ -79,22 +79,16 @@ function firstQueryOf(
   };
 }
 
-/** Reads all matching entries, oldest first, one page at a time. */
-export async function* listEntries(ledger: Ledger, filter: EntryFilter): AsyncGenerator<Entry> {
+/** Reads all matching entries, oldest first. */
+export async function* listMatching(ledger: Ledger, filter: EntryFilter): AsyncGenerator<Entry> {
   const { status, account, fromMs, untilMs = Number.POSITIVE_INFINITY, matches = () => true } = filter;
-  let query: EntryQuery | null = {
+  const wanted = {
     ...(status === undefined ? {} : { status }),
     ...(account === undefined ? {} : { account }),
     ...(fromMs === undefined ? {} : { startMs: fromMs }),
-    limit: pageSize,
-    oldestFirst: true,
   };
-  while (query !== null) {
-    const { entries, next }: Awaited<ReturnType<Ledger['list']>> = await ledger.list(query);
-    for (const entry of entries) {
-      if (entry.createdAtMs >= untilMs) return;
-      if (matches(entry)) yield entry;
-    }
-    query = next === null ? null : { ...query, cursor: next };
+  for await (const entry of listEntries(ledger, wanted)) {
+    if (entry.createdAtMs >= untilMs) return;
+    if (matches(entry)) yield entry;
   }
 }

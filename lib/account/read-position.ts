@@ -3,7 +3,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { mostBelieved } from '../ledger/ledger.ts';
+import { listPages, mostBelieved } from '../ledger/ledger.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -139,13 +139,10 @@ export async function listRecent(
   const followed = await executions.followed(account, mostBelieved);
   const listed: Entry[] = [];
   const earliestMs = clock.nowMs() - longestSearchMs;
-  let cursor: string | null | undefined;
-  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
-    const query = { account, limit: recentPageSize, ...(cursor === undefined ? {} : { cursor }) };
-    const { entries, next } = await ledger.list(query);
+  for await (const { entries } of listPages(ledger, { account, limit: recentPageSize }, mostPages)) {
     listed.push(...entries);
-    const isFound = findLastMoves(entries, market).length > 0;
-    cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
+    if (findLastMoves(entries, market).length > 0) break;
+    if ((entries.at(-1)?.createdAtMs ?? 0) < earliestMs) break;
   }
   // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.
   const entries = new Map([...listed.reverse(), ...followed].map((entry) => [entry.signalId, entry]));

@@ -276,18 +276,31 @@ export const clockToleranceMs = 5_000;
 /** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
 
+/**
+ * The pages of a list, one after the other. No page is read before it is asked for.
+ *
+ * @param most the maximum number of pages
+ */
+export async function* listPages(
+  ledger: Pick<Ledger, 'list'>,
+  query: EntryQuery,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<EntryPage> {
+  let wanted: EntryQuery | null = query;
+  for (let read = 0; read < most && wanted !== null; read += 1) {
+    const page: EntryPage = await ledger.list(wanted);
+    yield page;
+    wanted = page.next === null ? null : { ...wanted, cursor: page.next };
+  }
+}
+
 const entriesOfPage = 100;
 
-/** The entries of a list, oldest first, one page at a time. */
+/** The entries of a list, oldest first. */
 export async function* listEntries(
   ledger: Pick<Ledger, 'list'>,
-  wanted: Pick<EntryQuery, 'account' | 'status'>,
+  wanted: Pick<EntryQuery, 'account' | 'status' | 'startMs'>,
 ): AsyncGenerator<Entry> {
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const query = { ...wanted, limit: entriesOfPage, oldestFirst: true };
-    const page: EntryPage = await ledger.list(cursor === undefined ? query : { ...query, cursor });
-    yield* page.entries;
-    cursor = page.next;
-  }
+  const query = { ...wanted, limit: entriesOfPage, oldestFirst: true };
+  for await (const { entries } of listPages(ledger, query)) yield* entries;
 }

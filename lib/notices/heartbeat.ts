@@ -3,7 +3,7 @@ import { formatDecimal } from '../base/decimal.ts';
 import { dayMs, momentOf, offsetAt } from '../base/time-zone.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import type { NoticeSettings } from './notice-settings.ts';
 
 export interface HeartbeatServices {
@@ -14,7 +14,6 @@ export interface HeartbeatServices {
 
 /** Counting stops here: the heartbeat of a flooded relay must not read for minutes. */
 const mostCounted = 1_000;
-const pageSize = 200;
 
 /**
  * What an account did in the 24 hours before a time, and what it holds: one sentence each, the figures first.
@@ -27,8 +26,8 @@ export async function describeDay(
   untilMs: number,
 ): Promise<readonly string[]> {
   const [signals, fills, unknown, pause, positions] = await Promise.all([
-    countSignals(ledger, account, untilMs - dayMs),
-    countFills(executions, account, untilMs),
+    countOf(listEntries(ledger, { account, startMs: untilMs - dayMs })),
+    countOf(listFills(executions, account, untilMs - dayMs, untilMs)),
     ledger.list({ account, status: 'unknown', limit: mostCounted }),
     ledger.readPause(account),
     facts.read(account, 'positions'),
@@ -44,29 +43,9 @@ function figure(count: number): string {
   return count >= mostCounted ? `${mostCounted} or more` : String(count);
 }
 
-async function countSignals(
-  ledger: HeartbeatServices['ledger'],
-  account: string,
-  fromMs: number,
-): Promise<number> {
+async function countOf(items: AsyncIterable<unknown>): Promise<number> {
   let count = 0;
-  let cursor: string | undefined;
-  do {
-    const next = cursor === undefined ? {} : { cursor };
-    const page = await ledger.list({ account, startMs: fromMs, oldestFirst: true, limit: pageSize, ...next });
-    count += page.entries.length;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined && count < mostCounted);
-  return count;
-}
-
-async function countFills(
-  executions: HeartbeatServices['executions'],
-  account: string,
-  untilMs: number,
-): Promise<number> {
-  let count = 0;
-  for await (const _ of listFills(executions, account, untilMs - dayMs, untilMs)) {
+  for await (const _ of items) {
     count += 1;
     if (count >= mostCounted) break;
   }

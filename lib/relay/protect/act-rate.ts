@@ -1,7 +1,7 @@
 import { recentPageSize } from '../../account/read-position.ts';
 import { type Clock, hasPassed } from '../../base/clock.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { type Ledger, listPages } from '../../ledger/ledger.ts';
 
 /** Six orders protect what one entry opened at most; this is enough for several entries and a close of a part. */
 const mostActsInMinute = 30;
@@ -36,16 +36,10 @@ export async function isOverActRate(
   const nowMs = clock.nowMs();
   const isOfMinute = ({ createdAtMs }: Entry) => !hasPassed(createdAtMs, minuteMs, nowMs);
   const known = new Map(entries.map((entry) => [entry.signalId, entry]));
-  let cursor: string | null | undefined =
-    entries.filter(isOfMinute).length < recentPageSize ? null : undefined;
-  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
-    const listed = await ledger.list({
-      account,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+  const pages = entries.filter(isOfMinute).length < recentPageSize ? 0 : mostPages;
+  for await (const listed of listPages(ledger, { account, limit: pageSize }, pages)) {
     for (const entry of listed.entries) if (!known.has(entry.signalId)) known.set(entry.signalId, entry);
-    cursor = listed.entries.every(isOfMinute) ? listed.next : null;
+    if (!listed.entries.every(isOfMinute)) break;
   }
   const sent = [...known.values()].filter(
     ({ signal, steps }) =>

@@ -1,5 +1,5 @@
 import type { Entry } from '../../ledger/entry.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { type Ledger, listPages } from '../../ledger/ledger.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
 import { isPositionSignal, placesOrder } from '../../model/signal.ts';
@@ -86,18 +86,12 @@ async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entr
 /** @param untilMs only signals stored before this time */
 async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
-  let cursor: string | null | undefined;
-  while (cursor !== null && found.length < mostSwept) {
-    const page = await ledger.list({
-      status: 'accepted',
-      oldestFirst: true,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const due = page.entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
+  const query = { status: 'accepted', oldestFirst: true, limit: pageSize } as const;
+  for await (const { entries } of listPages(ledger, query)) {
+    const due = entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
     found.push(...due);
     // Pages are sorted by time: all later entries are too young as well.
-    cursor = due.length < page.entries.length ? null : page.next;
+    if (due.length < entries.length || found.length >= mostSwept) break;
   }
   return found;
 }
