@@ -122,24 +122,32 @@ type SpotView = Pick<GuardView, 'entries' | 'open' | 'taken'>;
 /** What the relay's own stop-losses hold of the spot balance of a market. */
 export function holdingStops(view: SpotView): readonly HoldingStop[] {
   const own = cancelledBySelf(view);
-  return spotStops(view).flatMap(({ record, protects, kept: { orderId }, amount, sold }) => {
-    if (amount === null || own.hasEnded(orderId)) return [];
-    return [{ of: protects.of, orderId, clientOrderId: record.clientOrderId, amount, sold }];
+  return listRecords(view.entries).flatMap((record) => {
+    const { protects } = record;
+    const kept = isSpotStop(record) ? keptExit(record) : null;
+    if (protects === null || kept === null || !isOpen(kept.state) || own.hasEnded(kept.orderId)) return [];
+    return holdingOf(record, protects.of, view.open, kept.fresh?.remaining) ?? [];
   });
 }
 
-/** Those that count as open. `amount`: what they hold, in base units; null when no list tells it, though one has before. */
-function spotStops({ entries, open }: SpotView) {
-  return listRecords(entries).flatMap((record) => {
-    const { protects } = record;
-    const kept = isSpotStop(record) ? keptExit(record) : null;
-    if (protects === null || kept === null || !isOpen(kept.state)) return [];
-    const listed = open.find((order) => order.orderId === kept.orderId);
-    // The follower may have seen more of its fills than the list shows yet.
-    const sold = maximum(filledBy(record), listed?.amount.minus(listed.remaining) ?? zero);
-    const amount = listed?.amount.minus(sold) ?? kept.fresh?.remaining ?? null;
-    return [{ record, protects, kept, amount, sold }];
-  });
+/**
+ * What a stop-loss for that signal holds.
+ *
+ * @param unlisted what it holds if no list need show it yet, in base units
+ * @returns null when nothing tells it
+ */
+export function holdingOf(
+  record: OrderRecord,
+  of: string,
+  open: readonly Order[],
+  unlisted: Decimal | null = null,
+): HoldingStop | null {
+  const { orderId, clientOrderId } = record;
+  const listed = open.find((order) => order.orderId === orderId);
+  // The follower may have seen more of its fills than the list shows yet.
+  const sold = maximum(filledBy(record), listed?.amount.minus(listed.remaining) ?? zero);
+  const amount = listed?.amount.minus(sold) ?? unlisted;
+  return orderId === null || amount === null ? null : { of, orderId, clientOrderId, amount, sold };
 }
 
 interface Known {

@@ -12,7 +12,7 @@ import type { Order } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
-import { type HoldingStop, holdingStops } from '../../protection/guards.ts';
+import { type HoldingStop, holdingOf, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
@@ -83,14 +83,9 @@ function isPlacedStop({ signal, signalId, status }: Entry): boolean {
 
 /** Those from the command of an alarm. Nobody else cancels them for a sale. */
 function alertStops(records: readonly OrderRecord[], open: readonly Order[]): readonly HoldingStop[] {
-  return records.flatMap((record): readonly HoldingStop[] => {
-    const { orderId, clientOrderId } = record;
+  return records.flatMap((record) => {
     const of = isSpotStop(record) ? null : stoppedBy(record, records);
-    const listed = open.find((order) => order.orderId === orderId);
-    if (of === null || orderId === null || listed === undefined) return [];
-    // What the list shows is in the record.
-    const sold = filledBy(record);
-    return [{ of, orderId, clientOrderId, amount: listed.amount.minus(sold), sold }];
+    return of === null ? [] : (holdingOf(record, of, open) ?? []);
   });
 }
 
