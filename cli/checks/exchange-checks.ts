@@ -86,7 +86,7 @@ export function checkModes(
 }
 
 /** What ends a key without a word, and what of the relay prevents it. */
-export function reportIdleKeys({ kind }: Pick<ExchangeLocation, 'kind'>): readonly Check[] {
+function reportIdleKeys({ kind }: Pick<ExchangeLocation, 'kind'>): readonly Check[] {
   if (kind === 'paper') return [];
   return [
     pass(

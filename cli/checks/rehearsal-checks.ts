@@ -35,11 +35,7 @@ function groundsOf({ markets }: Account): ReadonlyMap<TradingGround, string> {
 }
 
 /** @param command rehearses again */
-export function judgeRehearsal(
-  name: string,
-  { rehearsed, sent, stopped }: RehearsalNotes,
-  command: string,
-): Check {
+function judgeRehearsal(name: string, { rehearsed, sent, stopped }: RehearsalNotes, command: string): Check {
   if (sent.length > 0)
     return fail(
       name,

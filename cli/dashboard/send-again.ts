@@ -83,7 +83,7 @@ async function draftAgain(session: Session, accountName: string, signalId: strin
 }
 
 /** Why a signal must not be sent again; null when it may. */
-export function refuseAgain({ status, signal, signalId, steps }: Entry): string | null {
+function refuseAgain({ status, signal, signalId, steps }: Entry): string | null {
   if (signal === null)
     return 'the alert was refused, and its message would be refused again: correct it and send it anew';
   if (!provenStatuses.includes(status)) return `it is ${status}, which does not prove that there is no order`;

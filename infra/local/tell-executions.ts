@@ -46,11 +46,7 @@ function tell(log: Log, before: Entry, execution: Execution, fills: readonly Fil
 }
 
 /** One line for each thing that has happened to the orders of an entry. */
-export function describeChange(
-  before: Entry,
-  execution: Execution,
-  fills: readonly Fill[],
-): readonly string[] {
+function describeChange(before: Entry, execution: Execution, fills: readonly Fill[]): readonly string[] {
   const record = orderRecordOf(before);
   const market = record?.market ?? '';
   const after: Entry = { ...before, execution };

@@ -103,7 +103,7 @@ export interface EntryPage {
  * What a pause stops: every order (`everything`), or those that open or enlarge a position, because the owner wants it
  * (`entries`) or the loss of the day is too large (`daily_loss`).
  */
-export const pauseKinds = ['everything', 'entries', 'daily_loss'] as const;
+const pauseKinds = ['everything', 'entries', 'daily_loss'] as const;
 export type PauseKind = (typeof pauseKinds)[number];
 
 /** The kill switch of an account. */

@@ -1,14 +1,16 @@
-import type { AwsAccess } from '../base/aws-client.ts';
-import { sendAwsQuery } from '../base/aws-query.ts';
+import { type AwsAccess, createSignedPost } from '../base/aws-client.ts';
 import type { WireOutcome } from '../base/wire.ts';
 import { type Sent, waitFor } from './channel.ts';
 import { composeMail, fitsMail } from './mail.ts';
 import type { OpenChannel } from './tell-channel.ts';
 
+const contentType = 'application/x-www-form-urlencoded; charset=utf-8';
+
 /**
  * Mails through a topic of SNS, to those who have confirmed its subscription.
  *
  * @see https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (read 2026-11-24)
+ * @see https://smithy.io/2.0/aws/protocols/aws-query-protocol.html
  */
 export function openTopicChannel(access: AwsAccess, topicArn: string): OpenChannel {
   return {
@@ -22,7 +24,8 @@ export function openTopicChannel(access: AwsAccess, topicArn: string): OpenChann
         Subject: subject,
         Message: text,
       };
-      return judge(await sendAwsQuery('sns', access, fields));
+      const post = createSignedPost('sns', access);
+      return judge(await post({ 'content-type': contentType }, new URLSearchParams(fields).toString()));
     },
   };
 }

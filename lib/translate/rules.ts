@@ -90,7 +90,7 @@ export const translateKind: Rule = (word, draft) => {
   }
 };
 
-export const readTimeInForce: Rule = (word, draft) => {
+const readTimeInForce: Rule = (word, draft) => {
   const plain = plainWord(word.value);
   if (plain === 'ioc') draft.take(word, { ioc: 'true' });
   else if (/^(?:fok|fillorkill)$/.test(plain))

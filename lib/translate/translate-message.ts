@@ -9,7 +9,6 @@ import { readCrossTrade } from './crosstrade.ts';
 import type { MessageDraft, TranslatedWord, Word } from './draft.ts';
 import type { TextPart } from './interpret-tokens.ts';
 import { isNamed, productOf } from './json-products.ts';
-import { wordsOf } from './json-words.ts';
 import { forms, knownTextOf } from './known-texts.ts';
 import { completeOrder, issuesOf, issuesOfText, type OwnMessage, writeMessage } from './own-message.ts';
 import { readPlainText } from './read-text.ts';
@@ -165,4 +164,23 @@ function finish(
 /** Whether the message is right, and only its ticker is missing in the configuration. */
 function isMappable(issue: Issue, messages: readonly OwnMessage[]): boolean {
   return isTicker(issue) && messages.every(({ ticker }) => ticker !== undefined);
+}
+
+/** The values of an object, those of its members' objects under dotted names; lists count from 0. */
+function wordsOf(node: JsonNode, name = ''): readonly Word[] {
+  switch (node.kind) {
+    case 'object':
+      return node.members.flatMap((member) =>
+        wordsOf(member.value, name === '' ? member.name : `${name}.${member.name}`),
+      );
+    case 'array':
+      return node.items.flatMap((item, index) => wordsOf(item, `${name}.${index}`));
+    case 'string':
+    case 'number':
+      return [{ name, value: node.text.trim() }];
+    case 'boolean':
+      return [{ name, value: String(node.value) }];
+    case 'null':
+      return [];
+  }
 }

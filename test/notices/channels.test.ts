@@ -6,7 +6,7 @@ import type { Sent } from '../../lib/notices/channel.ts';
 import { channels, complainWays, type RequestChannelName, secretsIn } from '../../lib/notices/channels.ts';
 import { createNews, type News } from '../../lib/notices/news.ts';
 import { type NoticeMessage, writeNotice } from '../../lib/notices/notice-message.ts';
-import { sendNotice } from '../../lib/notices/send-notice.ts';
+import { sendNotice } from '../../lib/notices/request-channel.ts';
 import { type StandIn, startStandIn, tokens } from './stand-in.ts';
 
 const names = Object.keys(channels) as RequestChannelName[];
