@@ -26,21 +26,8 @@ async function send(members: object): Promise<string> {
   return (await relay.entry(signalId)).status;
 }
 
-async function runLine(): Promise<void> {
-  for (;;) {
-    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
-    if (first === undefined) return;
-    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
-  }
-}
-
-async function goOn(seconds: number): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += 3) {
-    relay.clock.advance(3000);
-    await relay.follow();
-    await runLine();
-  }
-}
+const runLine = () => relay.runLine();
+const goOn = (seconds: number) => relay.goOn(seconds);
 
 async function held(): Promise<string> {
   const client = await relay.services.exchangeFor('main');

@@ -37,14 +37,8 @@ async function open(account: object = {}): Promise<void> {
 beforeEach(() => open());
 afterEach(() => relay.close());
 
-/** Carries out what waits in the line of the market. */
-async function runLine(): Promise<void> {
-  for (;;) {
-    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
-    if (first === undefined) return;
-    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
-  }
-}
+const runLine = () => relay.runLine();
+const goOn = (seconds: number) => relay.goOn(seconds);
 
 /** Sends an alert and carries out what the relay asks for itself after it. */
 async function send(members: object, afterMs = 1000): Promise<Entry> {
@@ -55,15 +49,6 @@ async function send(members: object, afterMs = 1000): Promise<Entry> {
   await executeSignal(relay.services, { account: 'main', signalId, market: 'BTC_USDT' });
   await runLine();
   return await relay.entry(signalId);
-}
-
-/** Follows the orders for so long, and carries out what that asks for. */
-async function goOn(seconds: number): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += 3) {
-    relay.clock.advance(3000);
-    await relay.follow();
-    await runLine();
-  }
 }
 
 async function client() {

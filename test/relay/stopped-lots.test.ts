@@ -4,7 +4,6 @@ import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -41,14 +40,7 @@ function lag(endpoint: string): void {
   relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 5_000, probability: 1 });
 }
 
-/** Carries out what waits in the line of the market. */
-async function runLine(): Promise<void> {
-  for (;;) {
-    const [first] = await relay.services.ledger.waiting('main', 'BTC_USDT', 1);
-    if (first === undefined) return;
-    await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market: 'BTC_USDT' });
-  }
-}
+const runLine = () => relay.runLine();
 
 async function send(members: object): Promise<Entry> {
   count += 1;

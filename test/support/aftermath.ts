@@ -46,6 +46,10 @@ export interface Aftermath {
   execute(signalId: string): Promise<void>;
   /** The same with other services. */
   executeWith(services: ExecuteServices, signalId: string): Promise<void>;
+  /** Executes what waits in the line of a market; absent: of {@link market}. */
+  runLine(of?: string): Promise<void>;
+  /** Follows for so long, and executes what that asks for. */
+  goOn(seconds: number, of?: string): Promise<void>;
   /** Receives the alert and executes its one signal, on an exchange with that fault. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
@@ -61,6 +65,8 @@ export interface Aftermath {
 
 export const noonMs = 1_790_000_000_000;
 export const minuteMs = 60_000;
+/** How often one machine follows. */
+const followSeconds = 3;
 /** The market of its signals. */
 const market = 'BTC_USDT';
 /** What a lookup may cancel: the rest of an order that must not rest, and the exits of a position that it closed. */
@@ -128,6 +134,16 @@ export async function openAftermath(
     return { account: 'main', signalId, market };
   }
 
+  const follow = () => follower.run(Number.POSITIVE_INFINITY);
+
+  async function runLine(of = market): Promise<void> {
+    for (;;) {
+      const [first] = await services.ledger.waiting('main', of, 1);
+      if (first === undefined) return;
+      await executeSignal(services, { account: 'main', signalId: first.signalId, market: of });
+    }
+  }
+
   // Read before any fault strikes, as in a relay that has been up for a second.
   await services.markets.find(market);
   return {
@@ -141,7 +157,15 @@ export async function openAftermath(
     asked,
     entry,
     reconcile,
-    follow: () => follower.run(Number.POSITIVE_INFINITY),
+    follow,
+    runLine,
+    async goOn(seconds, of) {
+      for (let passed = 0; passed < seconds; passed += followSeconds) {
+        clock.advance(followSeconds * 1000);
+        await follow();
+        await runLine(of);
+      }
+    },
     receive,
     async receiveAll(alert) {
       await takeIn(alert);

@@ -7,7 +7,6 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { tellChange } from '../../lib/notices/tell-change.ts';
-import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from './aftermath.ts';
 
 /** A relay that keeps the protection of its positions, driven by hand: alerts, the line of its market, following. */
@@ -57,14 +56,7 @@ export async function openKeptRelay({
   setPrice('50000');
   let count = 0;
 
-  /** Carries out what waits in the line of the market. */
-  async function runLine(): Promise<void> {
-    for (;;) {
-      const [first] = await relay.services.ledger.waiting('main', market, 1);
-      if (first === undefined) return;
-      await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market });
-    }
-  }
+  const runLine = () => relay.runLine(market);
 
   async function listOpen() {
     const { orders } = await listOpenOrders(client, market, {});
@@ -89,13 +81,8 @@ export async function openKeptRelay({
       await runLine();
       return await relay.entry(signalId);
     },
-    async goOn(seconds) {
-      for (let passed = 0; passed < seconds; passed += 3) {
-        relay.clock.advance(3000);
-        await relay.follow();
-        await runLine();
-      }
-    },
+    runLine,
+    goOn: (seconds) => relay.goOn(seconds, market),
     async byHand(side, amount) {
       await client.call(marketEndpoint, {
         market,

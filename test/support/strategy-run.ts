@@ -6,7 +6,6 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { TradingGround } from '../../lib/model/account.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
-import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { testConfig } from '../support/world.ts';
 import { openAftermath } from './aftermath.ts';
 
@@ -85,21 +84,8 @@ export async function openStrategyRun(
   relay.paper.control.setFunds('main', 'spot', 'USDT', parseDecimal('10000'));
   relay.paper.control.setFunds('main', 'collateral', 'USDT', parseDecimal('100000'));
 
-  async function runLine(): Promise<void> {
-    for (;;) {
-      const [first] = await relay.services.ledger.waiting('main', market, 1);
-      if (first === undefined) return;
-      await executeSignal(relay.services, { account: 'main', signalId: first.signalId, market });
-    }
-  }
-
-  async function goOn(seconds: number): Promise<void> {
-    for (let passed = 0; passed < seconds; passed += 3) {
-      relay.clock.advance(3000);
-      await relay.follow();
-      await runLine();
-    }
-  }
+  const runLine = () => relay.runLine(market);
+  const goOn = (seconds: number) => relay.goOn(seconds, market);
 
   async function readHeld(): Promise<Decimal> {
     if (tradesOn === 'spot') {
