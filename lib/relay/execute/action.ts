@@ -86,6 +86,12 @@ export interface Outcome {
   readonly alarm?: Alarm;
 }
 
+/** The plan with something else in its action; one that sends nothing stays as it is. */
+export function changeAction(plan: Plan, change: (action: PreparedAction) => Partial<PreparedAction>): Plan {
+  if (plan.verdict !== 'ready') return plan;
+  return { verdict: 'ready', action: { ...plan.action, ...change(plan.action) } };
+}
+
 /** Denies a signal whose market the exchange does not list. */
 export function denyUnlisted(market: string): Plan {
   return deny(

@@ -6,7 +6,7 @@ import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
-import type { Outcome, Plan } from '../execute/action.ts';
+import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { checkOwner, claimsMarket, type MarketOwner, readOwner } from './one-strategy.ts';
 
@@ -78,29 +78,23 @@ function takeWithOrder(
   signal: OrderedSignal,
   plan: Plan,
 ): Plan {
-  if (plan.verdict !== 'ready') return plan;
-  const { action } = plan;
   const fact = ownerFact(signal);
-  return {
-    verdict: 'ready',
-    action: {
-      ...action,
-      async send(options) {
-        let before: Json;
-        try {
-          before = await facts.read(account, fact);
-          const owner: MarketOwner = { strategy: signal.strategy ?? '', sinceMs: clock.nowMs() };
-          await facts.write(account, fact, toJson(owner));
-        } catch (error) {
-          return untakenOutcome(error);
-        }
-        const outcome = await action.send(options);
-        // A market that stays taken for nothing is free again once its position is flat.
-        if (withoutOrder.has(outcome.status)) await facts.write(account, fact, before).catch(() => undefined);
-        return outcome;
-      },
+  return changeAction(plan, (action) => ({
+    async send(options) {
+      let before: Json;
+      try {
+        before = await facts.read(account, fact);
+        const owner: MarketOwner = { strategy: signal.strategy ?? '', sinceMs: clock.nowMs() };
+        await facts.write(account, fact, toJson(owner));
+      } catch (error) {
+        return untakenOutcome(error);
+      }
+      const outcome = await action.send(options);
+      // A market that stays taken for nothing is free again once its position is flat.
+      if (withoutOrder.has(outcome.status)) await facts.write(account, fact, before).catch(() => undefined);
+      return outcome;
     },
-  };
+  }));
 }
 
 function untakenOutcome(error: unknown): Outcome {

@@ -4,7 +4,7 @@ import type { AccountServices } from '../../account/read-exposure.ts';
 import { readRemains } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import type { Outcome, Plan } from '../execute/action.ts';
+import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import {
   heldAlarm,
@@ -30,18 +30,12 @@ export function withExitsCancelled(
   closed: ReducedPosition,
   plan: Plan,
 ): Plan {
-  if (plan.verdict !== 'ready') return plan;
-  const { action } = plan;
-  return {
-    verdict: 'ready',
-    action: {
-      ...action,
-      async send(options) {
-        const outcome = await action.send(withTimeToCancel(services, options));
-        return await cancelExitsAfter(services, client, closed, outcome, options);
-      },
+  return changeAction(plan, (action) => ({
+    async send(options) {
+      const outcome = await action.send(withTimeToCancel(services, options));
+      return await cancelExitsAfter(services, client, closed, outcome, options);
     },
-  };
+  }));
 }
 
 /** The services that cancel what a close leaves. */

@@ -1,7 +1,7 @@
 import { describeSeen, type SeenPosition } from '../../account/seen-position.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
-import type { Plan } from '../execute/action.ts';
+import { changeAction, type Plan } from '../execute/action.ts';
 
 /** What a plan depends on, stored before its order is sent. */
 export interface PositionBasis {
@@ -21,16 +21,9 @@ export function withPosition(plan: Plan, { position, readAtMs, order, attached =
   };
   const join = (evidence: Json | undefined) => toJson({ ...Object(evidence ?? {}), ...added });
   if (plan.verdict === 'denied') return { ...plan, evidence: join(plan.evidence) };
-  if (plan.verdict !== 'ready') return plan;
-  const { action } = plan;
-  return {
-    verdict: 'ready',
-    action: {
-      // With what the limits of the account say of the order.
-      ...action,
-      evidence: join(action.evidence),
-      facts: { ...action.facts, ...added },
-      readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
-    },
-  };
+  return changeAction(plan, ({ evidence, facts, readAtMs: sizedAtMs = readAtMs }) => ({
+    evidence: join(evidence),
+    facts: { ...facts, ...added },
+    readAtMs: Math.min(readAtMs, sizedAtMs),
+  }));
 }

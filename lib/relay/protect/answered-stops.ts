@@ -7,7 +7,7 @@ import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { CancelSignal } from '../../model/signal.ts';
 import type { SaleAnswer } from '../../protection/spent-sales.ts';
 import { type StopSale, stoppedBy } from '../../protection/stop-sales.ts';
-import type { Plan } from '../execute/action.ts';
+import { changeAction, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 
 /** Of stop-losses that are not read any more: a list may have left one out. */
@@ -71,23 +71,18 @@ export function answeredOnceCancelled(
   { market, answers = [] }: CancelSignal,
   plan: Plan,
 ): Plan {
-  if (plan.verdict !== 'ready' || answers.length === 0) return plan;
-  const { action } = plan;
-  return {
-    ...plan,
-    action: {
-      ...action,
-      async send(options) {
-        const outcome = await action.send(options);
-        if (outcome.status !== 'cancelled') return outcome;
-        const { entries } = await listRecent(services, account, market);
-        const parts = answers.map((part) => ({ ...part, amount: parseDecimal(part.amount) }));
-        const name = { account, market, clientOrderId: signalId };
-        await noteAnswered(services.facts, name, parts, listRecords(entries));
-        return outcome;
-      },
+  if (answers.length === 0) return plan;
+  return changeAction(plan, (action) => ({
+    async send(options) {
+      const outcome = await action.send(options);
+      if (outcome.status !== 'cancelled') return outcome;
+      const { entries } = await listRecent(services, account, market);
+      const parts = answers.map((part) => ({ ...part, amount: parseDecimal(part.amount) }));
+      const name = { account, market, clientOrderId: signalId };
+      await noteAnswered(services.facts, name, parts, listRecords(entries));
+      return outcome;
     },
-  };
+  }));
 }
 
 export interface SaleName {
