@@ -24,8 +24,8 @@ export function toneOfStatus(status: string): Tone {
 }
 
 /** `14:05:09`, with the date before it unless it is today's. */
-export function showTime(ms: number, nowMs = Date.now()): string {
-  const [date, now] = [new Date(ms), new Date(nowMs)];
+export function showTime(ms: number): string {
+  const [date, now] = [new Date(ms), new Date()];
   const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   return isSameDay(date, now) ? time : `${dayOf(date)} ${time}`;
 }
@@ -58,8 +58,8 @@ export function showDuration(ms: number): string {
   return `${Math.round(ms / 86_400_000)} d`;
 }
 
-export function showAge(ms: number | null, nowMs = Date.now()): string {
-  return ms === null ? 'never' : `${showDuration(Math.max(0, nowMs - ms))} ago`;
+export function showAge(ms: number | null): string {
+  return ms === null ? 'never' : `${showDuration(Math.max(0, Date.now() - ms))} ago`;
 }
 
 /** The beginning of a local day, in milliseconds; undefined for a text that is no day. */
