@@ -2,8 +2,8 @@ import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
-import { isGuardedBuy, isSale, sellable, spotLots } from './spot-lots.ts';
-import { mayBeOneStrategy, partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
+import { isGuardedBuy, isSale, mayBeOneStrategy, ownFirst, sellable, spotLots } from './spot-lots.ts';
+import { partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
 
 /** A sale that rests, and what it was to sell and cannot any more: it would sell the next buy, or what the owner holds besides. */
 export interface SpentSale {
@@ -100,9 +100,7 @@ function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): r
   const there = buys.filter(
     (buy) => buy.createdAtMs < createdAtMs && mayBeOneStrategy(buy.strategy, strategy),
   );
-  return there.toSorted(
-    (one, other) => Number(other.strategy === strategy) - Number(one.strategy === strategy),
-  );
+  return ownFirst(there, strategy, (buy) => buy.strategy);
 }
 
 /** What it may have sold since the sale was made. */

@@ -872,3 +872,55 @@ test.each([
     expect(alarmNames()).toEqual(['protection_failed']);
   },
 );
+
+describe('Of two strategies that bought in one market, where the owner holds nothing besides', () => {
+  const [ofA, ofB] = [{ strategy: 'a' }, { strategy: 'b', stopLoss: '47000' }];
+  const limitSale = { action: 'sell', orderType: 'limit', limitPrice: '62000', quantity: '0.1' };
+
+  test('a resting sale of the one holds its own share alone, so that the other can sell all of its', async () => {
+    await send({ ...buy, ...ofA });
+    await send({ ...buy, ...ofB });
+    await goOn(12);
+    const resting = await send({ ...limitSale, strategy: 'a' });
+
+    expect(resting.steps.find(({ status }) => status === 'sending')?.note).toContain(
+      'cut from 0.1 to 0.0999 BTC, which is all that is available',
+    );
+    expect(await standing()).toEqual(['sell 0.0999 at 62000', 'sell 0.0999 stop 47000']);
+    await goOn(12);
+    const exit = await send({ ...sell, strategy: 'b' });
+    expect([exit.status, await standing()]).toEqual(['placed', ['sell 0.0999 at 62000']]);
+    relay.setPrice('62100');
+    await goOn(30);
+
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test.each([
+    ['that rests', limitSale, ['sell 0.0999 at 62000', 'sell 0.0999 stop 48000']],
+    ['at market', sell, whole],
+    ['at market of a part', { ...sell, quantity: '0.04' }, ['sell 0.0599 stop 47000', ...whole]],
+  ])('a sale %s of the one that bought last leaves the stop-loss of the other', async (_, sale, left) => {
+    await send({ ...buy, ...ofA });
+    await send({ ...buy, ...ofB });
+    await goOn(12);
+    await send({ ...sale, strategy: 'b' });
+    await goOn(30);
+
+    expect(await standing()).toEqual(left);
+  });
+
+  test.each([
+    ['with stop-losses and no names', {}, ''],
+    ['without stop-losses', { stopLoss: undefined }, 'a'],
+  ])('%s, the last sale lacks the fees of both while the first one rests', async (_, members, strategy) => {
+    const named = strategy === '' ? [{}, {}] : [ofA, { strategy: 'b' }];
+    for (const name of named) await send({ ...buy, ...name, ...members });
+    await goOn(12);
+    await send({ ...limitSale, ...(strategy === '' ? {} : { strategy: 'a' }) });
+    await goOn(12);
+    const exit = await send({ ...sell, ...(strategy === '' ? {} : { strategy: 'b' }) });
+
+    expect([exit.status, await held(), await standing()]).toEqual(['placed', '0.1', ['sell 0.1 at 62000']]);
+  });
+});

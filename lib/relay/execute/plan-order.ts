@@ -4,7 +4,7 @@ import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.t
 import { type Json, toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
@@ -14,6 +14,7 @@ import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts'
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
+import { claimedByOthers } from '../../protection/spot-claims.ts';
 import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
@@ -72,7 +73,7 @@ export async function planOrder(
     isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const held = withHeld(plain, heldBy(stops.holding));
+  const held = withOthers(withHeld(plain, heldBy(stops.holding)), signal, stops.records);
   const sizeOf = (wanted: OrderSignal, on: DatedReadings) =>
     sizeOrder(wanted, { market, account, tradesOn, readings: on, clientOrderId });
   const whole = sizeOf(signal, held);
@@ -140,6 +141,18 @@ function withHeld(readings: DatedReadings, held: Decimal): DatedReadings {
   return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
 }
 
+/** What a sale leaves to the other strategies. A share is of what the account holds. */
+function withOthers(
+  readings: DatedReadings,
+  { market, size, strategy }: OrderSignal,
+  records: readonly OrderRecord[],
+): DatedReadings {
+  const { holding } = readings;
+  if (holding?.of !== 'spot' || size.unit === 'percent') return readings;
+  const ofOthers = claimedByOthers(market, strategy, records);
+  return ofOthers.eq(zero) ? readings : { ...readings, holding: { ...holding, ofOthers } };
+}
+
 /** Of a sale that asks for more than is available, how much was bought before it decides what the fees have taken. */
 async function withBought(
   services: ExecuteServices,
@@ -150,7 +163,8 @@ async function withBought(
   const { holding } = readings;
   if (holding?.of !== 'spot' || !sized.ok || sized.order.side === 'buy') return readings;
   const { order, baseAmount } = sized;
-  if (baseAmount.lte(holding.available)) return readings;
+  const { available, ofOthers = zero } = holding;
+  if (baseAmount.lte(available.minus(ofOthers))) return readings;
   const { entries } = await listRecent(services, account, order.market);
   const bought = boughtBefore(listRecords(entries), order.market, baseAmount);
   return { ...readings, holding: { ...holding, boughtBefore: bought } };
@@ -158,7 +172,7 @@ async function withBought(
 
 /** What the operator should know of a sale whose size depends on the spot balance. */
 function noteOn(
-  { unread }: DatedReadings,
+  { unread, holding }: DatedReadings,
   { cutFrom, baseAmount, keptStop }: SizedOrder,
   market: Market,
 ): { readonly note?: string } {
@@ -166,7 +180,7 @@ function noteOn(
     return {
       note: `the relay places its stop-loss at ${formatDecimal(keptStop)} for what it has bought, once it has filled`,
     };
-  if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, market) };
+  if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, holding, market) };
   if (unread === undefined) return {};
   return { note: `the spot balance could not be read, so the amount is as asked: ${unread}` };
 }

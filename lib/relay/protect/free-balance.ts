@@ -15,7 +15,7 @@ import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
-import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
+import { isSpotStop, ownFirst, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
   partsWithin,
@@ -133,8 +133,8 @@ export function heldBy(stops: readonly HoldingStop[]): Decimal {
 }
 
 /**
- * Those that must be cancelled before a sale, the oldest first: they hold what it sells, or protect what it sells at once and
- * could sell the same. None when all of them together would not do.
+ * Those that must be cancelled before a sale, those of its own strategy and the oldest first: they hold what it sells, or
+ * protect what it sells at once and could sell the same. None when all of them together would not do.
  *
  * @param free what no order holds, in base units
  */
@@ -146,10 +146,12 @@ export function stopsToFree(
   let missing = amount.minus(free);
   if (stops.length === 0 || heldBy(stops).lt(missing)) return [];
   // One that rests is protected until it fills.
-  const sold = mustNotRest(signal) ? oldestLots(amount, spotLots(records, market.name)) : new Set<string>();
+  const strategyOf = (of: string) => records.find(({ signalId }) => signalId === of)?.strategy;
+  const lots = ownFirst([...spotLots(records, market.name)], signal.strategy, ([of]) => strategyOf(of));
+  const sold = mustNotRest(signal) ? firstLots(amount, lots) : new Set<string>();
   const own = stops.filter(({ of }) => sold.has(of));
   missing = missing.minus(heldBy(own));
-  return stops.filter((stop) => {
+  return ownFirst(stops, signal.strategy, ({ of }) => strategyOf(of)).filter((stop) => {
     if (own.includes(stop)) return true;
     if (!missing.gt(zero)) return false;
     missing = missing.minus(stop.amount);
@@ -158,9 +160,9 @@ export function stopsToFree(
 }
 
 /** The buys that a sale of this amount reduces. */
-function oldestLots(amount: Decimal, lots: ReadonlyMap<string, Decimal>): ReadonlySet<string> {
+function firstLots(amount: Decimal, lots: readonly (readonly [string, Decimal])[]): ReadonlySet<string> {
   let rest = amount;
-  const reduced = [...lots].filter(([, left]) => {
+  const reduced = lots.filter(([, left]) => {
     const isReduced = rest.gt(zero) && left.gt(zero);
     if (isReduced) rest = rest.minus(left);
     return isReduced;
