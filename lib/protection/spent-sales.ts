@@ -15,7 +15,7 @@ export interface SpentSale {
   readonly hasNext: boolean;
 }
 
-/** What a sale has counted as sold by a stop-loss already, so that it was not sent. */
+/** What a sale has counted as sold by a stop-loss already: it was not sent, or the sale is a share of what was left. */
 export interface SaleAnswer {
   /** The client order id of the sale. */
   readonly sale: string;
@@ -23,6 +23,8 @@ export interface SaleAnswer {
   readonly orderId: number;
   /** In base units. */
   readonly amount: Decimal;
+  /** Present where the sale is a share of what was left: it has not asked for it. */
+  readonly isBefore?: true;
 }
 
 /**
@@ -111,8 +113,8 @@ function soldAfter({ record, of }: Stop, sale: OrderRecord): readonly StopSale[]
 }
 
 /**
- * A share is of what is held when it is sent. Of every other sale it is noted what it has counted: a stop-loss that ends between
- * its last look and its sending is in nothing that was noted.
+ * Of a sale it is noted what it has counted: a stop-loss that ends between its last look and its sending is in nothing that was
+ * noted. A share is of what is held when it is sent: what a stop-loss that has ended by then had sold is not in it.
  */
 function sinceOf({ asked, sentAtMs, createdAtMs }: OrderRecord): number {
   return (asked?.size.unit === 'percent' ? sentAtMs : null) ?? createdAtMs;

@@ -729,6 +729,38 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(alarmNames()).not.toContain('sale_cancelled');
   });
 
+  test('a share of what is held stays where the stop-loss had sold a part before', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.01'));
+    await send(buy);
+    await goOn(12);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    kill = () => {
+      if (relay.asked.at(-1) === '/api/v4/order/cancel') relay.clock.advance(50);
+    };
+    await send({ ...limitSale, quantity: undefined, quantityPercent: '100%' });
+    kill = () => undefined;
+    const rest = await standing();
+    await goOn(30);
+
+    expect(rest).toEqual(['sell 0.0699 at 62000']);
+    expect(await standing()).toEqual(rest);
+    expect(alarmNames()).not.toContain('sale_cancelled');
+  });
+
+  test('a share of what is held is cancelled once the stop-loss has sold a part of that', async () => {
+    await send(buy);
+    await goOn(12);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    await send({ ...limitSale, quantity: undefined, quantityPercent: '50%' });
+    expect(await standing()).toContain('sell 0.52995 at 62000');
+    relay.clock.advance(1000);
+    relay.setPrice('47900');
+    await goOn(30);
+
+    expect([await held(), await standing()]).toEqual(['1', []]);
+    expect(relay.alarms).toMatchObject([{ name: 'sale_cancelled', signalId: 's2' }]);
+  });
+
   describe('and of two buys only the first has a stop-loss', () => {
     beforeEach(async () => {
       relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));

@@ -25,6 +25,7 @@ import {
   noStops,
   readStopsOfSale,
   stopsToFree,
+  withBefore,
   withStopped,
   withStopsFreed,
 } from '../protect/free-balance.ts';
@@ -127,7 +128,8 @@ export async function planOrder(
     sendLess,
   };
   const toFree = stopsToFree(sale, free, stops.holding);
-  const freed = withStopsFreed(services, client, sale, toFree, action);
+  const stopsFreed = withStopsFreed(services, client, sale, toFree, action);
+  const freed = withBefore(services, sale, stops.before, stopsFreed);
   if (stopped === null) return { verdict: 'ready', action: freed };
   return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }

@@ -38,13 +38,15 @@ export interface StopsOfSale {
   readonly holding: readonly HoldingStop[];
   /** What others have sold, and no alert has asked to sell since, the oldest first. */
   readonly sold: readonly StopSale[];
+  /** What others had sold before a sale which is a share of what was left. */
+  readonly before: readonly StopSale[];
   /** One that may have sold; null: how each ended is known. */
   readonly doubt: string | null;
   /** Of the account, oldest first. */
   readonly records: readonly OrderRecord[];
 }
 
-export const noStops: StopsOfSale = { holding: [], sold: [], doubt: null, records: [] };
+export const noStops: StopsOfSale = { holding: [], sold: [], before: [], doubt: null, records: [] };
 
 /**
  * Reads what the relay's own stop-losses hold and have sold. Without any, nothing is asked of the exchange.
@@ -70,11 +72,18 @@ export async function readStopsOfSale(
   const known = asListed(listRecords(entries), open);
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
-  if (size.unit === 'percent') return { ...noStops, holding, records: known };
+  if (size.unit === 'percent')
+    return {
+      ...noStops,
+      holding,
+      before: unansweredSales(known, market, new Map(), strategy),
+      records: known,
+    };
   const unlisted = unlistedStops(known, { entries, open });
   const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
-  return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
+  const sold = unansweredSales(records, market, answered, strategy);
+  return { ...noStops, holding, sold, doubt, records };
 }
 
 function isPlacedStop({ signal, signalId, status }: Entry): boolean {
@@ -343,6 +352,23 @@ export function withStopped(
     note: action.note === undefined ? note : `${note}; ${action.note}`,
     async send(options) {
       await noteAnswered(facts, nameOf(sale), parts, sale.records);
+      return await action.send(options);
+    },
+  };
+}
+
+/** The sale of a share of what is left, which asks for nothing that was sold before. */
+export function withBefore(
+  { facts }: Pick<ExecuteServices, 'facts'>,
+  sale: HeldSale,
+  before: readonly StopSale[],
+  action: PreparedAction,
+): PreparedAction {
+  if (before.length === 0) return action;
+  return {
+    ...action,
+    async send(options) {
+      await noteAnswered(facts, nameOf(sale), before, sale.records, { isBefore: true });
       return await action.send(options);
     },
   };
