@@ -111,7 +111,9 @@ export async function planOrder(
       return [describeRequest(request)];
     },
     ...noteOn(readings, sized, market),
-    ...withSpotFact(evidenceFor(services, readings, sized, risk), sized, market),
+    ...withBound(withSpotFact(evidenceFor(services, readings, sized, risk), sized, market), sized, {
+      isGuarded: isOwn && signal.orderType === 'market',
+    }),
     ...oldestOf(readings, atRisk),
     limits: risk,
     send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
@@ -200,6 +202,16 @@ function withSpotFact<Told extends { readonly facts: StepFacts }>(
     ...(isQuoteSized(order) ? { isQuoteSized: true as const } : {}),
   };
   return { ...told, facts: { ...told.facts, spot } };
+}
+
+/** What the further tries of a close are bound by. */
+function withBound<Told extends { readonly facts: StepFacts }>(
+  told: Told,
+  { order: { price } }: SizedOrder,
+  { isGuarded }: { readonly isGuarded: boolean },
+): Told {
+  if (!isGuarded || price === undefined) return told;
+  return { ...told, facts: { ...told.facts, bound: formatDecimal(price) } };
 }
 
 /** The prices of the exits that are sent with an order, or that the relay places when it has filled. */
