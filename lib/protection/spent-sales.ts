@@ -2,8 +2,17 @@ import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
-import { isGuardedBuy, isSale, mayBeOneStrategy, ownFirst, sellable, spotLots } from './spot-lots.ts';
+import {
+  isGuardedBuy,
+  isSale,
+  mayBeOneStrategy,
+  ownFirst,
+  sellable,
+  soldOfBuys,
+  spotLots,
+} from './spot-lots.ts';
 import { partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
+import { isUnguardedBuy, unguardedLots } from './unguarded-lots.ts';
 
 /** A sale that rests, and what it was to sell and cannot any more: it would sell the next buy, or what the owner holds besides. */
 export interface SpentSale {
@@ -33,11 +42,13 @@ export interface SaleAnswer {
  *
  * @param records of the account, oldest first
  * @param answers of the sales of the market
+ * @param older records that are not followed any more, oldest first: buys without a stop-loss have a part in what a sale is for
  */
 export function spentSales(
   records: readonly OrderRecord[],
   market: string,
   answers: readonly SaleAnswer[],
+  older: readonly OrderRecord[] = [],
 ): readonly SpentSale[] {
   const own = records.filter((record) => record.market === market);
   const lots = new Map(spotLots(own, market));
@@ -45,8 +56,13 @@ export function spentSales(
     const of = stoppedBy(record, own);
     return of === null ? [] : [{ record, of }];
   });
-  const buys = listBuys(own, stops);
-  const left = new Map<string, Decimal>(buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? zero]));
+  const whole = [...older.filter((record) => record.market === market), ...own];
+  whole.sort((one, other) => one.createdAtMs - other.createdAtMs);
+  const unguarded = unguardedLots(whole, soldOfBuys(own, market));
+  const buys = listBuys(own, stops, whole.filter(isUnguardedBuy));
+  const left = new Map<string, Decimal>(
+    buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? unguarded.get(signalId) ?? zero]),
+  );
   return own.flatMap((record): readonly SpentSale[] => {
     const { orderId, clientOrderId, amount, state, status } = record;
     const rests = state === null || isStillOpen(state);
@@ -91,8 +107,12 @@ interface Stop {
 type Buy = Pick<OrderRecord, 'signalId' | 'strategy' | 'createdAtMs'>;
 
 /** A buy that is not read any more is known by its stop-loss. */
-function listBuys(records: readonly OrderRecord[], stops: readonly Stop[]): readonly Buy[] {
-  const read = records.filter(isGuardedBuy);
+function listBuys(
+  records: readonly OrderRecord[],
+  stops: readonly Stop[],
+  unguarded: readonly OrderRecord[],
+): readonly Buy[] {
+  const read = [...records.filter(isGuardedBuy), ...unguarded];
   const others = stops.filter(({ of }) => !read.some(({ signalId }) => signalId === of));
   const gone = new Map(others.map(({ record, of }) => [of, { ...record, signalId: of }]));
   return [...read, ...gone.values()].sort((one, other) => one.createdAtMs - other.createdAtMs);

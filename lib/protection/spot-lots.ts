@@ -82,11 +82,12 @@ export type FilledAt = (buy: OrderRecord, atMs: number) => Decimal;
  * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals.
  *
  * @param records oldest first
+ * @param filledAt absent: what the ledger alone tells
  */
 export function soldOfBuys(
   records: readonly OrderRecord[],
   market: string,
-  filledAt: FilledAt,
+  filledAt?: FilledAt,
 ): ReadonlyMap<string, ReadonlyMap<string, SoldPart>> {
   return replay(records, market, filledAt).sold;
 }
@@ -215,7 +216,7 @@ function sell(
 }
 
 /** The exchange takes the fee of a spot buy from what it buys. */
-function feeOf({ market, followed, reported, spot }: OrderRecord): Decimal {
+export function feeOf({ market, followed, reported, spot }: OrderRecord): Decimal {
   const { base } = currenciesInName(market);
   const told = [
     decimalIn(followed?.fees[base]),

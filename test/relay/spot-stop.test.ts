@@ -704,6 +704,48 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(alarmNames()).toEqual([]);
   });
 
+  describe('and an older buy without a stop-loss is held', () => {
+    beforeEach(async () => {
+      await send({ ...buy, stopLoss: undefined });
+      await goOn(12);
+      expect((await relay.entry('s1')).execution?.isFollowed).toBe(false);
+    });
+
+    test('it stays for that one once the stop-loss of the other has sold', async () => {
+      await send(buy);
+      await send(limitSale);
+      await goOn(12);
+      relay.setPrice('47900');
+      await goOn(9);
+
+      expect([await standing(), alarmNames()]).toEqual([['sell 0.1 at 62000'], []]);
+      const next = await send(sell);
+      expect(next.status).toBe('satisfied');
+      relay.setPrice('62100');
+      await goOn(9);
+      expect([await held(), await standing()]).toEqual(['0.9999', []]);
+    });
+
+    test.each([
+      ['that one is sold already', sell, {}],
+      ['that one is of another strategy', null, { strategy: 'b' }],
+    ])('it is cancelled where %s', async (_, sale, name) => {
+      if (sale !== null) await send(sale);
+      else {
+        await send({ ...sell, quantity: '0.0999' });
+        await send({ ...buy, stopLoss: undefined, strategy: 'a' });
+      }
+      await goOn(12);
+      await send({ ...buy, ...name });
+      await send({ ...limitSale, ...name });
+      await goOn(12);
+      relay.setPrice('47900');
+      await goOn(9);
+
+      expect([await standing(), alarmNames()]).toEqual([[], ['sale_cancelled']]);
+    });
+  });
+
   test('one that was sent after the stop-loss had sold stays', async () => {
     await send(buy);
     await goOn(12);
