@@ -1,7 +1,7 @@
 import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { currenciesInName } from '../model/market.ts';
-import { heldBy, isGuardedBuy, mayBeOneStrategy, sellable, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, mayBeOneStrategy, restOfSale, sellable, spotLots } from './spot-lots.ts';
 
 /** The other markets with the base currency of a market in which a spot buy asked for a stop-loss. */
 export function marketsBeside(records: readonly OrderRecord[], market: string): readonly string[] {
@@ -81,7 +81,7 @@ export function claimedByOthers(
     const { signalId, strategy: name } = record;
     if (!isOther(name)) continue;
     const before = left.get(name) ?? zero;
-    left.set(name, before.plus(lots.get(signalId) ?? zero).minus(heldBy(record)));
+    left.set(name, before.plus(lots.get(signalId) ?? zero).minus(restOfSale(record)));
   }
   return [...left.values()].reduce((sum, amount) => sum.plus(maximum(amount, zero)), zero);
 }

@@ -47,7 +47,7 @@ export function heldBySales(
   const held = new Map<string, Decimal>();
   for (const [place, sale] of records.entries()) {
     if (sale.market !== market) continue;
-    let rest = heldBy(sale);
+    let rest = restOfSale(sale);
     if (!rest.gt(zero)) continue;
     const before = records.slice(0, place).filter(({ signalId }) => lots.has(signalId));
     for (const { signalId } of ownFirst(before, sale.strategy, (buy) => buy.strategy)) {
@@ -61,7 +61,7 @@ export function heldBySales(
 }
 
 /** What a sale that rests has still to sell, in base units; zero of every other order. */
-export function heldBy(record: OrderRecord): Decimal {
+export function restOfSale(record: OrderRecord): Decimal {
   const { status, state, amount } = record;
   const rests = isSale(record) && status === 'placed' && (state === null || isStillOpen(state));
   return rests ? maximum((amount ?? zero).minus(filledBy(record)), zero) : zero;

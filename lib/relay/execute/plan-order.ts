@@ -13,6 +13,7 @@ import type { Market } from '../../model/market.ts';
 import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
+import { mustNotRest } from '../../orders/order-kinds.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
 import { claimedByOthers } from '../../protection/spot-claims.ts';
 import { countStopped } from '../../protection/stop-sales.ts';
@@ -112,7 +113,7 @@ export async function planOrder(
     },
     ...noteOn(readings, sized, market),
     ...withBound(withSpotFact(evidenceFor(services, readings, sized, risk), sized, market), sized, {
-      isGuarded: isOwn && signal.orderType === 'market',
+      isGuarded: isOwn && mustNotRest(signal),
     }),
     ...oldestOf(readings, atRisk),
     limits: risk,
