@@ -23,7 +23,9 @@ export function findWrongSizes(facts: Facts): readonly Violation[] {
   const all = listSentOrders(facts);
   return all.flatMap((sent) => {
     const bought = boughtBy(facts, sent);
-    return checkSize(facts.history, { ...sent, bought, worst: worstOf(sent, all) }) ?? checkRecord(sent) ?? [];
+    return (
+      checkSize(facts.history, { ...sent, bought, worst: worstOf(sent, all) }) ?? checkRecord(sent) ?? []
+    );
   });
 }
 
