@@ -133,12 +133,16 @@ function describeClose({ part, unless, only, positionSide }: CloseSignal): strin
   return `close ${part ?? 'all'}${side}${named}${condition}`;
 }
 
+function describeWorst({ worstPrice }: CloseSignal): readonly string[] {
+  return worstPrice === undefined ? [] : [`no worse than ${worstPrice}`];
+}
+
 function describePosition(signal: PositionSignal): string {
   const { market, maxSlippage, stp, referencePrice, keepEntries } = signal;
   return [
     `${summarisePosition(signal)}, position of ${market}`,
     ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
-    ...(signal.action === 'close' ? [] : describeExits(signal)),
+    ...(signal.action === 'close' ? describeWorst(signal) : describeExits(signal)),
     ...(keepEntries === true ? ['resting entries stay'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),

@@ -11,6 +11,7 @@ import { protectiveSignal } from './protective-signal.ts';
 export function orderSignalFor(signal: PositionSignal, order: PositionOrder): MarketSignal {
   const { ticker, market, timeMs, maxLagMs, maxSlippage, stp } = signal;
   const { side, size, reduceOnly, positionSide } = order;
+  const worstPrice = signal.action === 'close' ? signal.worstPrice : undefined;
   const {
     stopLoss,
     takeProfit,
@@ -28,6 +29,7 @@ export function orderSignalFor(signal: PositionSignal, order: PositionOrder): Ma
     side,
     size,
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(worstPrice === undefined ? {} : { worstPrice }),
     ...(stp === undefined ? {} : { stp }),
     ...(reduceOnly ? { reduceOnly } : {}),
     ...(positionSide === undefined ? {} : { positionSide }),

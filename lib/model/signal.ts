@@ -108,6 +108,8 @@ export interface MarketSignal extends OrderSignalBase {
   readonly orderType: 'market';
   /** How far beyond the best opposite price it may fill; absent: as far as the account allows. */
   readonly maxSlippage?: PercentText;
+  /** As in a close. */
+  readonly worstPrice?: DecimalText;
 }
 
 export interface StopMarketSignal extends OrderSignalBase {
@@ -183,6 +185,8 @@ export interface CloseSignal extends PositionSignalBase {
   readonly only?: PositionName;
   /** The position to close, in hedge mode. */
   readonly positionSide?: PositionSide;
+  /** Of a further try: the bound of the first one, beyond which none may fill. */
+  readonly worstPrice?: DecimalText;
   /** Nothing is closed when this is the position: the order that is stored after this signal presumes it. */
   readonly unless?: PositionState;
 }

@@ -17,6 +17,8 @@ export interface StepFacts {
   readonly protective?: ProtectiveOrder;
   /** What a signal asked to protect a position with. */
   readonly wish?: PositionWish;
+  /** Of a guarded market order that closes or reduces a position: the price beyond which it cannot fill. */
+  readonly bound?: DecimalText;
   /** The amount that was sent, in base units. */
   readonly amount?: DecimalText;
   /** The prices of the exits that were sent with the order; of an order on spot, of those that the relay will place. */

@@ -1,4 +1,13 @@
-import { type Decimal, formatDecimal, formatPercent, one, rateOfPercent } from '../base/decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  formatPercent,
+  maximum,
+  minimum,
+  one,
+  parseDecimal,
+  rateOfPercent,
+} from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -141,14 +150,19 @@ const denyEmptyBook: Denial = {
   message: 'nobody offers the other side of this market now, so a market order has no price; try again later',
 };
 
-/** The price bound is rounded toward the best price, so that it never lies further away than the rate. */
+/**
+ * The price bound is rounded toward the best price, so that it never lies further away than the rate. Where the best price has
+ * passed the worst one of the signal, the order fills nothing.
+ */
 function draftGuarded(
-  { side }: MarketSignal,
+  { side, worstPrice }: MarketSignal,
   oppositePrice: Decimal,
   rate: Decimal,
   { tradesOn, roundPrice }: DraftContext,
 ): Drafted {
-  const price = roundPrice(oppositePrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate)));
+  const bound = oppositePrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
+  const worst = worstPrice === undefined ? bound : parseDecimal(worstPrice);
+  const price = roundPrice(side === 'buy' ? minimum(bound, worst) : maximum(bound, worst));
   return {
     ok: true,
     draft: {

@@ -4,7 +4,7 @@ import type { OrderRecord } from '../ledger/order-record.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import { leftOf } from './left-of.ts';
-import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
+import { heldBySales, isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
 
 /** A position as it was read. */
 export interface GuardedPosition {
@@ -33,7 +33,8 @@ export interface Share {
 /**
  * Shares a position among the orders of this relay that opened it. What reduced it is counted against the oldest orders
  * first, unless a stop-loss or take-profit did: that belongs to its own order. What others opened belongs to none. On spot
- * the balance does not tell what an order opened from what the owner holds besides: there the sales of this relay count.
+ * the balance does not tell what an order opened from what the owner holds besides: there the sales of this relay count. What
+ * a resting sale is to sell comes last there: where the balance has no more, that sale holds it.
  *
  * @param records of the account, oldest first, with the orders that protect them
  * @returns newest first; also orders of which nothing is left
@@ -56,13 +57,19 @@ function shareOutSpot(
   { market, amount }: GuardedPosition,
 ): readonly Share[] {
   const lots = spotLots(records, market);
-  let rest = amount;
-  return records.toReversed().flatMap((record) => {
-    const left = lots.get(record.signalId);
-    if (left === undefined || !isGuardedBuy(record)) return [];
-    const part = sellable(minimum(left, rest), record.spot);
-    rest = rest.minus(part);
-    return [{ record, side: 'buy', amount: part }];
+  const held = heldBySales(records, market, lots);
+  const buys = records.toReversed().filter((record) => lots.has(record.signalId) && isGuardedBuy(record));
+  let rest = buys.reduce((sum, buy) => minimum(sum.plus(freeOf(buy)), amount), zero);
+  let ofHeld = amount.minus(rest);
+  function freeOf({ signalId }: OrderRecord): Decimal {
+    return (lots.get(signalId) ?? zero).minus(held.get(signalId) ?? zero);
+  }
+  return buys.map((record) => {
+    const free = minimum(freeOf(record), rest);
+    const beside = minimum(held.get(record.signalId) ?? zero, ofHeld);
+    rest = rest.minus(free);
+    ofHeld = ofHeld.minus(beside);
+    return { record, side: 'buy', amount: sellable(free.plus(beside), record.spot) };
   });
 }
 

@@ -2,8 +2,17 @@ import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
-import { isGuardedBuy, isSale, sellable, spotLots } from './spot-lots.ts';
-import { mayBeOneStrategy, partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
+import {
+  isGuardedBuy,
+  isSale,
+  mayBeOneStrategy,
+  ownFirst,
+  sellable,
+  soldOfBuys,
+  spotLots,
+} from './spot-lots.ts';
+import { partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
+import { isUnguardedBuy, unguardedLots } from './unguarded-lots.ts';
 
 /** A sale that rests, and what it was to sell and cannot any more: it would sell the next buy, or what the owner holds besides. */
 export interface SpentSale {
@@ -15,7 +24,7 @@ export interface SpentSale {
   readonly hasNext: boolean;
 }
 
-/** What a sale has counted as sold by a stop-loss already, so that it was not sent. */
+/** What a sale has counted as sold by a stop-loss already: it was not sent, or the sale is a share of what was left. */
 export interface SaleAnswer {
   /** The client order id of the sale. */
   readonly sale: string;
@@ -23,6 +32,8 @@ export interface SaleAnswer {
   readonly orderId: number;
   /** In base units. */
   readonly amount: Decimal;
+  /** Present where the sale is a share of what was left: it has not asked for it. */
+  readonly isBefore?: true;
 }
 
 /**
@@ -31,11 +42,13 @@ export interface SaleAnswer {
  *
  * @param records of the account, oldest first
  * @param answers of the sales of the market
+ * @param older records that are not followed any more, oldest first: buys without a stop-loss have a part in what a sale is for
  */
 export function spentSales(
   records: readonly OrderRecord[],
   market: string,
   answers: readonly SaleAnswer[],
+  older: readonly OrderRecord[] = [],
 ): readonly SpentSale[] {
   const own = records.filter((record) => record.market === market);
   const lots = new Map(spotLots(own, market));
@@ -43,8 +56,13 @@ export function spentSales(
     const of = stoppedBy(record, own);
     return of === null ? [] : [{ record, of }];
   });
-  const buys = listBuys(own, stops);
-  const left = new Map<string, Decimal>(buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? zero]));
+  const whole = [...older.filter((record) => record.market === market), ...own];
+  whole.sort((one, other) => one.createdAtMs - other.createdAtMs);
+  const unguarded = unguardedLots(whole, soldOfBuys(own, market));
+  const buys = listBuys(own, stops, whole.filter(isUnguardedBuy));
+  const left = new Map<string, Decimal>(
+    buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? unguarded.get(signalId) ?? zero]),
+  );
   return own.flatMap((record): readonly SpentSale[] => {
     const { orderId, clientOrderId, amount, state, status } = record;
     const rests = state === null || isStillOpen(state);
@@ -89,8 +107,12 @@ interface Stop {
 type Buy = Pick<OrderRecord, 'signalId' | 'strategy' | 'createdAtMs'>;
 
 /** A buy that is not read any more is known by its stop-loss. */
-function listBuys(records: readonly OrderRecord[], stops: readonly Stop[]): readonly Buy[] {
-  const read = records.filter(isGuardedBuy);
+function listBuys(
+  records: readonly OrderRecord[],
+  stops: readonly Stop[],
+  unguarded: readonly OrderRecord[],
+): readonly Buy[] {
+  const read = [...records.filter(isGuardedBuy), ...unguarded];
   const others = stops.filter(({ of }) => !read.some(({ signalId }) => signalId === of));
   const gone = new Map(others.map(({ record, of }) => [of, { ...record, signalId: of }]));
   return [...read, ...gone.values()].sort((one, other) => one.createdAtMs - other.createdAtMs);
@@ -100,9 +122,7 @@ function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): r
   const there = buys.filter(
     (buy) => buy.createdAtMs < createdAtMs && mayBeOneStrategy(buy.strategy, strategy),
   );
-  return there.toSorted(
-    (one, other) => Number(other.strategy === strategy) - Number(one.strategy === strategy),
-  );
+  return ownFirst(there, strategy, (buy) => buy.strategy);
 }
 
 /** What it may have sold since the sale was made. */
@@ -113,8 +133,8 @@ function soldAfter({ record, of }: Stop, sale: OrderRecord): readonly StopSale[]
 }
 
 /**
- * A share is of what is held when it is sent. Of every other sale it is noted what it has counted: a stop-loss that ends between
- * its last look and its sending is in nothing that was noted.
+ * Of a sale it is noted what it has counted: a stop-loss that ends between its last look and its sending is in nothing that was
+ * noted. A share is of what is held when it is sent: what a stop-loss that has ended by then had sold is not in it.
  */
 function sinceOf({ asked, sentAtMs, createdAtMs }: OrderRecord): number {
   return (asked?.size.unit === 'percent' ? sentAtMs : null) ?? createdAtMs;

@@ -1,7 +1,7 @@
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { currenciesInName } from '../model/market.ts';
-import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, mayBeOneStrategy, restOfSale, sellable, spotLots } from './spot-lots.ts';
 
 /** The other markets with the base currency of a market in which a spot buy asked for a stop-loss. */
 export function marketsBeside(records: readonly OrderRecord[], market: string): readonly string[] {
@@ -61,4 +61,27 @@ function claimedBeside(
     const claim = (shares.get(other) ?? zero).minus(held.get(other) ?? zero);
     return claim.gt(zero) ? sum.plus(claim) : sum;
   }, zero);
+}
+
+/**
+ * What the buys of other strategies in a market have left and no sale of those holds: the sale of a strategy leaves it to them.
+ *
+ * @param records of the market, oldest first
+ * @returns in base units; zero for a sale that names no strategy
+ */
+export function claimedByOthers(
+  market: string,
+  strategy: string | undefined,
+  records: readonly OrderRecord[],
+): Decimal {
+  const left = new Map<string, Decimal>();
+  const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
+  const lots = spotLots(records, market);
+  for (const record of records) {
+    const { signalId, strategy: name } = record;
+    if (!isOther(name)) continue;
+    const before = left.get(name) ?? zero;
+    left.set(name, before.plus(lots.get(signalId) ?? zero).minus(restOfSale(record)));
+  }
+  return [...left.values()].reduce((sum, amount) => sum.plus(maximum(amount, zero)), zero);
 }

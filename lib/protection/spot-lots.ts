@@ -1,4 +1,12 @@
-import { type Decimal, floorToStep, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  floorToStep,
+  formatDecimal,
+  maximum,
+  minimum,
+  parseDecimal,
+  zero,
+} from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen, type SoldOf } from '../model/execution.ts';
@@ -10,8 +18,8 @@ import { leftOf } from './left-of.ts';
 /**
  * What is left of the spot buys of a market that asked for a stop-loss, by id of their signals, in base units: what they
  * bought without its fee, without what their stop-losses sold, and without what other sales of this relay sold. A sale
- * reduces those first that had been filled before it, the oldest first, and then what had been filled of those that were
- * still open.
+ * reduces the buys of its own strategy first. Of these it reduces those first that had been filled before it, the oldest
+ * first, and then what had been filled of those that were still open.
  *
  * The balance has no part in it: it also holds what the owner has besides.
  *
@@ -23,6 +31,40 @@ export function spotLots(records: readonly OrderRecord[], market: string): Reado
   return new Map(
     [...lots].map(([signalId, left]) => [signalId, sellable(left, bySignal.get(signalId)?.spot ?? null)]),
   );
+}
+
+/**
+ * What of the lots of a market resting sales are to sell, by id of the signals of the buys, in base units: buys before the sale,
+ * those of its own strategy first.
+ *
+ * @param records oldest first
+ */
+export function heldBySales(
+  records: readonly OrderRecord[],
+  market: string,
+  lots: ReadonlyMap<string, Decimal>,
+): ReadonlyMap<string, Decimal> {
+  const held = new Map<string, Decimal>();
+  for (const [place, sale] of records.entries()) {
+    if (sale.market !== market) continue;
+    let rest = restOfSale(sale);
+    if (!rest.gt(zero)) continue;
+    const before = records.slice(0, place).filter(({ signalId }) => lots.has(signalId));
+    for (const { signalId } of ownFirst(before, sale.strategy, (buy) => buy.strategy)) {
+      const there = held.get(signalId) ?? zero;
+      const part = minimum((lots.get(signalId) ?? zero).minus(there), rest);
+      held.set(signalId, there.plus(part));
+      rest = rest.minus(part);
+    }
+  }
+  return held;
+}
+
+/** What a sale that rests has still to sell, in base units; zero of every other order. */
+export function restOfSale(record: OrderRecord): Decimal {
+  const { status, state, amount } = record;
+  const rests = isSale(record) && status === 'placed' && (state === null || isStillOpen(state));
+  return rests ? maximum((amount ?? zero).minus(filledBy(record)), zero) : zero;
 }
 
 /** What a sale sold of a buy. */
@@ -40,11 +82,12 @@ export type FilledAt = (buy: OrderRecord, atMs: number) => Decimal;
  * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals.
  *
  * @param records oldest first
+ * @param filledAt absent: what the ledger alone tells
  */
 export function soldOfBuys(
   records: readonly OrderRecord[],
   market: string,
-  filledAt: FilledAt,
+  filledAt?: FilledAt,
 ): ReadonlyMap<string, ReadonlyMap<string, SoldPart>> {
   return replay(records, market, filledAt).sold;
 }
@@ -62,14 +105,15 @@ function replay(records: readonly OrderRecord[], market: string, filledAt: Fille
     const endedAtMs = endOf(sale);
     const after = new Set(placed.slice(place));
     const there = buys.flatMap((buy): readonly HeldBuy[] => {
-      const { signalId, sentAtMs } = buy;
-      if (!after.has(buy)) return [{ signalId, boughtLater: null }];
+      const { signalId, strategy, sentAtMs } = buy;
+      if (!after.has(buy)) return [{ signalId, strategy, boughtLater: null }];
       if (sentAtMs === null || sentAtMs >= endedAtMs) return [];
-      return [{ signalId, boughtLater: boughtAfter(buy, filledAt(buy, endedAtMs)) }];
+      return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledAt(buy, endedAtMs)) }];
     });
+    const first = ownFirst(there, sale.strategy, (buy) => buy.strategy);
     sold.set(
       sale.signalId,
-      sell(lots, there, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }),
+      sell(lots, first, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }),
     );
   }
   return { lots, sold };
@@ -108,6 +152,24 @@ export function isSale({ spot, asked, protects }: OrderRecord): boolean {
   return spot !== null && asked?.side === 'sell' && protects === null;
 }
 
+/** Whether two orders may be of one strategy: one that names none may be of any. */
+export function mayBeOneStrategy(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/** What a sale of a strategy is about first: its own, then what may be its own, each in the order in which they are given. */
+export function ownFirst<One>(
+  all: readonly One[],
+  strategy: string | undefined,
+  strategyOf: (one: One) => string | undefined,
+): readonly One[] {
+  const rank = (one: One) => {
+    const of = strategyOf(one);
+    return Number(of === strategy) + Number(mayBeOneStrategy(of, strategy));
+  };
+  return all.toSorted((one, other) => rank(other) - rank(one));
+}
+
 /** What of an amount can be sold: whole steps of it, and nothing when that is too little for an order. */
 export function sellable(amount: Decimal, spot: SpotFact | null): Decimal {
   if (spot === null || !amount.gt(zero)) return zero;
@@ -125,6 +187,7 @@ function endOf({ endedAtMs, state, reported, sentAtMs }: OrderRecord): number {
 /** A buy of which a sale may have sold something. */
 interface HeldBuy {
   readonly signalId: string;
+  readonly strategy: string | undefined;
   /** What it bought after the sale, without its fee, in base units; null: it had ended before. */
   readonly boughtLater: Decimal | null;
 }
@@ -153,7 +216,7 @@ function sell(
 }
 
 /** The exchange takes the fee of a spot buy from what it buys. */
-function feeOf({ market, followed, reported, spot }: OrderRecord): Decimal {
+export function feeOf({ market, followed, reported, spot }: OrderRecord): Decimal {
   const { base } = currenciesInName(market);
   const told = [
     decimalIn(followed?.fees[base]),

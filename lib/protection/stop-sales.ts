@@ -5,7 +5,7 @@ import { orderNamedBy } from '../model/protect-id.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { boughtBefore } from '../signals/bought-before.ts';
 import { cutSale } from '../signals/cut-sale.ts';
-import { isGuardedBuy, isSale, isSpotStop } from './spot-lots.ts';
+import { isGuardedBuy, isSale, isSpotStop, mayBeOneStrategy } from './spot-lots.ts';
 
 /** What a stop-loss on spot has sold, or a part of that. */
 export interface StopSale {
@@ -18,11 +18,6 @@ export interface StopSale {
 
 /** How long an exit alert may come after the stop-loss that has sold the same, while no older buy is left. */
 export const answerableMs = 60 * 60_000;
-
-/** Whether two orders may be of one strategy: one that names none may be of any. */
-export function mayBeOneStrategy(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other;
-}
 
 /**
  * Whether a buy belongs to a time after a stop-loss had sold: the next exit of its strategy is its own, and not that of the

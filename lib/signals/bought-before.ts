@@ -1,9 +1,11 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { isStillOpen } from '../model/execution.ts';
 
 /**
  * How much this relay has bought on spot of what a sale closes, parts that it has sold since included. The fee of each of
- * these buys can be missing in the balance: a part sold in between was sold as the alert asked for it.
+ * these buys can be missing in the balance: a part sold in between was sold as the alert asked for it. What a resting sale holds
+ * counts as sold.
  *
  * @param records oldest first
  * @param amount of the sale, in base units
@@ -23,10 +25,12 @@ export function boughtBefore(records: readonly OrderRecord[], market: string, am
   return bought;
 }
 
-/** A sale that was cut to what there was has sold all that its alert asked for. */
-function soldBy({ asked, amount }: OrderRecord, filled: Decimal): Decimal {
-  const isWhole = amount !== null && filled.gte(amount);
-  if (!isWhole || asked?.size.unit !== 'base') return filled;
-  const wanted = parseDecimal(asked.size.quantity);
-  return wanted.gt(filled) ? wanted : filled;
+/** A sale that was cut to what there was sells all that its alert asked for. */
+function soldBy({ asked, amount, protects, state }: OrderRecord, filled: Decimal): Decimal {
+  if (amount === null) return filled;
+  // What the relay's own stop-losses hold can be sold.
+  const isHeld = protects === null && (state === null || isStillOpen(state));
+  const sold = isHeld ? maximum(amount, filled) : filled;
+  if (sold.lt(amount) || asked?.size.unit !== 'base') return sold;
+  return maximum(parseDecimal(asked.size.quantity), sold);
 }

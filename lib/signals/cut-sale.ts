@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, formatDecimal } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, maximum, minimum, zero } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { Holding } from './size-from-account.ts';
@@ -11,7 +11,8 @@ export function mayBeCut({ side, size }: Pick<OrderSignal, 'side' | 'size'>): bo
 /**
  * What of a sale can be sent. A spot buy pays its fee in the base currency, so a sale of all that was bought asks for a
  * little too much. A sale that asks for more than is available by at most the taker fee, of itself or of what was bought before
- * it, is cut to what is available; any other one stays as it was asked for.
+ * it, is cut to what is available; any other one stays as it was asked for. What other strategies have bought is available to
+ * it only where it asks for more than that besides: the little that is missing would be missing in the sale of those.
  *
  * @param amount of whole steps, in base units
  */
@@ -21,14 +22,24 @@ export function cutSale(
   { amountStep, takerFeeRate }: Pick<Market, 'amountStep' | 'takerFeeRate'>,
 ): Decimal {
   if (holding?.of !== 'spot') return amount;
-  const available = floorToStep(holding.available, amountStep);
-  if (amount.lte(available)) return amount;
-  const { boughtBefore = amount } = holding;
-  const fees = (boughtBefore.gt(amount) ? boughtBefore : amount).times(takerFeeRate);
-  return available.gte(floorToStep(amount.minus(fees), amountStep)) ? available : amount;
+  const { boughtBefore = amount, ofOthers = zero } = holding;
+  const fees = maximum(boughtBefore, amount).times(takerFeeRate);
+  const least = floorToStep(amount.minus(fees), amountStep);
+  for (const there of [holding.available.minus(ofOthers), holding.available]) {
+    const available = floorToStep(there, amountStep);
+    if (available.gte(least)) return minimum(available, amount);
+  }
+  return amount;
 }
 
 /** What the operator should know of a sale that was cut. */
-export function describeCut(from: Decimal, to: Decimal, { base }: Pick<Market, 'base'>): string {
-  return `cut from ${formatDecimal(from)} to ${formatDecimal(to)} ${base}, which is all that is available: the rest is no more than the fee of what was bought`;
+export function describeCut(
+  from: Decimal,
+  to: Decimal,
+  holding: Holding | null,
+  { base, amountStep }: Pick<Market, 'base' | 'amountStep'>,
+): string {
+  const isAll = holding?.of !== 'spot' || to.gte(floorToStep(holding.available, amountStep));
+  const others = isAll ? '' : ' beside what other strategies have bought';
+  return `cut from ${formatDecimal(from)} to ${formatDecimal(to)} ${base}, which is all that is available${others}: the rest is no more than the fee of what was bought`;
 }

@@ -122,6 +122,30 @@ export function checkExitPrices(
 }
 
 /**
+ * Denies a stop-loss that the price has passed: it would close at once what the order opens.
+ *
+ * @param fillsAt the price at which the entry is expected to fill
+ */
+export function checkStopSide(
+  stopLoss: Decimal,
+  isLong: boolean,
+  fillsAt: Decimal,
+  { quote }: Pick<Market, 'quote'>,
+): Denial | null {
+  if (isLong ? stopLoss.lt(fillsAt) : stopLoss.gt(fillsAt)) return null;
+  const [actual, entry] = [formatDecimal(stopLoss), formatDecimal(fillsAt)];
+  const [side, order, ends, advice] = isLong
+    ? ['below', 'buy', 'buys would be sold', 'lower']
+    : ['above', 'sell', 'sells would be bought back', 'raise'];
+  return {
+    rule: 'stop_loss_side',
+    limit: `${side} ${entry}`,
+    actual,
+    message: `the stop-loss of ${actual} ${quote} is not ${side} the price of ${entry} at which the ${order} is expected to fill: what it ${ends} at once; ${advice} "stopLoss"`,
+  };
+}
+
+/**
  * Denies a take-profit of a list that would not wait: the relay places them as limit orders once the entry has filled. Of a
  * single one the exchange itself says so.
  *

@@ -29,6 +29,8 @@ export type Holding =
       readonly frozen?: Decimal;
       /** What of it the relay's own stop-losses hold; absent: nothing. */
       readonly ofStops?: Decimal;
+      /** What of it the buys of other strategies with a stop-loss have left; absent: nothing, or it was not looked at. */
+      readonly ofOthers?: Decimal;
       /** What this relay has bought of what a sale closes, whose fees can be missing; absent: nothing was looked up. */
       readonly boughtBefore?: Decimal;
     }

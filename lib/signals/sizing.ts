@@ -2,6 +2,7 @@ import {
   ceilToStep,
   type Decimal,
   floorToStep,
+  maximum,
   minimum,
   one,
   parseDecimal,
@@ -28,6 +29,7 @@ import {
   checkPartSides,
   checkPrices,
   checkSpotFields,
+  checkStopSide,
   checkTotal,
   checkTradable,
 } from './size-checks.ts';
@@ -126,6 +128,8 @@ function completeOrder(
   const [stopLossAndTakeProfit, keptStop] = tradesOn === 'spot' ? [{}, exits.stopLoss] : [exits];
   const { price, activationPrice } = draft;
   const lowestEntry = minimum(entryPrice, activationPrice ?? entryPrice);
+  // Elsewhere the exchange compares the stop-loss with the order's own price: here with a better one that was read.
+  const fillsAt = tradesOn === 'spot' ? lowestEntry : bestEntry(side, entryPrice, readings.oppositePrice);
   const badPrice =
     checkPrices({ price, activationPrice, ...exits }, market) ??
     checkExitPrices(signal, lowestEntry, market) ??
@@ -142,9 +146,10 @@ function completeOrder(
   const badSize =
     checkAmount(askedBase, baseAmount, market) ??
     checkTotal(total, market) ??
-    (keptStop === undefined
+    (exits.stopLoss === undefined || fillsAt === null
       ? null
-      : checkSpotStop(keptStop, { entryPrice: lowestEntry, amount: baseAmount }, market));
+      : checkStopSide(exits.stopLoss, protectsLong(signal), fillsAt, market)) ??
+    (keptStop === undefined ? null : checkSpotStop(keptStop, baseAmount, market));
   if (badSize !== null) return denied(badSize);
   const positionSide = positionSideOf(signal, reduces?.positionSide);
   const order: OrderRequest = {
@@ -161,8 +166,8 @@ function completeOrder(
     ...(stp === undefined ? {} : { stp }),
     clientOrderId,
   };
-  const fillsAt = bestFillOf(order);
-  const notional = fillsAt?.gt(unitPrice) === true ? amount.times(fillsAt) : total;
+  const best = bestFillOf(order);
+  const notional = best?.gt(unitPrice) === true ? amount.times(best) : total;
   return {
     ok: true,
     order,
@@ -171,6 +176,12 @@ function completeOrder(
     ...(keptStop === undefined ? {} : { keptStop }),
     ...(amount.eq(whole) ? {} : { cutFrom: whole }),
   };
+}
+
+/** Null when the order book was not read. */
+function bestEntry(side: Side, entryPrice: Decimal, oppositePrice: Decimal | null): Decimal | null {
+  if (oppositePrice === null) return null;
+  return side === 'buy' ? minimum(entryPrice, oppositePrice) : maximum(entryPrice, oppositePrice);
 }
 
 /** A sell that waits for a trigger price can fill at it, above its limit price. */

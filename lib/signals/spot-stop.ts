@@ -47,20 +47,8 @@ export function findStopObstacle(
   return null;
 }
 
-/** Denies a stop-loss of a spot buy that would sell at once, or that would be too small for an order. */
-export function checkSpotStop(
-  stopLoss: Decimal,
-  { entryPrice, amount }: { readonly entryPrice: Decimal; readonly amount: Decimal },
-  market: Market,
-): Denial | null {
-  const [actual, limit] = [formatDecimal(stopLoss), formatDecimal(entryPrice)];
-  if (stopLoss.gte(entryPrice))
-    return {
-      rule: 'stop_loss_side',
-      limit: `below ${limit}`,
-      actual,
-      message: `the stop-loss of ${actual} ${market.quote} is not below the price of ${limit} at which the buy is expected to fill: what it buys would be sold at once; lower "stopLoss"`,
-    };
+/** Denies a stop-loss of a spot buy that would be too small for an order. */
+export function checkSpotStop(stopLoss: Decimal, amount: Decimal, market: Market): Denial | null {
   const least = leastAt(stopLoss, market);
   const left = amount.times(one.minus(market.takerFeeRate));
   if (left.gte(least)) return null;
@@ -68,7 +56,7 @@ export function checkSpotStop(
     rule: 'stop_loss_too_small',
     limit: formatDecimal(least),
     actual: formatDecimal(left),
-    message: `the buy leaves ${formatDecimal(left)} ${market.base} after its fee, and at its stop-loss of ${actual} ${market.quote} no order below ${formatDecimal(least)} can be sent; raise the size for ${market.name}`,
+    message: `the buy leaves ${formatDecimal(left)} ${market.base} after its fee, and at its stop-loss of ${formatDecimal(stopLoss)} ${market.quote} no order below ${formatDecimal(least)} can be sent; raise the size for ${market.name}`,
   };
 }
 

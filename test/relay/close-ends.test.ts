@@ -452,13 +452,14 @@ describe('A position that was closed by hand', () => {
   });
 });
 
-/** Carries out the further closes that wait. */
-async function runRests(): Promise<readonly Entry[]> {
+/** Carries out the further closes that wait, each after so long. */
+async function runRests(pauseMs = 0): Promise<readonly Entry[]> {
   const tried: Entry[] = [];
   for (;;) {
     const waiting = await relay.services.ledger.waiting('main', 'BTC_USDT', 10);
     const next = waiting.find(({ signalId }) => signalId.includes(':rest-'));
     if (next === undefined) return tried;
+    relay.clock.advance(pauseMs);
     await executeSignal(relay.services, { ...next, market: 'BTC_USDT' });
     tried.push(await relay.entry(next.signalId));
   }
@@ -493,6 +494,28 @@ describe('A close that fills in part', () => {
     expect(tried[0]).toMatchObject({ signalId: 's2:rest-1', status: 'placed' });
     expect(parseDecimal(await heldAmount()).lt(parseDecimal(first))).toBe(true);
     expect(tried.length).toBeLessThanOrEqual(3);
+  });
+
+  test.each([
+    ['close', undefined],
+    ['flat', undefined],
+    ['close, of a short position,', 'short'],
+  ])('a %s is not tried again beyond the bound of its first order', async (name, of) => {
+    const [side, opposite, away] = of === 'short' ? ['sell', 'buy', '50300'] : ['buy', 'sell', '49700'];
+    await send({ ...buyLower, ...large, action: side, limitPrice: of === 'short' ? '49900' : '50100' });
+    relay.clock.advance(settledMs);
+    await send({ action: name.replace(/,.*/, ''), maxSlippage: '0.06%' });
+    const first = await heldAmount();
+    const bound = relay.paper.control.state().orders.findLast((order) => order.side === opposite)?.price;
+    relay.setPrice(away);
+
+    const tried = await runRests(settledMs);
+
+    expect(tried.length).toBeGreaterThan(0);
+    const orders = relay.paper.control.state().orders.filter((order) => order.side === opposite);
+    expect(orders.map(({ price }) => price)).toEqual(orders.map(() => bound));
+    expect(orders).toHaveLength(tried.length + 1);
+    expect([await heldAmount(), alarmNames()[0]]).toEqual([first, 'close_incomplete']);
   });
 
   test('keeps the entries that the alert keeps when it is tried again', async () => {

@@ -217,6 +217,84 @@ describe('In hedge mode, where an exit only reduces its side', () => {
   });
 });
 
+describe('What the relay has placed itself, before the account had only alarms,', () => {
+  const onlyReduces = ['sell 0.04 stop 49000, reduces'];
+
+  /** With what the owner has left of an entry, and the stop-loss of that. */
+  async function openAfterKeeping(): Promise<void> {
+    relay = await openKeptRelay({ settings: settingsWith({ protection: 'keep' }) });
+    await relay.say({ ...buy, takeProfit: undefined });
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.06');
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual(onlyReduces);
+    Object.assign(relay.services, { settings: settingsWith({ protection: 'alarm' }) });
+  }
+
+  test('is told once the position is that of another entry alone, which it would close', async () => {
+    await openAfterKeeping();
+    await relay.say({ ...buy, takeProfit: undefined });
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.04');
+    await relay.goOn(54);
+    expect(relay.alarmNames()).toEqual([]);
+    await relay.goOn(60);
+
+    expect(told().map(({ signalId, held }) => [signalId, held])).toEqual([['s1', '0.1']]);
+    expect(told()[0]?.['whatToDo']).toMatch(/^npx relay cancel BTC_USDT --order-id \d+ --account main$/);
+    expect(relay.alarmNames()).toEqual(['protection_failed']);
+    expect(await relay.open()).toEqual([...onlyReduces, 'sell 0.1 stop 49000']);
+    await relay.cancelByHand(onlyReduces[0] ?? '');
+    await goOnForHours(8);
+    expect(relay.alarmNames()).toEqual(['protection_failed']);
+  });
+
+  test('is told while a part of it fits beside another entry', async () => {
+    await openAfterKeeping();
+    await relay.say({ ...buy, takeProfit: undefined });
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.01');
+    await relay.goOn(120);
+
+    expect(told().map(({ signalId, held }) => [signalId, held])).toEqual([['s1', '0.13']]);
+  });
+
+  test('is not told where it alone protects what is left: it takes no more than there is', async () => {
+    await openAfterKeeping();
+    await relay.byHand('sell', '0.01');
+    await relay.goOn(120);
+
+    expect(await relay.held()).toBe('0.03');
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is not told while it fits', async () => {
+    await openAfterKeeping();
+    await goOnForHours(2);
+
+    expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['0.04', onlyReduces, []]);
+  });
+
+  test('is not told while it protects the position, as an alert has asked', async () => {
+    relay = await openKeptRelay({ settings: settingsWith({ protection: 'keep' }) });
+    await relay.say(buy);
+    await relay.goOn(30);
+    const takeProfits = ['51000', '53000'].map((price) => ({ price, share: '50%' }));
+    await relay.say({ action: 'protect', stopLoss: '48500', takeProfits });
+    await relay.goOn(60);
+    const placed = await relay.open();
+    expect(placed).toHaveLength(3);
+    Object.assign(relay.services, { settings: settingsWith({ protection: 'alarm' }) });
+    await goOnForHours(2);
+    expect([await relay.open(), relay.alarmNames()]).toEqual([placed, []]);
+    await relay.say({ ...buy, quantity: '0.05', takeProfit: undefined });
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(120);
+
+    expect(told().map(({ signalId, held }) => [signalId, held])).toContainEqual(['s2', '0.05']);
+  });
+});
+
 test('An account that only rehearses its orders is told nothing, and no position is read for it', async () => {
   await open(undefined, { mode: 'dry-run' });
   await relay.say(buy);

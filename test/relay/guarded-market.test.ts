@@ -48,6 +48,26 @@ describe('a guarded market order', () => {
     expect(orders()).toMatchObject([{ type: 'limit', price: '50025', status: 'cancelled', filled: '1' }]);
   });
 
+  test.each([
+    [
+      'buy',
+      '50010',
+      'is not below the price of 50000 at which the buy is expected to fill: what it buys would be sold at once',
+    ],
+    [
+      'sell',
+      '49990',
+      'is not above the price of 49999.99 at which the sell is expected to fill: what it sells would be bought back at once',
+    ],
+  ])('to %s whose stop-loss of %s the price has passed is denied', async (action, stopLoss, note) => {
+    const entry = await relay.send(alert({ action, stopLoss, maxSlippage: '0.1%' }));
+
+    expect(entry).toMatchObject({ status: 'denied', orderOpen: false });
+    expect(entry.steps.at(-1)?.note).toContain(note);
+    expect(entry.steps.at(-1)?.evidence).toMatchObject({ rule: 'stop_loss_side' });
+    expect(askedFor(create)).toBe(0);
+  });
+
   test('is never sent again after HTTP 429, because it may have filled before a list shows it', async () => {
     const entry = await relay.send(alert(), { fault: 'rate_429_after', endpoint: 'limit' });
 

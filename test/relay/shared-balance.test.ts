@@ -112,3 +112,20 @@ test('Nothing counts as unprotected in one market that the stop-loss of the othe
 
   expect([of('dollars', 'BTC_USDT'), of('euros', 'BTC_EUR')]).toEqual(['0', '0']);
 });
+
+test('What a triggered stop-loss has sold counts as soon as a list shows it: the rest alone has none', async () => {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1.0999'));
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+  const { orders: open } = await listOpenOrders(await relay.services.exchangeFor('main'), null, {});
+  const own = entries.filter(({ signal }) => signal?.market === 'BTC_USDT');
+  const balances = { BTC: { available: parseDecimal('1'), freeze: parseDecimal('0.0599') } };
+  const entry = own.find(({ signalId }) => signalId === 'dollars');
+  const one = { market: 'BTC_USDT', entry } as Parameters<ReturnType<typeof createUncoveredSpot>['take']>[0];
+  const naked = createUncoveredSpot(balances, open, own).take(one, false);
+
+  expect(open.map(({ remaining }) => formatDecimal(remaining))).toEqual(['0.0599']);
+  expect([naked?.position, naked?.uncovered].map((amount) => amount && formatDecimal(amount))).toEqual([
+    '0.0599',
+    '0.0599',
+  ]);
+});

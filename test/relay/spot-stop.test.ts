@@ -689,6 +689,48 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(alarmNames()).toEqual([]);
   });
 
+  describe('and an older buy without a stop-loss is held', () => {
+    beforeEach(async () => {
+      await send({ ...buy, stopLoss: undefined });
+      await goOn(12);
+      expect((await relay.entry('s1')).execution?.isFollowed).toBe(false);
+    });
+
+    test('it stays for that one once the stop-loss of the other has sold', async () => {
+      await send(buy);
+      await send(limitSale);
+      await goOn(12);
+      relay.setPrice('47900');
+      await goOn(9);
+
+      expect([await standing(), alarmNames()]).toEqual([['sell 0.1 at 62000'], []]);
+      const next = await send(sell);
+      expect(next.status).toBe('satisfied');
+      relay.setPrice('62100');
+      await goOn(9);
+      expect([await held(), await standing()]).toEqual(['0.9999', []]);
+    });
+
+    test.each([
+      ['that one is sold already', sell, {}],
+      ['that one is of another strategy', null, { strategy: 'b' }],
+    ])('it is cancelled where %s', async (_, sale, name) => {
+      if (sale !== null) await send(sale);
+      else {
+        await send({ ...sell, quantity: '0.0999' });
+        await send({ ...buy, stopLoss: undefined, strategy: 'a' });
+      }
+      await goOn(12);
+      await send({ ...buy, ...name });
+      await send({ ...limitSale, ...name });
+      await goOn(12);
+      relay.setPrice('47900');
+      await goOn(9);
+
+      expect([await standing(), alarmNames()]).toEqual([[], ['sale_cancelled']]);
+    });
+  });
+
   test('one that was sent after the stop-loss had sold stays', async () => {
     await send(buy);
     await goOn(12);
@@ -712,6 +754,38 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect(rest).toEqual(['sell 0.0599 at 62000']);
     expect(await standing()).toEqual(rest);
     expect(alarmNames()).not.toContain('sale_cancelled');
+  });
+
+  test('a share of what is held stays where the stop-loss had sold a part before', async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.01'));
+    await send(buy);
+    await goOn(12);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    kill = () => {
+      if (relay.asked.at(-1) === '/api/v4/order/cancel') relay.clock.advance(50);
+    };
+    await send({ ...limitSale, quantity: undefined, quantityPercent: '100%' });
+    kill = () => undefined;
+    const rest = await standing();
+    await goOn(30);
+
+    expect(rest).toEqual(['sell 0.0699 at 62000']);
+    expect(await standing()).toEqual(rest);
+    expect(alarmNames()).not.toContain('sale_cancelled');
+  });
+
+  test('a share of what is held is cancelled once the stop-loss has sold a part of that', async () => {
+    await send(buy);
+    await goOn(12);
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('47900'), parseDecimal('0.04'));
+    await send({ ...limitSale, quantity: undefined, quantityPercent: '50%' });
+    expect(await standing()).toContain('sell 0.52995 at 62000');
+    relay.clock.advance(1000);
+    relay.setPrice('47900');
+    await goOn(30);
+
+    expect([await held(), await standing()]).toEqual(['1', []]);
+    expect(relay.alarms).toMatchObject([{ name: 'sale_cancelled', signalId: 's2' }]);
   });
 
   describe('and of two buys only the first has a stop-loss', () => {
@@ -857,3 +931,55 @@ test.each([
     expect(alarmNames()).toEqual(['protection_failed']);
   },
 );
+
+describe('Of two strategies that bought in one market, where the owner holds nothing besides', () => {
+  const [ofA, ofB] = [{ strategy: 'a' }, { strategy: 'b', stopLoss: '47000' }];
+  const limitSale = { action: 'sell', orderType: 'limit', limitPrice: '62000', quantity: '0.1' };
+
+  test('a resting sale of the one holds its own share alone, so that the other can sell all of its', async () => {
+    await send({ ...buy, ...ofA });
+    await send({ ...buy, ...ofB });
+    await goOn(12);
+    const resting = await send({ ...limitSale, strategy: 'a' });
+
+    expect(resting.steps.find(({ status }) => status === 'sending')?.note).toContain(
+      'cut from 0.1 to 0.0999 BTC, which is all that is available',
+    );
+    expect(await standing()).toEqual(['sell 0.0999 at 62000', 'sell 0.0999 stop 47000']);
+    await goOn(12);
+    const exit = await send({ ...sell, strategy: 'b' });
+    expect([exit.status, await standing()]).toEqual(['placed', ['sell 0.0999 at 62000']]);
+    relay.setPrice('62100');
+    await goOn(30);
+
+    expect([await held(), await standing()]).toEqual(['0', []]);
+  });
+
+  test.each([
+    ['that rests', limitSale, ['sell 0.0999 at 62000', 'sell 0.0999 stop 48000']],
+    ['at market', sell, whole],
+    ['at market of a part', { ...sell, quantity: '0.04' }, ['sell 0.0599 stop 47000', ...whole]],
+  ])('a sale %s of the one that bought last leaves the stop-loss of the other', async (_, sale, left) => {
+    await send({ ...buy, ...ofA });
+    await send({ ...buy, ...ofB });
+    await goOn(12);
+    await send({ ...sale, strategy: 'b' });
+    await goOn(30);
+
+    expect(await standing()).toEqual(left);
+  });
+
+  test.each([
+    ['with stop-losses and no names', {}, ''],
+    ['without stop-losses', { stopLoss: undefined }, 'a'],
+  ])('%s, the last sale lacks the fees of both while the first one rests', async (_, members, strategy) => {
+    const named = strategy === '' ? [{}, {}] : [ofA, { strategy: 'b' }];
+    for (const name of named) await send({ ...buy, ...name, ...members });
+    await goOn(12);
+    await send({ ...limitSale, ...(strategy === '' ? {} : { strategy: 'a' }) });
+    await goOn(12);
+    const exit = await send({ ...sell, ...(strategy === '' ? {} : { strategy: 'b' }) });
+
+    expect([exit.status, await held(), await standing()]).toEqual(['placed', '0.1', ['sell 0.1 at 62000']]);
+  });
+});

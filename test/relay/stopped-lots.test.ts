@@ -214,18 +214,19 @@ describe('After the stop-loss of the second of two spot buys has sold it, and th
   });
 
   test.each([
-    ['of the same strategy', 'b', 'b'],
-    ['of no strategy', undefined, undefined],
-    ['of no strategy, with the sale of one', undefined, 'b'],
-    ['of a strategy, with a sale of none', 'c', undefined],
-  ])('the sale of a later buy %s sells that', async (_, bought, sold) => {
+    // The sale of a strategy takes the fee of its buy from no other one.
+    ['of the same strategy', 'b', 'b', '0.04995'],
+    ['of no strategy', undefined, undefined, '0.04985'],
+    ['of no strategy, with the sale of one', undefined, 'b', '0.04995'],
+    ['of a strategy, with a sale of none', 'c', undefined, '0.04985'],
+  ])('the sale of a later buy %s sells that', async (_, bought, sold, left) => {
     await goOn(60, 3);
     await send({ ...buy, stopLoss: '45000', strategy: bought });
     await goOn(12);
     const exit = await send({ ...sell, strategy: sold });
     await goOn(12);
 
-    expect([exit.status, await held()]).toEqual(['placed', '0.04985']);
+    expect([exit.status, await held()]).toEqual(['placed', left]);
   });
 
   test('the sale of a later buy sells that when the buy in between is not read any more', async () => {

@@ -1,3 +1,4 @@
+import type { Entry } from '../../lib/ledger/entry.ts';
 import { isPositionSignal } from '../../lib/model/signal.ts';
 import { override } from '../support/override.ts';
 import { changeEntries } from './ledger-mutants.ts';
@@ -42,4 +43,19 @@ export const closeMutants: readonly Mutant[] = [
         }),
     },
   },
+  {
+    name: 'bound-anew',
+    breaks: 'a further try of a close may fill beyond the bound of its first order',
+    seeds: 100,
+    fromSeed: 3041,
+    dialect: 'live',
+    kinds,
+    mutation: { ledger: (ledger) => changeEntries(ledger, withoutWorst) },
+  },
 ];
+
+function withoutWorst(entry: Entry): Entry {
+  if (entry.signal?.action !== 'close') return entry;
+  const { worstPrice: _, ...signal } = entry.signal;
+  return { ...entry, signal };
+}

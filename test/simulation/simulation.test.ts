@@ -187,6 +187,7 @@ describe('every broken variant of the relay', () => {
       'outliving-stops',
       'entries-left-resting',
       'silent-rest',
+      'bound-anew',
       // Nor are positions protected in such runs.
       'gap-before-stop',
       'oversized-protection',

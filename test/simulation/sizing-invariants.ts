@@ -1,4 +1,13 @@
-import { type Decimal, floorToStep, one, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
+import {
+  type Decimal,
+  floorToStep,
+  maximum,
+  minimum,
+  one,
+  parseDecimal,
+  rateOfPercent,
+  zero,
+} from '../../lib/base/decimal.ts';
 import { isQuoteSized } from '../../lib/model/order.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
 import type { History } from './history.ts';
@@ -11,15 +20,28 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
  * enough, or whose entry does not say what they were sized on. The computation is the simulation's own.
  */
 export function findWrongSizes(facts: Facts): readonly Violation[] {
-  return listSentOrders(facts).flatMap((sent) => {
+  const all = listSentOrders(facts);
+  return all.flatMap((sent) => {
     const bought = boughtBy(facts, sent);
-    return checkSize(facts.history, { ...sent, bought }) ?? checkRecord(sent) ?? [];
+    return (
+      checkSize(facts.history, { ...sent, bought, worst: worstOf(sent, all) }) ?? checkRecord(sent) ?? []
+    );
   });
+}
+
+/** What further tries of a close are bound by: the prices that its first order was sent with; none of any other order. */
+function worstOf({ entry, account }: SentOrder, all: readonly SentOrder[]): readonly Decimal[] {
+  const first = entry.signalId.replace(/:rest-\d$/, '');
+  if (first === entry.signalId) return [];
+  const sent = all.filter((one) => one.entry.signalId === first && one.account.name === account.name);
+  return sent.flatMap(({ price }) => price ?? []);
 }
 
 interface SaleOrBuy extends SentOrder {
   /** What the account has bought of its market before, in base units. */
   readonly bought: Decimal;
+  /** Prices beyond which it must not fill: one of them holds; empty: none does. */
+  readonly worst: readonly Decimal[];
 }
 
 function boughtBy({ exchange }: Facts, { account, market, send }: SentOrder): Decimal {
@@ -72,8 +94,8 @@ function broken(sent: SentOrder, what: string): Violation {
   return { invariant: 'I17', harm: 'other', text: `${describeSent(sent)} ${what}` };
 }
 
-function listPricings(history: History, sent: SentOrder): readonly Pricing[] {
-  const { signal, price, stopPrice, side } = sent;
+function listPricings(history: History, sent: SaleOrBuy): readonly Pricing[] {
+  const { signal, price, stopPrice, side, worst } = sent;
   if (isSoldAtBest(sent))
     return oppositePrices(history, sent).map((best) => ({
       price: null,
@@ -81,10 +103,14 @@ function listPricings(history: History, sent: SentOrder): readonly Pricing[] {
     }));
   if (signal.orderType !== 'market') return [{ price: null, unitPrice: price ?? stopPrice ?? zero }];
   const rate = allowanceOf(sent);
-  return oppositePrices(history, sent).map((opposite) => {
-    if (rate === null) return { price: null, unitPrice: opposite };
+  return oppositePrices(history, sent).flatMap((opposite): readonly Pricing[] => {
+    if (rate === null) return [{ price: null, unitPrice: opposite }];
     const bound = boundAt(opposite, rate, sent);
-    return { price: bound, unitPrice: side === 'buy' ? bound : opposite };
+    const bounds = worst.map((most) => (side === 'buy' ? minimum(bound, most) : maximum(bound, most)));
+    return (worst.length === 0 ? [bound] : bounds).map((most) => ({
+      price: most,
+      unitPrice: side === 'buy' ? most : opposite,
+    }));
   });
 }
 

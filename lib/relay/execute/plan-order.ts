@@ -4,7 +4,7 @@ import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.t
 import { type Json, toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
@@ -13,7 +13,9 @@ import type { Market } from '../../model/market.ts';
 import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
+import { mustNotRest } from '../../orders/order-kinds.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
+import { claimedByOthers } from '../../protection/spot-claims.ts';
 import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
@@ -24,6 +26,7 @@ import {
   noStops,
   readStopsOfSale,
   stopsToFree,
+  withBefore,
   withStopped,
   withStopsFreed,
 } from '../protect/free-balance.ts';
@@ -72,7 +75,7 @@ export async function planOrder(
     isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const held = withHeld(plain, heldBy(stops.holding));
+  const held = withOthers(withHeld(plain, heldBy(stops.holding)), signal, stops.records);
   const sizeOf = (wanted: OrderSignal, on: DatedReadings) =>
     sizeOrder(wanted, { market, account, tradesOn, readings: on, clientOrderId });
   const whole = sizeOf(signal, held);
@@ -109,7 +112,9 @@ export async function planOrder(
       return [describeRequest(request)];
     },
     ...noteOn(readings, sized, market),
-    ...withSpotFact(evidenceFor(services, readings, sized, risk), sized, market),
+    ...withBound(withSpotFact(evidenceFor(services, readings, sized, risk), sized, market), sized, {
+      isGuarded: isOwn && mustNotRest(signal),
+    }),
     ...oldestOf(readings, atRisk),
     limits: risk,
     send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
@@ -126,7 +131,8 @@ export async function planOrder(
     sendLess,
   };
   const toFree = stopsToFree(sale, free, stops.holding);
-  const freed = withStopsFreed(services, client, sale, toFree, action);
+  const stopsFreed = withStopsFreed(services, client, sale, toFree, action);
+  const freed = withBefore(services, sale, stops.before, stopsFreed);
   if (stopped === null) return { verdict: 'ready', action: freed };
   return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }
@@ -140,6 +146,18 @@ function withHeld(readings: DatedReadings, held: Decimal): DatedReadings {
   return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
 }
 
+/** What a sale leaves to the other strategies. A share is of what the account holds. */
+function withOthers(
+  readings: DatedReadings,
+  { market, size, strategy }: OrderSignal,
+  records: readonly OrderRecord[],
+): DatedReadings {
+  const { holding } = readings;
+  if (holding?.of !== 'spot' || size.unit === 'percent') return readings;
+  const ofOthers = claimedByOthers(market, strategy, records);
+  return ofOthers.eq(zero) ? readings : { ...readings, holding: { ...holding, ofOthers } };
+}
+
 /** Of a sale that asks for more than is available, how much was bought before it decides what the fees have taken. */
 async function withBought(
   services: ExecuteServices,
@@ -150,7 +168,8 @@ async function withBought(
   const { holding } = readings;
   if (holding?.of !== 'spot' || !sized.ok || sized.order.side === 'buy') return readings;
   const { order, baseAmount } = sized;
-  if (baseAmount.lte(holding.available)) return readings;
+  const { available, ofOthers = zero } = holding;
+  if (baseAmount.lte(available.minus(ofOthers))) return readings;
   const { entries } = await listRecent(services, account, order.market);
   const bought = boughtBefore(listRecords(entries), order.market, baseAmount);
   return { ...readings, holding: { ...holding, boughtBefore: bought } };
@@ -158,7 +177,7 @@ async function withBought(
 
 /** What the operator should know of a sale whose size depends on the spot balance. */
 function noteOn(
-  { unread }: DatedReadings,
+  { unread, holding }: DatedReadings,
   { cutFrom, baseAmount, keptStop }: SizedOrder,
   market: Market,
 ): { readonly note?: string } {
@@ -166,7 +185,7 @@ function noteOn(
     return {
       note: `the relay places its stop-loss at ${formatDecimal(keptStop)} for what it has bought, once it has filled`,
     };
-  if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, market) };
+  if (cutFrom !== undefined) return { note: describeCut(cutFrom, baseAmount, holding, market) };
   if (unread === undefined) return {};
   return { note: `the spot balance could not be read, so the amount is as asked: ${unread}` };
 }
@@ -184,6 +203,16 @@ function withSpotFact<Told extends { readonly facts: StepFacts }>(
     ...(isQuoteSized(order) ? { isQuoteSized: true as const } : {}),
   };
   return { ...told, facts: { ...told.facts, spot } };
+}
+
+/** What the further tries of a close are bound by. */
+function withBound<Told extends { readonly facts: StepFacts }>(
+  told: Told,
+  { order: { price } }: SizedOrder,
+  { isGuarded }: { readonly isGuarded: boolean },
+): Told {
+  if (!isGuarded || price === undefined) return told;
+  return { ...told, facts: { ...told.facts, bound: formatDecimal(price) } };
 }
 
 /** The prices of the exits that are sent with an order, or that the relay places when it has filled. */

@@ -1,9 +1,10 @@
 import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { listRecords } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import { type SpentSale, spentSales } from '../../protection/spent-sales.ts';
 import { isSale } from '../../protection/spot-lots.ts';
+import type { StopSale } from '../../protection/stop-sales.ts';
 import { fingerprintOf } from '../../signals/identity.ts';
 import { listAnswers } from '../protect/answered-stops.ts';
 import type { AskedActs } from '../protect/keep-protection.ts';
@@ -26,18 +27,54 @@ export async function endSpentSales(
   const records = listRecords(entries);
   const markets = new Set(records.filter(isSale).map(({ market }) => market));
   const spent: SpentSale[] = [];
+  const known = new Set<string>();
   for (const market of markets) {
-    // What a sale has counted itself only leaves less to cancel: mostly it need not be read.
-    if (spentSales(records, market, []).length > 0)
-      spent.push(...spentSales(records, market, await listAnswers(services.facts, account, market)));
+    // What a sale has counted itself, and older buys, only leave less to cancel: mostly they need not be read.
+    if (spentSales(records, market, []).length === 0) continue;
+    const answers = await listAnswers(services.facts, account, market);
+    const found = spentSales(records, market, answers);
+    for (const { orderId } of found) known.add(String(orderId));
+    // One that stays for an older buy is found at each reading, for as long as it rests.
+    const sign = found.map(({ orderId, parts }) => [orderId, ...parts.map(describePart)].join(' ')).join();
+    known.add(market);
+    if (found.length === 0 || !asked.isDue(market, sign, services.clock.nowMs())) continue;
+    spent.push(...spentSales(records, market, answers, await readOlder(services, account, records)));
   }
   for (const sale of spent) {
     const { orderId } = sale;
     await tell(services, teller, account, sale);
     if (asked.isDue(String(orderId), '', services.clock.nowMs())) await askToCancel(services, account, sale);
   }
-  asked.keepOnly(new Set(spent.map(({ orderId }) => String(orderId))));
+  asked.keepOnly(known);
 }
+
+function describePart({ orderId, amount }: StopSale): string {
+  return `${orderId} ${formatDecimal(amount)}`;
+}
+
+/** The newest of those that are not followed, as far as one look into the ledger should go. */
+async function readOlder(
+  { ledger }: Pick<FollowServices, 'ledger'>,
+  account: string,
+  records: readonly OrderRecord[],
+): Promise<readonly OrderRecord[]> {
+  const followed = new Set(records.map(({ signalId }) => signalId));
+  const read: Entry[] = [];
+  let cursor: string | null | undefined;
+  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
+    const { entries, next } = await ledger.list({
+      account,
+      limit: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    read.push(...entries);
+    cursor = next;
+  }
+  return listRecords(read.filter(({ signalId }) => !followed.has(signalId)).toReversed());
+}
+
+const pageSize = 100;
+const mostPages = 5;
 
 async function tell(
   { commandOptions }: FollowServices,

@@ -67,7 +67,7 @@ export async function watchProtection(
   const judged = [
     ...doubtful,
     ...(watch.keeps ? followed.filter(mayProtect) : []),
-    ...(watch.tells ? followed.filter(hasOpenExit) : []),
+    ...(watch.tells ? followed.filter((one) => hasOpenExit(one) || (!one.isSpot && mayProtect(one))) : []),
   ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
   const elsewhere = judged.some(({ isSpot }) => !isSpot);

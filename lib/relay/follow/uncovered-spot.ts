@@ -4,6 +4,7 @@ import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
+import { asListed } from '../../protection/left-of.ts';
 import { type Share, shareOut } from '../../protection/shares.ts';
 import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
 import { spotLots } from '../../protection/spot-lots.ts';
@@ -24,7 +25,8 @@ export function createUncoveredSpot(
   open: readonly Order[],
   entries: readonly Entry[],
 ) {
-  const records = listRecords(entries);
+  // The fills of an order are listed later than what is left of it.
+  const records = asListed(listRecords(entries), open);
   const shares = new Map<string, readonly Share[]>();
   const byHand = new Map<string, Decimal>();
   return {

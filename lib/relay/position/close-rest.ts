@@ -11,7 +11,7 @@ const tryPattern = /:rest-(?<number>\d)$/;
 
 /**
  * Closes what an order left that was to close all of a position: stores a further close, a few times at most. It is as old
- * as the first alert, and has its bounds.
+ * as the first alert, and has its bounds: what they fill is no worse than what the first order could fill.
  *
  * @throws RelayError `store_unavailable`
  */
@@ -29,7 +29,7 @@ export async function closeRest(
 function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
   const { account, signalId, signal, steps, createdAtMs } = entry;
   const facts = steps.at(-1)?.facts ?? {};
-  const position = steps.findLast(({ status }) => status === 'sending')?.facts?.position;
+  const { position, bound } = steps.findLast(({ status }) => status === 'sending')?.facts ?? {};
   const isClose =
     signal?.action === 'close' || (signal?.action === 'target' && signal.target.unit === 'flat');
   if (!isClose || facts.rest === undefined || position === undefined) return null;
@@ -37,6 +37,7 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
   const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
   if (tried >= mostTries || !isSignalId(nextId)) return null;
   const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs, keepEntries } = signal;
+  const worstPrice = (signal.action === 'close' ? signal.worstPrice : undefined) ?? bound;
   const close: CloseSignal = {
     ticker,
     market,
@@ -47,6 +48,7 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
     only: position.amount.startsWith('-') ? 'short' : 'long',
     ...(position.side === undefined ? {} : { positionSide: position.side }),
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(worstPrice === undefined ? {} : { worstPrice }),
     ...(stp === undefined ? {} : { stp }),
     ...(strategy === undefined ? {} : { strategy }),
     ...(keepEntries === undefined ? {} : { keepEntries }),

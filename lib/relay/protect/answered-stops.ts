@@ -26,8 +26,9 @@ export async function readAnswered(
   clientOrderId: string,
 ): Promise<ReadonlyMap<number, Decimal>> {
   const answered = new Map<number, Decimal>();
-  for (const { sale, orderId, amount } of await listAnswers(facts, account, market))
-    if (sale !== clientOrderId) answered.set(orderId, amount.plus(answered.get(orderId) ?? zero));
+  for (const { sale, orderId, amount, isBefore } of await listAnswers(facts, account, market))
+    if (sale !== clientOrderId && isBefore !== true)
+      answered.set(orderId, amount.plus(answered.get(orderId) ?? zero));
   return answered;
 }
 
@@ -38,6 +39,7 @@ export async function readAnswered(
  * more, and leave unsold what it is for. Hundreds of sales may come while one buy is held.
  *
  * @param records what the sale was planned on
+ * @param mark of what was sold before the sale, which is a share of what was left then
  * @throws RelayError `store_unavailable`
  */
 export async function noteAnswered(
@@ -45,12 +47,14 @@ export async function noteAnswered(
   { account, market, clientOrderId }: SaleName,
   parts: readonly StopSale[],
   records: readonly OrderRecord[],
+  mark: Pick<SaleAnswer, 'isBefore'> = {},
 ): Promise<void> {
   if (parts.length === 0) return;
   const before = await listAnswers(facts, account, market);
-  const own = parts.map(({ orderId, amount }) => ({ sale: clientOrderId, orderId, amount }));
+  const own = parts.map(({ orderId, amount }) => ({ sale: clientOrderId, orderId, amount, ...mark }));
   const others = before.filter(
-    ({ sale, orderId }) => !own.some((one) => one.sale === sale && one.orderId === orderId),
+    ({ sale, orderId, isBefore }) =>
+      isBefore !== mark.isBefore || !own.some((one) => one.sale === sale && one.orderId === orderId),
   );
   const read = new Set(
     records.filter((record) => stoppedBy(record, records) !== null).map(({ orderId }) => orderId),
@@ -104,11 +108,18 @@ export async function listAnswers(
   const fact = await facts.read(account, factOf(market));
   const list = Array.isArray(fact) ? (fact as readonly Json[]) : [];
   return list.flatMap((one) => {
-    const { sale, orderId, amount } = fieldsOf(one);
+    const { sale, orderId, amount, isBefore } = fieldsOf(one);
     const known = { sale: textIn(sale), orderId: numberIn(orderId), amount: decimalIn(amount) };
     return known.sale === null || known.orderId === null || known.amount === null
       ? []
-      : [{ sale: known.sale, orderId: known.orderId, amount: known.amount }];
+      : [
+          {
+            sale: known.sale,
+            orderId: known.orderId,
+            amount: known.amount,
+            ...(isBefore === true ? { isBefore } : {}),
+          },
+        ];
   });
 }
 

@@ -15,7 +15,7 @@ import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingOf, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
-import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
+import { isSpotStop, ownFirst, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
   partsWithin,
@@ -38,13 +38,15 @@ export interface StopsOfSale {
   readonly holding: readonly HoldingStop[];
   /** What others have sold, and no alert has asked to sell since, the oldest first. */
   readonly sold: readonly StopSale[];
+  /** What others had sold before a sale which is a share of what was left. */
+  readonly before: readonly StopSale[];
   /** One that may have sold; null: how each ended is known. */
   readonly doubt: string | null;
   /** Of the account, oldest first. */
   readonly records: readonly OrderRecord[];
 }
 
-export const noStops: StopsOfSale = { holding: [], sold: [], doubt: null, records: [] };
+export const noStops: StopsOfSale = { holding: [], sold: [], before: [], doubt: null, records: [] };
 
 /**
  * Reads what the relay's own stop-losses hold and have sold. Without any, nothing is asked of the exchange.
@@ -70,11 +72,18 @@ export async function readStopsOfSale(
   const known = asListed(listRecords(entries), open);
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
   // A share of what is held now asks for nothing that was sold before.
-  if (size.unit === 'percent') return { ...noStops, holding, records: known };
+  if (size.unit === 'percent')
+    return {
+      ...noStops,
+      holding,
+      before: unansweredSales(known, market, new Map(), strategy),
+      records: known,
+    };
   const unlisted = unlistedStops(known, { entries, open });
   const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
-  return { holding, sold: unansweredSales(records, market, answered, strategy), doubt, records };
+  const sold = unansweredSales(records, market, answered, strategy);
+  return { ...noStops, holding, sold, doubt, records };
 }
 
 function isPlacedStop({ signal, signalId, status }: Entry): boolean {
@@ -128,8 +137,8 @@ export function heldBy(stops: readonly HoldingStop[]): Decimal {
 }
 
 /**
- * Those that must be cancelled before a sale, the oldest first: they hold what it sells, or protect what it sells at once and
- * could sell the same. None when all of them together would not do.
+ * Those that must be cancelled before a sale, those of its own strategy and the oldest first: they hold what it sells, or
+ * protect what it sells at once and could sell the same. None when all of them together would not do.
  *
  * @param free what no order holds, in base units
  */
@@ -141,10 +150,12 @@ export function stopsToFree(
   let missing = amount.minus(free);
   if (stops.length === 0 || heldBy(stops).lt(missing)) return [];
   // One that rests is protected until it fills.
-  const sold = mustNotRest(signal) ? oldestLots(amount, spotLots(records, market.name)) : new Set<string>();
+  const strategyOf = (of: string) => records.find(({ signalId }) => signalId === of)?.strategy;
+  const lots = ownFirst([...spotLots(records, market.name)], signal.strategy, ([of]) => strategyOf(of));
+  const sold = mustNotRest(signal) ? firstLots(amount, lots) : new Set<string>();
   const own = stops.filter(({ of }) => sold.has(of));
   missing = missing.minus(heldBy(own));
-  return stops.filter((stop) => {
+  return ownFirst(stops, signal.strategy, ({ of }) => strategyOf(of)).filter((stop) => {
     if (own.includes(stop)) return true;
     if (!missing.gt(zero)) return false;
     missing = missing.minus(stop.amount);
@@ -153,9 +164,9 @@ export function stopsToFree(
 }
 
 /** The buys that a sale of this amount reduces. */
-function oldestLots(amount: Decimal, lots: ReadonlyMap<string, Decimal>): ReadonlySet<string> {
+function firstLots(amount: Decimal, lots: readonly (readonly [string, Decimal])[]): ReadonlySet<string> {
   let rest = amount;
-  const reduced = [...lots].filter(([, left]) => {
+  const reduced = lots.filter(([, left]) => {
     const isReduced = rest.gt(zero) && left.gt(zero);
     if (isReduced) rest = rest.minus(left);
     return isReduced;
@@ -336,6 +347,23 @@ export function withStopped(
     note: action.note === undefined ? note : `${note}; ${action.note}`,
     async send(options) {
       await noteAnswered(facts, nameOf(sale), parts, sale.records);
+      return await action.send(options);
+    },
+  };
+}
+
+/** The sale of a share of what is left, which asks for nothing that was sold before. */
+export function withBefore(
+  { facts }: Pick<ExecuteServices, 'facts'>,
+  sale: HeldSale,
+  before: readonly StopSale[],
+  action: PreparedAction,
+): PreparedAction {
+  if (before.length === 0) return action;
+  return {
+    ...action,
+    async send(options) {
+      await noteAnswered(facts, nameOf(sale), before, sale.records, { isBefore: true });
       return await action.send(options);
     },
   };

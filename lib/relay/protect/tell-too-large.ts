@@ -1,39 +1,42 @@
 import { type Clock, hasPassed } from '../../base/clock.ts';
-import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
 import { longestOrderLagMs } from '../../exchange/lag.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
-import { type Guard, guardPosition } from '../../protection/guards.ts';
+import { type Guard, type GuardView, guardPosition } from '../../protection/guards.ts';
 import type { StandingExit } from '../../protection/known-exits.ts';
-import type { GuardedPosition } from '../../protection/shares.ts';
-import { parseSight } from '../../protection/wishes.ts';
+import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
+import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import { againAfterHours, nameOf } from './failed-alarm.ts';
 import { inMarket, isKnown, type KeptReading, positionsOf } from './keep-protection.ts';
 
 /** What telling needs. */
 export interface TooLargeServices {
   readonly clock: Clock;
+  readonly facts: Pick<AccountFacts, 'read'>;
   /** The options with which a command finds this relay. */
   readonly commandOptions: string;
 }
 
-/** The stop-loss or the take-profit of an entry, which stands for more than is left of that. */
+/** A stop-loss or a take-profit which stands for more than is left of what it protects. */
 interface TooLarge {
   readonly guard: Guard;
   readonly exits: readonly StandingExit[];
-  /** It and how much is too much: nothing is left of its entry, or a part. */
+  /** It and how much is too much: nothing is left of what it protects, or a part. */
   readonly name: string;
 }
 
 /**
- * Tells of stop-losses and take-profits that the exchange made of entries and that are more than what is left of those, where
- * the account only raises alarms: nothing fits them, and one that fires opens a position that nobody asked for. It is told of
- * a position once, and again after hours, when it has lasted longer than the lists may lag behind.
+ * Tells of stop-losses and take-profits that are more than what is left of what they protect, where the account only raises
+ * alarms: nothing fits them. One that the exchange made of an entry opens a position that nobody asked for when it fires. One
+ * that the relay has placed, when it kept the protection, only reduces: it closes what another order opened. It is told of a
+ * position once, and again after hours, when it has lasted longer than the lists may lag behind.
  *
  * @param sinceMs since when each of them is seen; kept from one reading to the next
  */
 export async function tellTooLarge(
-  { clock, commandOptions }: TooLargeServices,
+  { clock, facts, commandOptions }: TooLargeServices,
   teller: Teller,
   account: string,
   reading: KeptReading,
@@ -47,7 +50,13 @@ export async function tellTooLarge(
       for (const name of sinceMs.keys()) if (name.startsWith(`${place} `)) seen.add(name);
       continue;
     }
-    const found = listTooLarge(position, reading, nowMs);
+    const wishes = parseWishes(await facts.read(account, wishFactOf(position)));
+    const sight = parseSight(await facts.read(account, sightFactOf(position)));
+    const view = { ...inMarket(reading, position.market), nowMs };
+    const found = [
+      ...listTooLarge(position, { ...view, wishes: [], sight: parseSight(null) }),
+      ...listLeft(position, { ...view, wishes, sight }),
+    ];
     for (const { name } of found) {
       seen.add(name);
       // A time in the future was noted before the clock was set back.
@@ -83,9 +92,8 @@ function placeOf({ market, side }: GuardedPosition): string {
   return `${market} ${side}`;
 }
 
-/** Newest entry first. What the relay itself has placed only reduces, and belongs to a time in which it kept the protection. */
-function listTooLarge(position: GuardedPosition, reading: KeptReading, nowMs: number): readonly TooLarge[] {
-  const view = { ...inMarket(reading, position.market), nowMs, wishes: [], sight: parseSight(null) };
+/** What the exchange made of entries, the newest first. */
+function listTooLarge(position: GuardedPosition, view: GuardView): readonly TooLarge[] {
   return guardPosition(position, view).guards.flatMap((guard) => {
     const { of, role, amount, beside } = guard;
     const exits = guard.standing.filter(({ isMade, remaining }) => isMade && remaining !== null);
@@ -95,6 +103,28 @@ function listTooLarge(position: GuardedPosition, reading: KeptReading, nowMs: nu
     if (isAlone && exits.every(({ onlyReduces }) => onlyReduces)) return [];
     const left = amount.eq(zero) ? 'nothing' : 'a part';
     return [{ guard, exits, name: `${placeOf(position)} ${of} ${left} ${role}` }];
+  });
+}
+
+/** What the relay itself has placed, in a time in which it kept the protection. */
+function listLeft(position: GuardedPosition, view: GuardView): readonly TooLarge[] {
+  const shares = shareOut(listRecords(view.entries), position);
+  const whole = position.amount.abs();
+  // An entry that is not followed any more may have opened it: what protects that still fits.
+  const unknown = shares.reduce((rest, { amount }) => rest.minus(amount), whole);
+  return guardPosition(position, view).guards.flatMap((guard) => {
+    const { of, role, record, part, amount, beside } = guard;
+    const exits = guard.standing.filter(({ isMade, remaining }) => !isMade && remaining !== null);
+    const isLeft = record === null && amount.eq(zero);
+    const reduces = guard.side === 'sell' ? position.amount.gt(zero) : position.amount.lt(zero);
+    const most = isLeft && reduces ? maximum(unknown, zero) : amount;
+    if (!sumOf(exits).gt(most)) return [];
+    const share = shares.find((one) => one.record.signalId === of)?.amount ?? whole;
+    const others = isLeft ? whole.minus(most) : part === undefined ? beside : whole.minus(share);
+    // One that only reduces takes no more than there is.
+    if (most.gt(zero) && others.eq(zero)) return [];
+    const left = amount.eq(zero) ? 'nothing' : 'a part';
+    return [{ guard, exits, name: `${placeOf(position)} placed ${of} ${left} ${role} ${part ?? ''}` }];
   });
 }
 
@@ -113,7 +143,7 @@ function explain(
   const stand = found.flatMap(({ guard, exits }) =>
     exits.map(({ orderId, remaining, price }) => {
       const at = price === null ? '' : ` at ${formatDecimal(price)}`;
-      return `the ${nameOf(guard)} of "${guard.of}" (order ${orderId}) is to ${guard.side} ${formatDecimal(remaining ?? zero)}${at}, and ${formatDecimal(guard.amount)} of its entry is left`;
+      return `the ${nameOf(guard)} of "${guard.of}" (order ${orderId}) is to ${guard.side} ${formatDecimal(remaining ?? zero)}${at}, and ${formatDecimal(guard.amount)} of what it protects is left`;
     }),
   );
   const onlyReduces = found.every(({ exits }) => exits.every((exit) => exit.onlyReduces));

@@ -1,0 +1,41 @@
+import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { feeOf, isSale, ownFirst, type SoldPart } from './spot-lots.ts';
+import { stoppedBy } from './stop-sales.ts';
+
+/** Whether an order is a spot buy that asked for no stop-loss. */
+export function isUnguardedBuy({ spot, asked, exits, status }: OrderRecord): boolean {
+  return spot !== null && asked?.side === 'buy' && exits.length === 0 && status === 'placed';
+}
+
+/**
+ * What is left of the spot buys of a market that asked for no stop-loss, by id of their signals, in base units. A sale reduces
+ * them by what it sold of no buy with a stop-loss, those of its own strategy and the oldest first. Sales of older buys, which
+ * are not among the records, count against these: rather too little is left than too much.
+ *
+ * @param records of the market, oldest first
+ * @param soldOf what each sale sold of the buys with a stop-loss, by the ids of their signals
+ */
+export function unguardedLots(
+  records: readonly OrderRecord[],
+  soldOf: ReadonlyMap<string, ReadonlyMap<string, SoldPart>>,
+): ReadonlyMap<string, Decimal> {
+  const lots = new Map<string, Decimal>();
+  for (const [place, record] of records.entries()) {
+    if (isUnguardedBuy(record)) lots.set(record.signalId, filledBy(record).minus(feeOf(record)));
+    if (!isSale(record) || record.status !== 'placed' || stoppedBy(record, records) !== null) continue;
+    const noted = Object.values(record.soldOf);
+    const ofGuarded = [...(soldOf.get(record.signalId)?.values() ?? [])].map(({ amount }) => amount);
+    const parts = soldOf.has(record.signalId) ? ofGuarded : noted;
+    let rest = parts.reduce<Decimal>((sum, part) => sum.minus(part), filledBy(record));
+    const before = records.slice(0, place).filter(({ signalId }) => lots.has(signalId));
+    for (const { signalId } of ownFirst(before, record.strategy, (buy) => buy.strategy)) {
+      const left = lots.get(signalId) ?? zero;
+      const part = minimum(left, rest);
+      if (!part.gt(zero)) continue;
+      lots.set(signalId, left.minus(part));
+      rest = rest.minus(part);
+    }
+  }
+  return lots;
+}
