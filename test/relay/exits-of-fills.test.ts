@@ -3,8 +3,10 @@ import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** An exchange that makes a stop-loss and a take-profit with each fill of an entry: several pairs protect one order. */
 let relay: KeptRelay;
+let onRequest: (path: string) => void;
 beforeEach(async () => {
-  relay = await openKeptRelay();
+  onRequest = () => undefined;
+  relay = await openKeptRelay({ onRequest: (path) => onRequest(path) });
   relay.paper.control.setExits({ madeAt: 'first_fill' });
   await relay.say({
     action: 'buy',
@@ -78,6 +80,7 @@ describe('An entry of 0.1 that fills in three parts', () => {
 
     expect([await relay.held(), await relay.open()]).toEqual([rest, orders]);
     expect(relay.alarmNames()).toEqual([]);
+    expect((await relay.entry('s1')).execution?.unprotectedSinceMs).toBeUndefined();
   });
 
   test('leaves nothing open after a close', async () => {
@@ -110,13 +113,39 @@ describe('An entry of 0.1 that fills in three parts', () => {
   test.each([
     ['first', '0.03', ['0.02', '0.05']],
     ['last', '0.05', ['0.03', '0.02']],
-  ])('does not get back the %s pair when the owner has cancelled it', async (_, amount, left) => {
-    await fillInParts();
-    await relay.cancelByHand(`sell ${amount} stop 48000`);
-    await relay.goOn(120);
+  ])(
+    'does not get back the %s pair when the owner has cancelled it, and that is told once',
+    async (_, amount, left) => {
+      await fillInParts();
+      await relay.cancelByHand(`sell ${amount} stop 48000`);
+      await relay.goOn(600);
 
-    expect(await relay.open()).toEqual(pairs(...left));
+      expect(await relay.open()).toEqual(pairs(...left));
+      expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', amount }]);
+    },
+  );
+
+  test('is told to lack a stop-loss only for what nothing stops out', async () => {
+    await fillInParts();
+    await relay.cancelByHand('sell 0.03 stop 48000');
+    await relay.byHand('sell', '0.03');
+    await relay.goOn(600);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.07', pairs('0.02', '0.05')]);
     expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is not told to lack what the newest fill has not got yet, while it fills again and again', async () => {
+    relay.fill('49900', '0.03');
+    await relay.goOn(12);
+    // The open orders are read before the deals.
+    onRequest = (path) => {
+      if (path.endsWith('/executed-history')) relay.fill('49900', '0.001');
+    };
+    await relay.goOn(180);
+
+    expect(relay.alarmNames()).toEqual([]);
+    expect((await relay.entry('s1')).execution?.orders.length).toBeGreaterThan(50);
   });
 
   test('does not get back a pair that the owner has cancelled when the others have sold', async () => {

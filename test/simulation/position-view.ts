@@ -1,13 +1,13 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
-import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
-import type { History } from './history.ts';
+import { type History, keyText } from './history.ts';
 import type { Facts } from './invariants.ts';
 import { longestPositionLagMs } from './network.ts';
 import { handPrefix } from './own-orders.ts';
 import type { Invocation } from './process.ts';
-import { type PositionChange, type TruePosition, truePositions } from './true-positions.ts';
+import { isByOthers, type PositionChange, type TruePosition, truePositions } from './true-positions.ts';
 
 /** What a relay could have seen of a position when it decided. */
 export interface PositionView {
@@ -21,7 +21,10 @@ export interface PositionView {
   readonly readAtMs: number | null;
 }
 
-export type ViewOf = (entry: Pick<Entry, 'account' | 'signal'>, decided: Decided) => PositionView;
+export type ViewOf = (
+  entry: Pick<Entry, 'account' | 'signalId' | 'signal'>,
+  decided: Decided,
+) => PositionView;
 
 /** When something was decided, and in which invocation. */
 export interface Decided {
@@ -29,15 +32,21 @@ export interface Decided {
   readonly invocation: Invocation | null;
 }
 
-export function createViews({ history, exchange }: Pick<Facts, 'history' | 'exchange'>): ViewOf {
+export function createViews(facts: Pick<Facts, 'history' | 'exchange' | 'entries'>): ViewOf {
+  const { history, exchange } = facts;
   const positionOf = truePositions(exchange);
-  return ({ account, signal }, decided) => {
+  const overtakes = createOvertaking(facts);
+  return (entry, decided) => {
+    const { account, signal } = entry;
     const truth = positionOf(account, signal?.market ?? '');
     const readAtMs = readingBefore(history, account, decided);
     if (readAtMs === null) return { truth, believable: [], readAtMs };
     const startedAtMs = decided.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
     const isStored = (dealId: number) => (history.storedDeals.get(dealId) ?? startedAtMs) < startedAtMs;
-    const lastKnownMs = truth.lastKnownFill(decided.atMs, isStored);
+    const lastKnownMs = truth.lastKnownFill(
+      decided.atMs,
+      (change) => (!isByOthers(change) || isStored(change.dealId)) && !overtakes(change, entry),
+    );
     const earliestMs = readAtMs - longestPositionLagMs;
     // Where the owner traded meanwhile, an old position may by chance be what the relay's own last fill must have made.
     const isByChance = truth.changes.some(
@@ -45,6 +54,22 @@ export function createViews({ history, exchange }: Pick<Facts, 'history' | 'exch
     );
     const fromMs = isByChance ? earliestMs : Math.max(earliestMs, lastKnownMs);
     return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
+  };
+}
+
+/**
+ * Whether a fill came between two attempts to send an order, and is of a signal that was stored later: its message was delivered
+ * twice. The order still leads from the position that was read to the one that it is to make; the later signal comes on top.
+ */
+function createOvertaking({ history, entries }: Pick<Facts, 'history' | 'entries'>) {
+  const byOrder = new Map(entries.map((entry) => [`${entry.account} ${entry.clientOrderId}`, entry]));
+  const placeOf = (entry: EntryKey) => history.stored.get(keyText(entry)) ?? 0;
+  return ({ atMs, order: { account, clientOrderId } }: PositionChange, entry: EntryKey): boolean => {
+    const other = byOrder.get(`${account} ${clientOrderId}`);
+    const started = history.started.get(keyText(entry));
+    return (
+      other !== undefined && started !== undefined && atMs > started.atMs && placeOf(other) > placeOf(entry)
+    );
   };
 }
 

@@ -107,9 +107,8 @@ function believablePositions(
     return deal.market === market && order !== undefined && !isSpotOrder(order);
   });
   const isHedged = ofMarket.some(({ orderId }) => exchange.orders.get(orderId)?.positionSide !== 'BOTH');
-  const { account } = entry;
   const view = viewOf(
-    { account, signal: { ...signal, market } },
+    { ...entry, signal: { ...signal, market } },
     { atMs: send.atMs, invocation: send.invocation },
   );
   if (!isHedged && view.readAtMs !== null) return view.believable;

@@ -37,10 +37,8 @@ export class TruePosition {
    * The time before a moment since which the position changed only by what the relay does not know: it knows the fills of
    * what it sent at market, however far a list lags behind, and those of orders that had rested once they are stored.
    */
-  lastKnownFill(beforeMs: number, isStored: (dealId: number) => boolean): number {
-    const known = this.changes.findLast(
-      (change) => change.atMs <= beforeMs && (!isByOthers(change) || isStored(change.dealId)),
-    );
+  lastKnownFill(beforeMs: number, isKnown: (change: PositionChange) => boolean): number {
+    const known = this.changes.findLast((change) => change.atMs <= beforeMs && isKnown(change));
     return known?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 

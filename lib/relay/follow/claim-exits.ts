@@ -4,8 +4,8 @@ import type { Unnamed } from './followed-exits.ts';
 import type { KnownOrder } from './followed-order.ts';
 
 /**
- * Lets the entries claim the exits that the exchange made from them. The oldest entry chooses first, and each order is
- * claimed by one entry at most.
+ * Lets the entries claim the exits that the exchange made from them. The entry that filled first chooses first: its exits were
+ * made first. Each order is claimed by one entry at most.
  *
  * @param take reads what the lists say of an order
  */
@@ -20,7 +20,7 @@ export function claimExits(
     ...memory.claimed,
     ...followed.flatMap(({ names }) => names).map(({ orderId }) => orderId),
   ]);
-  for (const one of followed) {
+  for (const one of firstFilledFirst(followed, memory)) {
     const claimed = one.claim(
       memory,
       unnamed.filter(({ orderId }) => !taken.has(orderId)),
@@ -31,4 +31,18 @@ export function claimExits(
     }
     if (claimed.length > 0) one.judge(memory, nowMs);
   }
+}
+
+/** Of entries whose fills tell no difference the older one comes first. */
+function firstFilledFirst(
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+): readonly FollowedEntry[] {
+  return followed
+    .flatMap((one) => {
+      const fill = one.firstFill(memory);
+      return fill === null ? [] : [{ one, fill }];
+    })
+    .sort((a, b) => a.fill.atMs - b.fill.atMs || a.fill.id - b.fill.id)
+    .map(({ one }) => one);
 }

@@ -16,7 +16,7 @@ import { longestLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { isStillOpen } from '../../model/execution.ts';
+import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
@@ -84,7 +84,7 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    if (startsAnew(watch, one, held)) one.watched = calm(one);
+    if (startsAnew(watch, one, held, openStops(one, keepers))) one.watched = calm(one);
     if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
@@ -112,16 +112,37 @@ function hasOpenExit(one: FollowedEntry): boolean {
   return exitRoles.some((role) => one.exits(role).some(({ status }) => isStillOpen(status)));
 }
 
-/** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
-function lacksStop(one: FollowedEntry, keepers: Keepers): boolean {
-  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
-  const stops = [...one.exits('stop_loss'), ...kept.map(({ own }) => own)];
+/** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out, or not all of it. */
+function lacksStop(one: FollowedEntry, keepers: Keepers, nowMs: number): boolean {
   return (
     one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
-    !stops.some((stop) => stop !== null && isStillOpen(stop.status))
+    !hasStops(one, openStops(one, keepers), nowMs)
   );
+}
+
+/** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
+function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
+  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
+  return [...one.exits('stop_loss'), ...kept.flatMap(({ own }) => own ?? [])].filter(({ status }) =>
+    isStillOpen(status),
+  );
+}
+
+/**
+ * Whether there are as many stop-losses as an entry needs: one, or where the exchange has made one of each fill, all of them. That
+ * of a new fill may not be listed yet.
+ */
+function hasStops(one: FollowedEntry, stops: readonly OrderExecution[], nowMs: number): boolean {
+  const { own, held } = one;
+  if (own === null || stops.some(({ amount }) => amount === undefined)) return true;
+  const fresh = parseDecimal(own.filled).minus(one.filledAt(nowMs - protectionBoundMs));
+  const left = stops.reduce(
+    (rest, { amount = '0', filled }) => rest.minus(parseDecimal(amount)).plus(parseDecimal(filled)),
+    held.minus(fresh),
+  );
+  return stops.length > 0 && !left.gt(zero);
 }
 
 function roleOf({ signal }: Entry): ExitRole | null {
@@ -130,7 +151,7 @@ function roleOf({ signal }: Entry): ExitRole | null {
 
 function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
-  if (!lacksStop(one, keepers)) one.watched = calm(one);
+  if (!lacksStop(one, keepers, nowMs)) one.watched = calm(one);
   else
     one.watched = {
       unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
@@ -155,12 +176,18 @@ function hasFilled({ own }: FollowedEntry): boolean {
 
 /**
  * Whether the time without a stop-loss begins anew. On spot nothing but the lists tells that one stands: the exchange makes none
- * of its own. Elsewhere exits may have sold all of an entry: its old time would make an alarm of a list that lags behind. An alarm
- * that was told is over once something covers the entry: when that ends, too, it is told again.
+ * of its own. Elsewhere exits may have sold all of an entry: its old time would make an alarm of a list that lags behind. The same
+ * holds while the stop-losses of some of its fills stop out all that is left. An alarm that was told is over once something covers
+ * the entry: when that ends, too, it is told again.
  */
-function startsAnew({ keeps }: Watch, { isSpot, watched }: FollowedEntry, held: Naked | null | undefined) {
+function startsAnew(
+  { keeps }: Watch,
+  { isSpot, watched }: FollowedEntry,
+  held: Naked | null | undefined,
+  stops: readonly OrderExecution[],
+) {
   if (held == null || held.uncovered.gt(zero)) return false;
-  return isSpot || watched.unprotectedAtMs !== undefined || (keeps && held.isGone);
+  return isSpot || watched.unprotectedAtMs !== undefined || stops.length > 0 || (keeps && held.isGone);
 }
 
 function lacksExit(one: FollowedEntry): boolean {

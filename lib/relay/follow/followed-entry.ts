@@ -151,6 +151,14 @@ export class FollowedEntry {
     }
   }
 
+  /** Its first fill that is known; null while it has none. */
+  firstFill(memory: AccountMemory): Pick<FollowedDeal, 'atMs' | 'id'> | null {
+    const { own } = this;
+    if (own === null || parseDecimal(own.filled).eq(zero)) return null;
+    const { firstFillMs, fills } = this.#fillTimes(memory, own);
+    return { atMs: firstFillMs, id: fills[0]?.id ?? 0 };
+  }
+
   /** Claims the exits that its fills have made and that it has not found yet. */
   claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
     const { own } = this;

@@ -18,7 +18,7 @@ export interface FillTimes {
   /** Null while it is open. */
   readonly endedAtMs: OrderExecution['endedAtMs'];
   /** The fills that are known, oldest first. */
-  readonly fills: readonly Pick<FollowedDeal, 'amount'>[];
+  readonly fills: readonly Pick<FollowedDeal, 'id' | 'amount'>[];
 }
 
 /**

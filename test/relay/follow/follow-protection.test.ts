@@ -169,6 +169,19 @@ test('two entries with the same exits have one each, the older entry the older o
   expect(new Set([...first, ...second]).size).toBe(4);
 });
 
+test('two limit orders with the same exits have those of their own fills, the younger order filled first', async () => {
+  const limits = { first: '49500', second: '49600' };
+  for (const [id, limitPrice] of Object.entries(limits))
+    await relay.send(buyAlert({ id, orderType: 'limit', stopPrice: undefined, limitPrice }));
+  relay.setPrice('49400');
+
+  await relay.follow();
+
+  const stopOf = async (signalId: string) =>
+    (await relay.entry(signalId)).execution?.orders.find(({ role }) => role === 'stop_loss')?.orderId ?? 0;
+  expect(await stopOf('second')).toBeLessThan(await stopOf('first'));
+});
+
 test('a take-profit that ends the position raises no alarm, and asks for no position', async () => {
   await openPosition();
   relay.asked.length = 0;
