@@ -98,9 +98,10 @@ async function openStack(names: readonly string[] = ['main']) {
     EXCHANGE_KEYS: JSON.stringify(each('id-of-keys')),
     NOTICE_SECRET: 'id-of-ways',
     STACK_NAME: 'relay-test',
+    AWS_ACCESS_KEY_ID: 'a',
+    AWS_SECRET_ACCESS_KEY: 'b',
+    AWS_SESSION_TOKEN: 'c',
   };
-  // The credentials are those of the process.
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' });
   close = async () => {
     aws.close();
     aws.closeAllConnections();
