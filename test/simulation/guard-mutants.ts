@@ -349,6 +349,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'outlived-position',
     breaks: 'what protected a position that is gone stays',
     seeds: 300,
+    fromSeed: 25,
     ...shared,
     mutation: { client: (client, tools) => changePositions(keepGone(tools))(client, tools) },
   },
