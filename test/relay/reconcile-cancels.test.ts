@@ -115,6 +115,25 @@ describe('a cancellation whose response was lost', () => {
     expect(await openIds()).toEqual([]);
   });
 
+  test('leaves an order whose outcome is unknown open, so that later signals wait for it', async () => {
+    await open();
+    placed = 1;
+    await relay.send(buyAlert({ id: 'buy-1' }), { fault: 'drop_after', endpoint: 'stop-limit' });
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 10 * minuteMs, probability: 1 });
+    await relay.reconcileFor(3);
+    relay.paper.control.clearFaults();
+    await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_after');
+
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
+
+    expect(await undo()).toMatchObject({ status: 'cancelled' });
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'unknown' });
+    expect(await openIds()).toEqual(['buy-1']);
+    await relay.reconcileFor(5);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed' });
+    expect(await openIds()).toEqual([]);
+  });
+
   test('of an order that does not exist is rejected after as many lookups', async () => {
     await open();
     await loseCancel({ action: 'cancel', clientOrderId: 'tr-of-nobody' }, 'error_before');

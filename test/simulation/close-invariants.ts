@@ -14,6 +14,10 @@ type CloseEntry = Entry & { readonly signal: PositionSignal };
 
 /** Finds closes that left an entry which could fill later, and closes that left a part of the position, without a word. */
 export function findUnendedCloses(facts: Facts): readonly Violation[] {
+  return [...findUntriedRests(facts), ...findSilentCloses(facts)];
+}
+
+function findSilentCloses(facts: Facts): readonly Violation[] {
   const own = matchOrders(facts.exchange, facts.entries);
   const closes = facts.entries.flatMap((entry) => {
     const { signal } = entry;
@@ -114,6 +118,35 @@ function findUntoldRest(facts: Facts, own: OwnOrders, entry: CloseEntry): readon
       return held.every((amount) => isAgainst(order, amount));
     })
     .map(({ remaining }) => broken(entry, `left ${remaining.toFixed()} of the position, and told nobody`));
+}
+
+/** After the first, as many closes as may follow it. */
+const mostTries = 3;
+/** What a store may fail, or a process die of, before the next close is stored. */
+const storesWithinMs = 30_000;
+
+/** Finds closes that are known to have left a part in a thin book, and that nothing followed. */
+function findUntriedRests({ entries, history }: Facts): readonly Violation[] {
+  const stored = new Set(entries.map(keyText));
+  return entries.flatMap((entry) => {
+    const { signal, signalId, account } = entry;
+    if (!isWholeClose(signal) || signal.action === 'reverse' || entry.status !== 'placed') return [];
+    if (entry.steps.at(-1)?.facts?.rest === undefined) return [];
+    const [first = signalId, tried = '0'] = signalId.split(/:rest-(?=\d$)/);
+    if (Number(tried) >= mostTries) return [];
+    if (stored.has(keyText({ account, signalId: `${first}:rest-${Number(tried) + 1}` }))) return [];
+    const statuses = history.statuses.get(keyText(entry)) ?? [];
+    const wasLost = statuses.some(({ status }) => status === 'unknown');
+    const atMs = statuses.find(({ status }) => status === 'placed')?.atMs ?? 0;
+    const mayHaveFailed = history.timeline.some(
+      (row) =>
+        Math.abs(row.atMs - atMs) <= storesWithinMs &&
+        (row.fault?.startsWith('store: ') === true || row.what.startsWith('dies: ')),
+    );
+    return wasLost || mayHaveFailed
+      ? []
+      : [broken(entry, 'left a part of the position, and nothing closes it')];
+  });
 }
 
 /** For longer than the relay reads the position after a close. */

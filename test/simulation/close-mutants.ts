@@ -28,6 +28,24 @@ export const closeMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'rest-untried',
+    breaks: 'what a close leaves in a thin book is not closed again',
+    seeds: 300,
+    fromSeed: 67,
+    dialect: 'live',
+    kinds,
+    mutation: {
+      ledger: (ledger) =>
+        override(ledger, {
+          async accept(entries, refusal) {
+            const kept = entries.filter(({ signalId }) => !/:rest-\d$/.test(signalId));
+            if (kept.length === entries.length) return await ledger.accept(entries, refusal);
+            return { result: 'stored', signals: [] };
+          },
+        }),
+    },
+  },
+  {
     name: 'silent-rest',
     breaks: 'a close that fills in part raises no alarm',
     seeds: 300,

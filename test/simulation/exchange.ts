@@ -1,4 +1,4 @@
-import { parseDecimal } from '../../lib/base/decimal.ts';
+import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { PositionSide, Side } from '../../lib/model/order.ts';
@@ -15,8 +15,8 @@ export interface SimulatedExchange {
   readonly state: ExchangeState;
   /** Serves a request that has arrived. */
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
-  /** Makes one trade of unlimited volume at this price. */
-  setPrice(market: string, price: string, atMs: number): void;
+  /** Makes one trade at this price. @param volume what it fills of resting orders, in base units; absent: all that it reaches */
+  setPrice(market: string, price: string, atMs: number, volume?: Decimal): void;
   /** From now on, the account has a long and a short position in each perpetual market. */
   hedge(account: string, atMs: number): void;
   /** How it makes the stop-losses and take-profits of entries. */
@@ -66,8 +66,8 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
       });
       return encodeResponse(response);
     },
-    setPrice(market, price, atMs) {
-      trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });
+    setPrice(market, price, atMs, volume) {
+      trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: volume ?? null });
     },
     hedge(account, atMs) {
       trading.execute({ kind: 'set_hedge_mode', atMs, account, isHedged: true });

@@ -8,9 +8,10 @@ import { override } from '../support/override.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 import type { HandOrder, SimulatedExchange } from './exchange.ts';
 import type { Ground } from './grounds.ts';
-import type { GuardRun } from './guard-runs.ts';
+import type { GuardRun, MarketHazards } from './guard-runs.ts';
 import { isTrade } from './history.ts';
 import { handPrefix } from './own-orders.ts';
+import { driftsForMs, type MiddlePrice } from './price-drift.ts';
 import type { Stage } from './process.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -20,6 +21,8 @@ const staysAfterMs = 5 * 60_000;
 /** What the owner and the market do to guarded positions. */
 export class GuardActs {
   readonly #random: Random;
+  readonly #middleOf: MiddlePrice;
+  readonly #hazards: MarketHazards | null;
   readonly #held: readonly Ground[];
   readonly #stage: Stage;
   readonly #exchange: SimulatedExchange;
@@ -28,8 +31,14 @@ export class GuardActs {
   #count = 0;
 
   /** @param exchange on which nobody meddles, so that an act calls for no other one */
-  constructor({ random, held }: GuardRun, { stage, exchange, settings }: SimulatedWorld, untilMs: number) {
+  constructor(
+    { random, held, middleOf, market }: GuardRun,
+    { stage, exchange, settings }: SimulatedWorld,
+    untilMs: number,
+  ) {
     this.#random = random;
+    this.#middleOf = middleOf;
+    this.#hazards = market;
     this.#held = held;
     this.#stage = stage;
     this.#exchange = exchange;
@@ -37,7 +46,7 @@ export class GuardActs {
     this.#untilMs = untilMs;
   }
 
-  /** Acts at any time, and jumps of the price. */
+  /** Acts at any time, jumps of the price, and its drift. */
   schedule(): void {
     const { loop } = this.#stage;
     const sometime = () => rollWhole(this.#random, 0, this.#untilMs - loop.nowMs);
@@ -45,6 +54,34 @@ export class GuardActs {
     for (let number = 0; number < acts; number += 1) loop.schedule(sometime(), () => this.act());
     const jumps = rollWhole(this.#random, 1, 6);
     for (let number = 0; number < jumps; number += 1) loop.schedule(sometime(), () => this.jump());
+    if (this.#hazards !== null) this.#drift(this.#hazards, loop.nowMs + driftsForMs);
+  }
+
+  /** Moves the prices of the guarded markets to the middle ones, as these change. */
+  #drift(hazards: MarketHazards, untilMs: number): void {
+    const { loop, history } = this.#stage;
+    const market = this.#marketOf(pickOne(hazards.random, this.#held as readonly [Ground, ...Ground[]]));
+    const price = this.#middleIn(market);
+    this.#exchange.setPrice(market, price, loop.nowMs, this.#volumeIn(market));
+    const kind = hazards.isDrifting ? 'price: drift' : 'price: return';
+    history.note(loop.nowMs, 'exchange', `${market} trades at ${price}`, kind);
+    if (loop.nowMs < untilMs)
+      loop.schedule(rollWhole(hazards.random, 2000, 9000), () => this.#drift(hazards, untilMs));
+  }
+
+  #middleIn(market: string): string {
+    const middle = parseDecimal(this.#middleOf(market, this.#stage.loop.nowMs).toFixed(2));
+    return formatDecimal(floorToStep(middle, marketNamed(market).priceStep));
+  }
+
+  /** What a trade fills of the orders that it reaches; undefined: all. */
+  #volumeIn(market: string): Decimal | undefined {
+    if (this.#hazards?.isThin !== true) return undefined;
+    const { random } = this.#hazards;
+    const share = pickOne(random, [null, '0.1', '0.3', '0.7']);
+    if (share === null) return undefined;
+    const { bookDepth, amountStep } = marketNamed(market);
+    return floorToStep(bookDepth.times(parseDecimal(share)), amountStep);
   }
 
   /** One act of the owner, on the exchange's own page. */
@@ -72,15 +109,16 @@ export class GuardActs {
     const exit = exits[rollWhole(this.#random, 0, Math.max(0, exits.length - 1))];
     if (exit === undefined || loop.nowMs >= this.#untilMs) return;
     const market = this.#marketOf(ground);
-    const { startPrice, priceStep } = marketNamed(market);
+    const { priceStep } = marketNamed(market);
     const price = floorToStep(this.#beyond(exit), priceStep);
-    this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs);
+    this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs, this.#volumeIn(market));
     history.note(loop.nowMs, 'exchange', `${market} jumps to ${formatDecimal(price)}`, 'price: jump');
     // The last ones may stay, so that a stop-loss whose limit price was passed rests in the book.
     if (this.#isLate() && rollChance(this.#random, 0.6)) return;
     loop.schedule(rollWhole(this.#random, 500, 20_000), () => {
-      this.#exchange.setPrice(market, formatDecimal(startPrice), loop.nowMs);
-      history.note(loop.nowMs, 'exchange', `${market} trades at ${formatDecimal(startPrice)} again`);
+      const middle = this.#middleIn(market);
+      this.#exchange.setPrice(market, middle, loop.nowMs);
+      history.note(loop.nowMs, 'exchange', `${market} trades at ${middle} again`);
     });
   }
 

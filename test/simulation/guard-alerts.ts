@@ -1,13 +1,15 @@
 import { type Alert, bodyMarker } from './alerts.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 import { type Ground, hedgedAccount } from './grounds.ts';
-import type { GuardRun } from './guard-runs.ts';
+import type { GuardRun, MarketHazards } from './guard-runs.ts';
+import { settings } from './simulated-world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** One side of a market that alerts trade. */
 interface Line {
-  readonly ground: Ground;
+  /** With the price of the time when an alert fires. */
+  ground: Ground;
   isLong: boolean;
   /** The ids of its entries. */
   readonly entries: string[];
@@ -49,7 +51,15 @@ export class GuardDraw {
    */
   drawLast(firesAfterMs: number): readonly Alert[] {
     this.#firesAfterMs = firesAfterMs;
-    return Array.from({ length: rollWhole(this.#run.random, 3, 8) }, () => this.#next());
+    const last = Array.from({ length: rollWhole(this.#run.random, 3, 8) }, () => this.#next());
+    return this.#run.market?.isDrifting === true ? [...last, this.#trailing(this.#run.market)] : last;
+  }
+
+  /** An entry that nothing closes any more, whose stop-loss follows the price until it rests. */
+  #trailing({ random }: MarketHazards): Alert {
+    this.#firesAfterMs += rollWhole(random, 3000, 40_000);
+    const line = this.#pickLine();
+    return this.#alert(line, [this.#entry(line, { trailing: pickOne(random, ['1.5%', '3%']) })]);
   }
 
   #next(): Alert {
@@ -57,8 +67,18 @@ export class GuardDraw {
     this.#firesAfterMs += rollChance(random, 0.3)
       ? rollWhole(random, 0, 400)
       : rollWhole(random, 3000, 40_000);
-    const line = pickOne(random, this.#lines);
+    const line = this.#pickLine();
     return this.#alert(line, this.#message(line));
+  }
+
+  #pickLine(): Line {
+    const line = pickOne(this.#run.random, this.#lines);
+    line.ground = { ...line.ground, price: this.#priceIn(line.ground) };
+    return line;
+  }
+
+  #priceIn({ ticker }: Ground): number {
+    return Math.round(this.#run.middleOf(settings.tickers[ticker] ?? '', this.#startMs + this.#firesAfterMs));
   }
 
   #alert({ ground }: Line, signals: readonly Fields[]): Alert {
@@ -106,7 +126,7 @@ export class GuardDraw {
     return this.#isOfTwo(line) ? { positionSide: line.isLong ? 'LONG' : 'SHORT' } : {};
   }
 
-  #entry(line: Line): Fields {
+  #entry(line: Line, exits?: Fields): Fields {
     const { ground, isLong } = line;
     // In hedge mode the other position may stand beside it.
     if (this.#isOfTwo(line) && rollChance(this.#run.random, 0.2)) line.isLong = !isLong;
@@ -114,7 +134,13 @@ export class GuardDraw {
     const action = line.isLong ? 'buy' : 'sell';
     const number = this.#nextNumber();
     const size = { quantity: baseOf(ground, ground.small * rollWhole(this.#run.random, 2, 6) + number) };
-    return { action, ...size, ...this.#kind(line, number), ...this.#exits(line), ...this.#sideOf(line) };
+    return {
+      action,
+      ...size,
+      ...this.#kind(line, number),
+      ...(exits ?? this.#exits(line)),
+      ...this.#sideOf(line),
+    };
   }
 
   /** Most fill at once; some rest, and fill on when the price reaches them. */
@@ -135,10 +161,10 @@ export class GuardDraw {
   }
 
   #exits({ ground: { price }, isLong }: Line): Fields {
-    const { random } = this.#run;
+    const { random, market } = this.#run;
     const sign = isLong ? 1 : -1;
     const at = (distance: number) => String(price * (1 + sign * distance));
-    return pickOne<Fields>(random, [
+    const drawn = pickOne<Fields>(random, [
       { stopLoss: at(-0.03), takeProfit: at(0.03) },
       { stopLoss: at(-0.05), takeProfit: at(0.04) },
       { stopLoss: '3%', takeProfit: '4%' },
@@ -150,6 +176,9 @@ export class GuardDraw {
       { takeProfit: at(0.03) },
       {},
     ]);
+    // Where prices drift, more stop-losses follow them.
+    const follows = market?.isDrifting === true && rollChance(market.random, 0.4);
+    return follows ? { trailing: pickOne(market.random, ['1%', '2%']) } : drawn;
   }
 
   #parts(at: (distance: number) => string): readonly Fields[] {
@@ -182,7 +211,10 @@ export class GuardDraw {
   }
 
   #close(line: Line, part: string | null): Fields {
-    const size = part === null ? {} : { quantityPercent: part };
+    const { market } = this.#run;
+    // Where the book is thin, more closes are of all, since the rest of one is closed again.
+    const isOfAll = part === null || (market?.isThin === true && rollChance(market.random, 0.5));
+    const size = isOfAll ? {} : { quantityPercent: part };
     return { action: 'close', ...size, ...this.#bound(), ...this.#sideOf(line) };
   }
 
@@ -221,7 +253,11 @@ export class GuardDraw {
   }
 
   #bound(): Fields {
-    return pickOne<Fields>(this.#run.random, [{}, { maxSlippage: '0.5%' }, { maxSlippage: '0.05%' }]);
+    const { market } = this.#run;
+    const drawn = pickOne<Fields>(this.#run.random, [{}, { maxSlippage: '0.5%' }, { maxSlippage: '0.05%' }]);
+    // The first level of the book alone.
+    const isNarrow = market?.isThin === true && rollChance(market.random, 0.5);
+    return isNarrow ? { maxSlippage: '0.05%' } : drawn;
   }
 }
 

@@ -1,4 +1,5 @@
-import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { fieldsOf } from '../../lib/base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
@@ -116,6 +117,21 @@ function keepGone({ file }: MutationTools) {
   };
 }
 
+/** Remembers how large each position was, as long as it has one side. */
+function keepLargest({ file }: MutationTools) {
+  const known = lastPositions.get(file) ?? new Map<string, OpenPosition>();
+  lastPositions.set(file, known);
+  return (positions: readonly OpenPosition[]) =>
+    positions.map((position) => {
+      const place = `${position.market} ${position.positionSide}`;
+      const before = known.get(place)?.amount ?? zero;
+      const isSmaller = before.times(position.amount).gt(zero) && before.abs().gt(position.amount.abs());
+      const largest = isSmaller ? { ...position, amount: before } : position;
+      known.set(place, largest);
+      return largest;
+    });
+}
+
 /** By database. */
 const lastPositions = new WeakMap<object, Map<string, OpenPosition>>();
 
@@ -151,6 +167,30 @@ function changeKnown(change: (entries: readonly Entry[]) => readonly Entry[]): M
 }
 
 const isKept = ({ signal, status }: Entry) => signal?.action === 'protect' && status === 'placed';
+
+/** Following begins each time with the price at which the order filled. */
+const forgetBest = (facts: AccountFacts, { handlerName }: MutationTools): AccountFacts =>
+  override(facts, {
+    async read(account, name) {
+      const fact = await facts.read(account, name);
+      if (handlerName !== 'reconcile') return fact;
+      return name.startsWith('protection seen in ') && fact !== null ? { ...fieldsOf(fact), best: {} } : fact;
+    },
+  });
+
+/** The best price that was ever seen is the first one. */
+const keepFirstBest = (facts: AccountFacts): AccountFacts =>
+  override(facts, {
+    async write(account, name, fact) {
+      if (!name.startsWith('protection seen in ')) return await facts.write(account, name, fact);
+      const before = fieldsOf(fieldsOf(await facts.read(account, name))['best'] ?? null);
+      const seen = fieldsOf(fact);
+      return await facts.write(account, name, {
+        ...seen,
+        best: { ...fieldsOf(seen['best'] ?? null), ...before },
+      });
+    },
+  });
 
 /** Takes what the owner has cancelled for something that the relay itself has cancelled. */
 const claimCancels = (facts: AccountFacts, { process }: MutationTools): AccountFacts =>
@@ -309,6 +349,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'outlived-position',
     breaks: 'what protected a position that is gone stays',
     seeds: 300,
+    fromSeed: 25,
     ...shared,
     mutation: { client: (client, tools) => changePositions(keepGone(tools))(client, tools) },
   },
@@ -339,7 +380,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'share-sold-again',
     breaks: 'a take-profit that has sold its share is placed anew',
     seeds: 300,
-    fromSeed: 61,
+    fromSeed: 151,
     ...shared,
     mutation: changeRead(withoutShare),
   },
@@ -350,6 +391,30 @@ export const guardMutants: readonly Mutant[] = [
     fromSeed: 58,
     ...shared,
     mutation: changeKnown((entries) => entries.map(withFarTrail)),
+  },
+  {
+    name: 'best-price-forgotten',
+    breaks: 'a stop-loss that follows the price forgets the best one',
+    seeds: 300,
+    fromSeed: 19,
+    ...shared,
+    mutation: { facts: forgetBest },
+  },
+  {
+    name: 'best-price-kept',
+    breaks: 'a stop-loss that is to follow the price stays where it was first',
+    seeds: 300,
+    fromSeed: 193,
+    ...shared,
+    mutation: { facts: keepFirstBest },
+  },
+  {
+    name: 'exits-not-reduced',
+    breaks: 'what protects a position stays as large as it was when a part of the position is closed',
+    seeds: 300,
+    fromSeed: 19,
+    ...shared,
+    mutation: { client: (client, tools) => changePositions(keepLargest(tools))(client, tools) },
   },
   {
     name: 'spot-too-little',
@@ -380,6 +445,7 @@ export const guardMutants: readonly Mutant[] = [
     breaks:
       'where the relay only raises alarms, nobody is told of exits that are more than what is left of their position',
     seeds: 300,
+    fromSeed: 67,
     ...shared,
     mutation: {
       alarms: (alarms) =>

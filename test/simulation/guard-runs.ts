@@ -4,10 +4,12 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { RiskLimits } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { pickOne, rollChance } from './dice.ts';
 import { type Ground, type Grounds, groundsIn } from './grounds.ts';
 import { changeAccounts } from './mutate.ts';
-import { withoutLimitsOfRisk } from './simulated-world.ts';
+import { drawDrift, firstPrice, type MiddlePrice } from './price-drift.ts';
+import { settings as settingsOfAll, withoutLimitsOfRisk } from './simulated-world.ts';
 
 /** What is special in a run whose positions have stop-losses and take-profits that must be kept to them. */
 export interface GuardRun {
@@ -18,13 +20,26 @@ export interface GuardRun {
   /** Where the other alerts trade: elsewhere, so that nothing there counts against a limit. */
   readonly others: Grounds;
   readonly settings: (settings: Settings) => Settings;
+  readonly middleOf: MiddlePrice;
+  /** What the markets do beyond that; null where prices stay around the first ones, and the book has enough for all. */
+  readonly market: MarketHazards | null;
   /** A position must be there before something can become of its exits, so most such runs have fewer faults. */
   readonly faultScale: number;
+}
+
+/** Drawn apart from all else, so that the other runs do not depend on it. */
+export interface MarketHazards {
+  readonly random: Random;
+  /** Whether prices drift. */
+  readonly isDrifting: boolean;
+  /** Whether positions are so large that the book does not take them at once, and trades fill a part of what they reach. */
+  readonly isThin: boolean;
 }
 
 const seedsPerGuardRun = 3;
 const remainder = 1;
 const seedStride = 0x165667b1;
+const seedStrideOfMarket = 0x6c8e9cf5;
 const seedStrideOfLosses = 0xc2b2ae35;
 
 /**
@@ -35,18 +50,54 @@ export function drawGuardRun(
   seed: number,
   dialect: Dialect,
   kind: OrderKindName | undefined,
+  startMs: number,
 ): GuardRun | null {
   if (dialect !== 'live' || seed % seedsPerGuardRun !== remainder || kind !== undefined) return null;
   const random = createRandom(Math.imul(seed, seedStride));
   const held = drawHeld(random);
+  const settings = drawSettings(random, drawLossLimits(seed));
+  const faultScale = pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]);
+  const market = drawMarketHazards(seed);
   return {
     random,
-    held,
+    held: market?.isThin === true ? enlarged(held, market.random) : held,
     others: othersThan(held),
-    settings: drawSettings(random, drawLossLimits(seed)),
-    faultScale: pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]),
+    settings: market?.isThin === true ? (usual) => withoutLargest(settings(usual)) : settings,
+    faultScale,
+    middleOf: market?.isDrifting === true ? drawDrift(seed, startMs) : firstPrice,
+    market,
   };
 }
+
+/** In every second one of these runs prices drift, the book is thin, or both. */
+function drawMarketHazards(seed: number): MarketHazards | null {
+  if (seed % 2 === 0) return null;
+  const random = createRandom(Math.imul(seed, seedStrideOfMarket));
+  const [isDrifting, isThin] = pickOne(random, [
+    [true, false],
+    [true, false],
+    [false, true],
+    [true, true],
+  ] as const);
+  return { random, isDrifting, isThin };
+}
+
+/** An order is worth some levels of the book. */
+function enlarged(held: Grounds, random: Random): Grounds {
+  const share = pickOne(random, [0.4, 0.7, 1]);
+  return held.map((ground) => {
+    const { bookDepth } = marketNamed(settingsOfAll.tickers[ground.ticker] ?? '');
+    return { ...ground, small: Math.round(Number(bookDepth.toFixed()) * share * 10 ** ground.places) };
+  }) as unknown as Grounds;
+}
+
+const withoutLargest = changeAccounts((account) => {
+  const markets = Object.entries(account.markets).map(([name, limits]) => [
+    name,
+    { ...limits, maxAmount: null, maxNotional: null },
+  ]);
+  return { ...account, markets: Object.fromEntries(markets) };
+});
 
 /** One market or two; each account trades a market of its own. */
 function drawHeld(random: Random): Grounds {

@@ -5,9 +5,10 @@ import { stepFacts } from '../../lib/ledger/order-facts.ts';
 import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import type { TakeProfitPart } from '../../lib/model/signal.ts';
 import type { PositionWish } from '../../lib/model/step-facts.ts';
-import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { lastPriceOf, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
-import { listPlaces, type TrueExit } from './guarded-positions.ts';
+import { isMarketTold } from './guard-invariants.ts';
+import { listPlaces, type TrueExit, type TruePlace } from './guarded-positions.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { createViews, isHedged } from './position-view.ts';
@@ -15,9 +16,11 @@ import { findWrongTurns } from './turned-invariants.ts';
 
 /** Finds orders that protect a position in another way than alerts asked for, or more than there was. */
 export function findWrongProtection(facts: Facts): readonly Violation[] {
-  const exits = listPlaces(facts).flatMap(({ everyExit }) => everyExit);
+  const places = listPlaces(facts);
+  const exits = places.flatMap(({ everyExit }) => everyExit);
   return [
     ...findMovedBack(exits),
+    ...places.flatMap((place) => findLeftBehind(facts, place)),
     ...findWrongEntryPrices(facts),
     ...exits.flatMap((exit) => findLargePart(facts, exit)),
     ...findPartsAnew(facts, exits),
@@ -46,8 +49,38 @@ function findMovedBack(exits: readonly TrueExit[]): readonly Violation[] {
   });
 }
 
-function isTrailing({ signal }: Entry): boolean {
-  return signal !== null && 'trailing' in signal && signal.trailing !== undefined;
+/** As a part of its distance: it moves in steps of a tenth, and may stand half a step away. */
+const mostBehind = parseDecimal('1.16');
+
+/** The price has rested by the end of a run: a stop-loss that follows it stands at its distance, or nearer. */
+function findLeftBehind(facts: Facts, place: TruePlace): readonly Violation[] {
+  const { account, market, exits, changedAtMs } = place;
+  if (facts.settings.accounts[account]?.protection !== 'keep') return [];
+  if (isMarketTold(facts, place, changedAtMs)) return [];
+  const last = lastPriceOf(facts.exchange, market);
+  return exits.flatMap(({ of, role, order: { side, activated, activationPrice, orderId } }) => {
+    const trailing = trailingOf(of);
+    if (role !== 'stop_loss' || trailing === null || activated || activationPrice === null) return [];
+    const behind = side === 'sell' ? last.minus(activationPrice) : activationPrice.minus(last);
+    const most = last.times(rateOfPercent(trailing)).times(mostBehind);
+    return behind.lte(most)
+      ? []
+      : [
+          broken(
+            'I40',
+            of,
+            `has stop-loss ${orderId}, which is ${behind.toFixed()} from the price in the end`,
+          ),
+        ];
+  });
+}
+
+function trailingOf({ signal }: Entry): string | null {
+  return signal !== null && 'trailing' in signal ? (signal.trailing ?? null) : null;
+}
+
+function isTrailing(of: Entry): boolean {
+  return trailingOf(of) !== null;
 }
 
 /** Rounding may move it by a step. */

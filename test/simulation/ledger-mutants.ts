@@ -288,7 +288,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'unseen-waiting',
     breaks: 'earlier signals that wait without a message are not executed first',
     seeds: 1500,
-    fromSeed: 145,
+    fromSeed: 181,
     dialect: 'live',
     mutation: { ledger: overlookEarlier },
   },
@@ -373,7 +373,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'new-identity-per-delivery',
     breaks: 'a resend counts as a new signal',
     seeds: 100,
-    fromSeed: 7,
+    fromSeed: 11,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName, process }) =>

@@ -1,5 +1,6 @@
 import type { Deployment } from './deployment.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
+import type { MiddlePrice } from './price-drift.ts';
 import { resolveUnknown } from './resolving.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -176,26 +177,16 @@ export function perhapsStartAhead(world: SimulatedWorld, deployment: Deployment,
   });
 }
 
-interface Trend {
-  readonly name: string;
-  readonly price: number;
-}
-
-const markets: readonly [Trend, ...Trend[]] = [
-  { name: 'BTC_USDT', price: 60_000 },
-  { name: 'BTC_PERP', price: 60_000 },
-  { name: 'ETH_USDT', price: 3000 },
-  { name: 'SOL_USDT', price: 150 },
-];
+const markets = ['BTC_USDT', 'BTC_PERP', 'ETH_USDT', 'SOL_USDT'] as const;
 const widestMove = 0.004;
 
-/** Moves prices around their first values, so that stop orders trigger and some orders fill. */
-export function wanderPrices(world: SimulatedWorld, untilMs: number): void {
+/** Moves prices around the middle ones, so that stop orders trigger and some orders fill. */
+export function wanderPrices(world: SimulatedWorld, untilMs: number, middleOf: MiddlePrice): void {
   const { loop, random, history } = world.stage;
   if (loop.nowMs >= untilMs) return;
-  const { name, price } = pickOne(random, markets);
-  const next = (price * (1 + (random() - 0.5) * widestMove)).toFixed(2);
+  const name = pickOne(random, markets);
+  const next = (middleOf(name, loop.nowMs) * (1 + (random() - 0.5) * widestMove)).toFixed(2);
   world.exchange.setPrice(name, next, loop.nowMs);
   history.note(loop.nowMs, 'exchange', `${name} trades at ${next}`);
-  loop.schedule(rollWhole(random, 1, 10) * secondMs, () => wanderPrices(world, untilMs));
+  loop.schedule(rollWhole(random, 1, 10) * secondMs, () => wanderPrices(world, untilMs, middleOf));
 }

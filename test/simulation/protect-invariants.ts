@@ -93,6 +93,7 @@ function findAgainstOwner({ history, exchange }: Facts, exits: readonly TrueExit
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended) || hadNoOrderYet(history, ended)) return [];
+    if (isOnItsWay(history, orderId, atMs)) return [];
     const others = exits.filter((exit) => exit !== ended && isOfSame(exit, ended));
     const later = others.filter(({ placedBy, order }) => placedBy !== null && order.createdAtMs >= atMs);
     const beside = others.filter(
@@ -120,6 +121,23 @@ function findAgainstOwner({ history, exchange }: Facts, exits: readonly TrueExit
 /** Whether a list said in a word that nobody knows how it ended. */
 function isOddlyEnded({ of, order: { orderId } }: TrueExit): boolean {
   return of.execution?.orders.find((order) => order.orderId === orderId)?.endReason === oddWord;
+}
+
+/** No request travels longer before it is given up. */
+const longestTravelMs = 10_000;
+
+/**
+ * Whether the relay had sent its own cancellation of an order just before the owner's, to replace it. A process that dies then
+ * never learns whose it was, and the next one rightly replaces what the relay has noted to replace.
+ */
+function isOnItsWay({ sends }: Facts['history'], orderId: number, untilMs: number): boolean {
+  return sends.some(
+    ({ path, body, atMs }) =>
+      isCancel(path) &&
+      atMs <= untilMs &&
+      atMs >= untilMs - longestTravelMs &&
+      (JSON.parse(body) as { readonly orderId?: number }).orderId === orderId,
+  );
 }
 
 /** Each of several take-profits is one of its own. */

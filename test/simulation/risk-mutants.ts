@@ -114,7 +114,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 163,
+    fromSeed: 302,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },

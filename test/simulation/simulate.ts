@@ -30,6 +30,7 @@ import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
 import { PositionDraw } from './position-alerts.ts';
 import { drawPositionRun, type PositionRun } from './position-runs.ts';
+import { firstPrice } from './price-drift.ts';
 import type { Stage } from './process.ts';
 import { readProfits } from './reported-profits.ts';
 import { resolveUnknown } from './resolving.ts';
@@ -95,7 +96,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
   const { dialect } = options;
   const positions = drawPositionRun(options.seed, dialect, options.kind);
-  const guards = drawGuardRun(options.seed, dialect, options.kind);
+  const guards = drawGuardRun(options.seed, dialect, options.kind, startMs);
   const special = positions ?? guards;
   const grounds = special?.others ?? groundsIn(dialect);
   const others = new AlertDraw(random, startMs, { dialect, grounds, kinds, isHedged });
@@ -143,7 +144,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   if (rollChance(random, 0.008)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
-  wanderPrices(world, calmFromMs);
+  wanderPrices(world, calmFromMs, guards?.middleOf ?? firstPrice);
   scheduleHandOrders(world, calmFromMs);
   if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
   acts?.schedule();

@@ -118,7 +118,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
     seeds: 300,
-    fromSeed: 19,
+    fromSeed: 66,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,

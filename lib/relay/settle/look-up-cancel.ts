@@ -7,6 +7,7 @@ import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { placedByIn } from '../../ledger/order-facts.ts';
+import { isFinal } from '../../model/outcome.ts';
 import type { CancelAllSignal, CancelSignal } from '../../model/signal.ts';
 import { cancelledOf, type StepFacts } from '../../model/step-facts.ts';
 import { sentAtMs } from '../cancel/cancel-target.ts';
@@ -34,7 +35,10 @@ interface NamedTarget {
   readonly placedBy: Entry | null;
 }
 
-/** Closes the ledger entry of an order that has ended, so that later lookups need not ask for it. */
+/**
+ * Closes the ledger entry of an order that has ended, so that later lookups need not ask for it. One whose outcome is not known
+ * yet is left to its own lookup: what depends on the position waits for that.
+ */
 async function lookUpTarget(
   { ledger, clock }: LookupServices,
   client: ExchangeClient,
@@ -44,7 +48,8 @@ async function lookUpTarget(
 ): Promise<LookedUpTarget> {
   const place = await findOrder(client, { market, clientOrderId }, options);
   const state = stateOf(place, placedBy, clock.nowMs());
-  if (endStates.has(state) && placedBy !== null) await ledger.closeOrder(placedBy);
+  if (endStates.has(state) && placedBy !== null && isFinal(placedBy.status))
+    await ledger.closeOrder(placedBy);
   return { name: clientOrderId, state, order: place.kind === 'found' ? place.order : null };
 }
 
