@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { stepFacts } from '../../lib/ledger/order-facts.ts';
@@ -100,7 +100,7 @@ function findWrongEntryPrices({ entries, history }: Facts): readonly Violation[]
     const told = history.sends
       .filter(({ path, signer }) => path === openPositions.path.live && signer === account)
       .flatMap(({ outcome }) =>
-        outcome?.kind === 'answered' ? basePricesIn(outcome.body, signal.market) : [],
+        outcome?.kind === 'answered' ? numbersIn(outcome.body, signal.market, 'basePrice') : [],
       );
     const isTold = told.some((price) => price.minus(parseDecimal(stop)).abs().lt(leastDifference));
     return isTold ? [] : [broken('I41', entry, `was to stop at the entry price, and stops at ${stop}`)];
@@ -113,28 +113,30 @@ function wishOf(entry: Entry): PositionWish | undefined {
   return entry.steps.at(-1)?.facts?.wish;
 }
 
-function basePricesIn(body: string, market: string): readonly Decimal[] {
+/** What the list of positions says of those in a market. */
+function numbersIn(body: string, market: string, field: 'amount' | 'basePrice'): readonly Decimal[] {
   try {
-    const positions = JSON.parse(body) as readonly {
+    const positions = JSON.parse(body) as readonly ({
       readonly market: string;
-      readonly basePrice: string | null;
-    }[];
-    return positions.flatMap((position) =>
-      position.market === market && typeof position.basePrice === 'string'
-        ? [parseDecimal(position.basePrice)]
-        : [],
-    );
+    } & Readonly<Record<typeof field, string | null>>)[];
+    return positions.flatMap((position) => {
+      const text = position[field];
+      return position.market === market && typeof text === 'string' ? [parseDecimal(text)] : [];
+    });
   } catch {
     return [];
   }
 }
 
 /** One of several take-profits sells at most its share of the whole. */
-function findLargePart({ exchange }: Facts, { order, of, placedBy }: TrueExit): readonly Violation[] {
+function findLargePart(
+  { exchange, history }: Facts,
+  { order, of, placedBy }: TrueExit,
+): readonly Violation[] {
   const signal = placedBy?.signal;
   if (signal?.action !== 'protect' || signal.part === undefined || placedBy === null) return [];
   const part = partsOf(of)[signal.part - 1];
-  const whole = wholeOf(of, [...exchange.orders.values()]);
+  const whole = wholeOf(of, [...exchange.orders.values()], history);
   if (part === undefined || whole === null) return [];
   const most = whole.times(rateOfPercent(part.share)).plus(marketNamed(order.market).amountStep);
   return order.amount.lte(most)
@@ -178,13 +180,29 @@ function partsOf(of: Entry): readonly Pick<TakeProfitPart, 'share'>[] {
 }
 
 /** What the shares are shares of. */
-function wholeOf(of: Entry, orders: readonly PaperOrder[]): Decimal | null {
+function wholeOf(of: Entry, orders: readonly PaperOrder[], history: Facts['history']): Decimal | null {
   const wish = wishOf(of);
-  if (wish !== undefined) return parseDecimal(wish.amount).abs();
+  if (wish !== undefined) return positionsRead(of, history).reduce(maximum, parseDecimal(wish.amount).abs());
   const own = orders.find(
     ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
   );
   return own?.filled ?? null;
+}
+
+/**
+ * The position that each delivery of a signal has read. A message that is delivered twice is carried out twice: the later reading
+ * counts, and the entry may have the earlier one.
+ */
+function positionsRead(of: Entry, { sends }: Facts['history']): readonly Decimal[] {
+  const readings = sends.filter(
+    ({ key, path }) => key !== null && keyText(key) === keyText(of) && path === openPositions.path.live,
+  );
+  const last = new Map(readings.map(({ invocation, outcome }) => [invocation, outcome]));
+  return [...last.values()]
+    .flatMap((outcome) =>
+      outcome?.kind === 'answered' ? numbersIn(outcome.body, of.signal?.market ?? '', 'amount') : [],
+    )
+    .map((amount) => amount.abs());
 }
 
 /** What protects a position is not larger than one that the relay can have read. */
