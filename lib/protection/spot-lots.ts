@@ -75,29 +75,34 @@ export interface SoldPart {
   readonly wasOpen: boolean;
 }
 
-/** How much of a buy had been filled at a time on the exchange's clock, in base units. */
-export type FilledAt = (buy: OrderRecord, atMs: number) => Decimal;
+/** How much of a buy had been filled before a sale, which ended at this time on the exchange's clock; in base units. */
+export type FilledBefore = (buy: OrderRecord, sale: OrderRecord, endedAtMs: number) => Decimal;
 
 /**
  * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals.
  *
  * @param records oldest first
- * @param filledAt absent: what the ledger alone tells
+ * @param filledBefore absent: what the ledger alone tells
  */
 export function soldOfBuys(
   records: readonly OrderRecord[],
   market: string,
-  filledAt?: FilledAt,
+  filledBefore?: FilledBefore,
 ): ReadonlyMap<string, ReadonlyMap<string, SoldPart>> {
-  return replay(records, market, filledAt).sold;
+  return replay(records, market, filledBefore).sold;
 }
 
-function replay(records: readonly OrderRecord[], market: string, filledAt: FilledAt = filledWhileOpen) {
+function replay(
+  records: readonly OrderRecord[],
+  market: string,
+  filledBefore: FilledBefore = filledWhileOpen,
+) {
   const lots = new Map<string, Decimal>();
   const sold = new Map<string, ReadonlyMap<string, SoldPart>>();
   const placed = records
     .filter((record) => record.market === market && record.status === 'placed' && record.spot !== null)
-    .toSorted((one, other) => endOf(one) - endOf(other));
+    // Of what ended in one millisecond the sale may have been first: what was bought by then is looked at.
+    .toSorted((one, other) => endOf(one) - endOf(other) || Number(isSale(other)) - Number(isSale(one)));
   const buys = placed.filter(isGuardedBuy);
   for (const buy of buys) lots.set(buy.signalId, leftOf(buy, records).minus(feeOf(buy)));
   for (const [place, sale] of placed.entries()) {
@@ -107,8 +112,8 @@ function replay(records: readonly OrderRecord[], market: string, filledAt: Fille
     const there = buys.flatMap((buy): readonly HeldBuy[] => {
       const { signalId, strategy, sentAtMs } = buy;
       if (!after.has(buy)) return [{ signalId, strategy, boughtLater: null }];
-      if (sentAtMs === null || sentAtMs >= endedAtMs) return [];
-      return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledAt(buy, endedAtMs)) }];
+      if (sentAtMs === null || sentAtMs > endedAtMs) return [];
+      return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
     });
     const first = ownFirst(there, sale.strategy, (buy) => buy.strategy);
     sold.set(

@@ -983,3 +983,20 @@ describe('Of two strategies that bought in one market, where the owner holds not
     expect([exit.status, await held(), await standing()]).toEqual(['placed', '0.1', ['sell 0.1 at 62000']]);
   });
 });
+
+test.each([
+  ['before', ['sell 0.0999 stop 44000']],
+  ['after', []],
+] as const)('A sale %s the fill of a buy, in the same millisecond, leaves %j', async (order, left) => {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.0999'));
+  await send({ action: 'buy', limitPrice: '49000', quantity: '0.1', stopLoss: '44000' });
+  const fillBuy = () => {
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('48900'));
+  };
+  if (order === 'after') fillBuy();
+  await send({ action: 'sell', orderType: 'market', quantity: '0.0999' }, order === 'after' ? 0 : 1000);
+  if (order === 'before') fillBuy();
+  await goOn(60);
+
+  expect(await standing()).toEqual(left);
+});

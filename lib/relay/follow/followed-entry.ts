@@ -122,11 +122,27 @@ export class FollowedEntry {
 
   /** How much of its own order had been filled at a time, in base units. The newest fills are in memory, older ones may not be. */
   filledAt(atMs: number): Decimal {
-    const deals = this.#subjects[0]?.judgement?.booked.deals ?? [];
-    return deals.reduce(
+    return this.#ownDeals.reduce(
       (sum, deal) => (deal.atMs > atMs ? sum.minus(deal.amount) : sum),
       parseDecimal(this.own?.filled ?? '0'),
     );
+  }
+
+  /**
+   * The same, at the last fill of another order: of what was filled in one millisecond the exchange numbers the earlier one first.
+   *
+   * @param atMs when that other order ended
+   */
+  filledBefore(other: FollowedEntry | undefined, atMs: number): Decimal {
+    const ids = other === undefined ? [] : other.#ownDeals.map(({ id }) => id);
+    const until = this.#ownDeals.filter(
+      (deal) => deal.atMs === atMs && ids.length > 0 && ids.every((id) => id < deal.id),
+    );
+    return until.reduce((sum, { amount }) => sum.minus(amount), this.filledAt(atMs));
+  }
+
+  get #ownDeals() {
+    return this.#subjects[0]?.judgement?.booked.deals ?? [];
   }
 
   /** Whether all its orders have ended and all their fills are known. */

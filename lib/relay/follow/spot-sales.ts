@@ -3,7 +3,7 @@ import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
-import { type FilledAt, soldOfBuys } from '../../protection/spot-lots.ts';
+import { type FilledBefore, soldOfBuys } from '../../protection/spot-lots.ts';
 import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
 import { guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -22,13 +22,14 @@ export function keepSpotSales(followed: readonly FollowedEntry[], nowMs: number)
   if (held.length === 0) return;
   const left = new Set(held.map(({ entry }) => entry.signalId));
   const bySignal = new Map(spot.map((one) => [one.entry.signalId, one]));
-  const filledAt: FilledAt = ({ signalId }, atMs) => bySignal.get(signalId)?.filledAt(atMs) ?? zero;
+  const filledBefore: FilledBefore = (buy, sale, atMs) =>
+    bySignal.get(buy.signalId)?.filledBefore(bySignal.get(sale.signalId), atMs) ?? zero;
   const records = listRecords(spot.map((one) => one.currentAt(nowMs))).map((record) => ({
     ...record,
     isFollowed: true,
   }));
   for (const market of new Set(held.map((one) => one.market))) {
-    const sold = soldOfBuys(records, market, filledAt);
+    const sold = soldOfBuys(records, market, filledBefore);
     for (const one of spot) {
       if (one.market !== market || !one.isSpotSale) continue;
       const parts = [...(sold.get(one.entry.signalId) ?? [])];
