@@ -35,7 +35,6 @@ import { createAwsSecrets, createSecretsClient } from './aws-secrets.ts';
 import type { HostConfig } from './config.ts';
 import { type Environment, readSecretIds, readVariable } from './environment.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
-
 import { createLog } from './log.ts';
 import type { NoticeServices } from './notice-handler.ts';
 import { exchangeOf, isOnPaper } from './paper-stage.ts';

@@ -88,8 +88,8 @@ export function createFingerprintKeeper(services: {
 }
 
 /**
- * The fingerprints of all accounts and of the channels, with one request. They are read for every alert: the owner of a new key may try it at
- * once.
+ * The fingerprints of all accounts and of the channels, with one request. They are read for every alert: the owner of a new
+ * key may try it at once.
  *
  * @throws RelayError `store_unavailable`
  */

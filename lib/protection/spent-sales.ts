@@ -1,12 +1,10 @@
 import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
-import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { isStillOpen } from '../model/execution.ts';
 import {
   isGuardedBuy,
-  isSale,
   mayBeOneStrategy,
   ownFirst,
+  restOfSale,
   sellable,
   soldOfBuys,
   spotLots,
@@ -64,16 +62,13 @@ export function spentSales(
     buys.map(({ signalId }) => [signalId, lots.get(signalId) ?? unguarded.get(signalId) ?? zero]),
   );
   return own.flatMap((record): readonly SpentSale[] => {
-    const { orderId, clientOrderId, amount, state, status } = record;
-    const rests = state === null || isStillOpen(state);
-    if (!isSale(record) || status !== 'placed' || !rests || orderId === null || amount === null) return [];
+    const { orderId, clientOrderId } = record;
+    const open = restOfSale(record);
+    if (orderId === null || !open.gt(zero)) return [];
     const of = stoppedBy(record, own);
     if (of !== null)
       return lots.get(of)?.eq(zero) === true ? [{ record, orderId, parts: [], hasNext: false }] : [];
     const parts: StopSale[] = [];
-    // What a stop-loss had sold before it was cancelled for the sale is not in what was sent.
-    const sent = record.spot?.isQuoteSized === true ? null : decimalIn(record.reported?.amount);
-    const open = minimum(sent ?? amount, amount).minus(filledBy(record));
     let rest = open;
     for (const buy of toSell(record, buys)) {
       const there = left.get(buy.signalId) ?? zero;

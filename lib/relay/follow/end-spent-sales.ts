@@ -1,5 +1,6 @@
 import { formatDecimal } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { listPages } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import { type SpentSale, spentSales } from '../../protection/spent-sales.ts';
@@ -60,16 +61,8 @@ async function readOlder(
 ): Promise<readonly OrderRecord[]> {
   const followed = new Set(records.map(({ signalId }) => signalId));
   const read: Entry[] = [];
-  let cursor: string | null | undefined;
-  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
-    const { entries, next } = await ledger.list({
-      account,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+  for await (const { entries } of listPages(ledger, { account, limit: pageSize }, mostPages))
     read.push(...entries);
-    cursor = next;
-  }
   return listRecords(read.filter(({ signalId }) => !followed.has(signalId)).toReversed());
 }
 

@@ -42,7 +42,7 @@ export interface StopsOfSale {
   readonly before: readonly StopSale[];
   /** One that may have sold; null: how each ended is known. */
   readonly doubt: string | null;
-  /** Of the account, oldest first. */
+  /** Of the market, oldest first. */
   readonly records: readonly OrderRecord[];
 }
 
@@ -182,7 +182,7 @@ export interface HeldSale extends Omit<SaleName, 'market'> {
   readonly amount: Decimal;
   /** What stop-losses had sold of it before it was sized. */
   readonly counted: readonly StopSale[];
-  /** Of the account, oldest first. */
+  /** Of the market, oldest first. */
   readonly records: readonly OrderRecord[];
   /** Sells less than that. */
   sendLess(amount: Decimal, options: SendOptions): Promise<Outcome>;
