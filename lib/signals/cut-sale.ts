@@ -12,7 +12,8 @@ export function mayBeCut({ side, size }: Pick<OrderSignal, 'side' | 'size'>): bo
  * What of a sale can be sent. A spot buy pays its fee in the base currency, so a sale of all that was bought asks for a
  * little too much. A sale that asks for more than is available by at most the taker fee, of itself or of what was bought before
  * it, is cut to what is available; any other one stays as it was asked for. What other strategies have bought is available to
- * it only where it asks for more than that besides: the little that is missing would be missing in the sale of those.
+ * it only where it asks for more than that besides: the little that is missing would be missing in the sale of those. None is
+ * cut to nothing, however large the fees were.
  *
  * @param amount of whole steps, in base units
  */
@@ -27,7 +28,7 @@ export function cutSale(
   const least = floorToStep(amount.minus(fees), amountStep);
   for (const there of [holding.available.minus(ofOthers), holding.available]) {
     const available = floorToStep(there, amountStep);
-    if (available.gte(least)) return minimum(available, amount);
+    if (available.gt(zero) && available.gte(least)) return minimum(available, amount);
   }
   return amount;
 }

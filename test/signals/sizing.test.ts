@@ -107,6 +107,24 @@ describe('sizeOrder', () => {
     });
   });
 
+  test.each(['0.99', '1', '1.01'])(
+    'a spot sale is not cut to nothing where other strategies have %s of what is available, and the fees were large',
+    (ofOthers) => {
+      const [available, boughtBefore] = [parseDecimal('1'), parseDecimal('100')];
+      const holding = {
+        of: 'spot',
+        currency: 'BTC',
+        available,
+        boughtBefore,
+        ofOthers: parseDecimal(ofOthers),
+      } as const;
+
+      expect(size(sell, { isFutures: false }, account, { tradesOn: 'spot', holding })).toMatchObject({
+        order: { amount: '0.01' },
+      });
+    },
+  );
+
   test('loses no digit of a long decimal', () => {
     const fine = { amountStep: parseDecimal('1e-18'), minAmount: parseDecimal('1e-18') };
 
