@@ -151,6 +151,16 @@ describe('After the stop-loss of the first of two spot buys has sold it', () => 
     expect(await held()).toBe('0');
   });
 
+  test('sales of shares of what is held note nothing of what was sold before them', async () => {
+    await goOn(12);
+    for (const quantityPercent of ['10%', '20%'])
+      expect(await send({ ...sell, quantity: undefined, quantityPercent })).toMatchObject({
+        status: 'placed',
+      });
+
+    expect(await relay.services.facts.read('main', 'stops answered in BTC_USDT')).toBeNull();
+  });
+
   test('a sale of it leaves what the owner holds besides', async () => {
     hold('0.5999');
     const sold = await send(sell);

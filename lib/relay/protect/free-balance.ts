@@ -1,3 +1,4 @@
+import { mostClockAheadMs } from '../../account/account-deals.ts';
 import { listRecent } from '../../account/read-position.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
@@ -76,7 +77,7 @@ export async function readStopsOfSale(
     return {
       ...noStops,
       holding,
-      before: unansweredSales(known, market, new Map(), strategy),
+      before: soldBefore(known, market, strategy, services.clock.nowMs()),
       records: known,
     };
   const unlisted = unlistedStops(known, { entries, open });
@@ -84,6 +85,19 @@ export async function readStopsOfSale(
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   const sold = unansweredSales(records, market, answered, strategy);
   return { ...noStops, holding, sold, doubt, records };
+}
+
+/** Without those that ended well before the sale, as their times tell. */
+function soldBefore(
+  records: readonly OrderRecord[],
+  market: string,
+  strategy: string | undefined,
+  nowMs: number,
+): readonly StopSale[] {
+  const ended = new Map(records.map(({ orderId, endedAtMs }) => [orderId, endedAtMs]));
+  return unansweredSales(records, market, new Map(), strategy).filter(
+    ({ orderId }) => (ended.get(orderId) ?? nowMs) > nowMs - mostClockAheadMs,
+  );
 }
 
 function isPlacedStop({ signal, signalId, status }: Entry): boolean {
