@@ -239,7 +239,7 @@ async function findDealsState(
     return await beginDeals(services, account, source);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    services.log.warn('the positions could not be read; the relay tries again', {
+    services.log.warn('what the account holds could not be read; the relay tries again', {
       account: name,
       reason: describeSafely(error),
     });
