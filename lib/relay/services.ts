@@ -12,6 +12,7 @@ import type { HeldSecret } from '../signals/find-secret.ts';
 import type { Arrival } from '../signals/staleness.ts';
 import type { PreparedAction } from './execute/action.ts';
 import type { MarketCatalogue } from './execute/market-catalogue.ts';
+import type { ClearedEntries } from './position/cleared-entries.ts';
 import type { OverloadWatch } from './receive/overload.ts';
 import type { RepeatWatch } from './receive/repeated-alert.ts';
 
@@ -75,6 +76,6 @@ export interface ExecuteServices {
    * Absent: nobody can have.
    */
   readonly settleSentBefore?:
-    | ((entry: SignalEntry, action: PreparedAction) => Promise<Status | null>)
+    | ((entry: SignalEntry, action: PreparedAction, cleared: ClearedEntries) => Promise<Status | null>)
     | undefined;
 }

@@ -3,6 +3,7 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { isSignal } from '../../lib/ledger/entry.ts';
 import type { Side } from '../../lib/model/order.ts';
+import { ClearedEntries } from '../../lib/relay/position/cleared-entries.ts';
 import { createSentBefore } from '../../lib/relay/settle/sent-before.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
@@ -87,6 +88,22 @@ describe('a relay whose folder was restored', () => {
     expect(relay.alarms).toEqual([]);
   });
 
+  test('tells which resting entries such a close has cancelled', async () => {
+    await sendBefore('entry');
+    await sendBefore('flat', 'sell');
+    relay.clock.advance(minuteMs);
+    await relay.send(buy('newer'));
+    await relay.send(buy('rests', { orderType: 'limit', limitPrice: '40000', maxSlippage: undefined }));
+    relay.clock.advance(minuteMs);
+
+    const entry = await relay.send(JSON.stringify({ id: 'flat', action: 'close', ...market }));
+    expect(entry).toMatchObject({ status: 'placed', orderId: 10_000_000_002 });
+    expect(entry.steps[1]).toMatchObject({
+      note: expect.stringContaining('its resting entries are cancelled: "rests"'),
+      facts: { placedBy: ['rests'] },
+    });
+  });
+
   test('does not reverse back what a reversal has reversed; which order that was, its owner must see', async () => {
     await sendBefore('entry');
     await sendBefore('turn:reduce', 'sell');
@@ -166,7 +183,7 @@ test('a stop-loss that the relay keeps is not looked up: it is placed on what st
   relay.asked.length = 0;
 
   const action = { isOrder: true, requests: [], send: () => Promise.reject(new Error('nothing is sent')) };
-  expect(own && (await settleSentBefore?.(own, action))).toBeNull();
+  expect(own && (await settleSentBefore?.(own, action, new ClearedEntries(0)))).toBeNull();
   expect(relay.asked).toEqual([]);
   await relay.close();
 });

@@ -42,7 +42,8 @@ export async function carryOut(
   const { cleared } = begun;
   const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   // Before the other checks: it takes time, and an order that exists is no order that may be denied.
-  const sentBefore = rehearsalReason === null ? await services.settleSentBefore?.(entry, action) : null;
+  const sentBefore =
+    rehearsalReason === null ? await services.settleSentBefore?.(entry, action, cleared) : null;
   if (typeof sentBefore === 'string') return sentBefore;
   const settleDenied = (denied: Denial) => settleUnsent(services, entry, cleared.tell(denialOutcome(denied)));
   const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);

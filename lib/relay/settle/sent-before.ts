@@ -5,6 +5,7 @@ import type { Status } from '../../model/outcome.ts';
 import { isProtecting } from '../../model/signal.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import { settleSent } from '../execute/settle-sent.ts';
+import type { ClearedEntries } from '../position/cleared-entries.ts';
 import type { ExecuteServices } from '../services.ts';
 import { lookUpSafely } from './look-up.ts';
 
@@ -35,11 +36,11 @@ export async function createSentBefore(
     if (atMs !== null) restoredAtMs.set(account, atMs);
   }
   if (restoredAtMs.size === 0) return undefined;
-  return async (entry, action) => {
+  return async (entry, action, cleared) => {
     const sinceMs = restoredAtMs.get(entry.account);
     if (sinceMs === undefined || !action.isOrder || isProtecting(entry.signal)) return null;
     if (!mayBeOlder(entry, sinceMs, services.clock.nowMs())) return null;
-    return await settleIfSent(services, entry, action);
+    return await settleIfSent(services, entry, action, cleared);
   };
 }
 
@@ -53,16 +54,16 @@ async function settleIfSent(
   services: ExecuteServices,
   entry: SignalEntry,
   { evidence, facts }: PreparedAction,
+  cleared: ClearedEntries,
 ): Promise<Status | null> {
   // The position that is held now is not the one that the lost relay closed: what protects it must stay.
   const { position: _, ...asked } = facts ?? {};
-  const step: Step = {
-    status: 'sending',
-    atMs: services.clock.nowMs(),
+  const said = {
     note: 'not sent from this folder, which was restored from a backup: the lost relay may have sent it',
     ...(evidence === undefined ? {} : { evidence }),
     facts: asked,
   };
+  const step: Step = { status: 'sending', atMs: services.clock.nowMs(), ...cleared.tell(said) };
   const sending = { ...entry, status: 'sending', steps: [...entry.steps, step] } as const;
   const found = await lookUpSafely(services, sending, { timeoutMs: services.exchangeTimeoutMs });
   if (found.kind === 'not_found') return null;
