@@ -35,8 +35,11 @@ function broken(invariant: InvariantName, entry: Entry, text: string): Violation
 
 /** A stop-loss that follows the price only ever moves with it. */
 function findMovedBack(exits: readonly TrueExit[]): readonly Violation[] {
-  // Without a trigger price it is the order that sells at market what a stop-loss should have sold.
-  const trailing = exits.filter(({ of, order }) => order.activationPrice !== null && isTrailing(of));
+  // The exchange makes one of a later fill at the first price. Without a trigger price it is the order that sells at market what
+  // a stop-loss should have sold.
+  const trailing = exits.filter(
+    ({ of, order, placedBy }) => placedBy !== null && order.activationPrice !== null && isTrailing(of),
+  );
   return [...Map.groupBy(trailing, ({ of }) => of).entries()].flatMap(([of, stops]) => {
     const inOrder = stops.map(({ order }) => order).toSorted((one, other) => one.orderId - other.orderId);
     const back = inOrder.find((order, place) => {
