@@ -75,7 +75,7 @@ export const boundMutants: readonly Mutant[] = [
     name: 'resting-market',
     breaks: 'what a market order leaves in the book is not cancelled',
     seeds: 300,
-    fromSeed: 20,
+    fromSeed: 55,
     dialect: 'live',
     kinds: ['market'],
     mutation: { client: leaveRests },

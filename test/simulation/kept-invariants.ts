@@ -35,17 +35,15 @@ function broken(invariant: InvariantName, entry: Entry, text: string): Violation
 
 /** A stop-loss that follows the price only ever moves with it. */
 function findMovedBack(exits: readonly TrueExit[]): readonly Violation[] {
-  // The exchange makes one of a later fill at the first price. Without a trigger price it is the order that sells at market what
-  // a stop-loss should have sold.
-  const trailing = exits.filter(
-    ({ of, order, placedBy }) => placedBy !== null && order.activationPrice !== null && isTrailing(of),
-  );
+  // Without a trigger price it is the order that sells at market what a stop-loss should have sold.
+  const trailing = exits.filter(({ of, order }) => order.activationPrice !== null && isTrailing(of));
   return [...Map.groupBy(trailing, ({ of }) => of).entries()].flatMap(([of, stops]) => {
-    const inOrder = stops.map(({ order }) => order).toSorted((one, other) => one.orderId - other.orderId);
-    const back = inOrder.find((order, place) => {
+    const inOrder = stops.toSorted((one, other) => one.order.orderId - other.order.orderId);
+    const back = inOrder.find(({ order, placedBy }, place) => {
       const before = inOrder[place - 1];
-      return before !== undefined && isBehind(order, before);
-    });
+      // The exchange makes one of a later fill at the first price.
+      return placedBy !== null && before !== undefined && isBehind(order, before.order);
+    })?.order;
     return back === undefined
       ? []
       : [broken('I40', of, `has a stop-loss that moved back to ${back.activationPrice?.toFixed()}`)];

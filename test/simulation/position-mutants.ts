@@ -168,6 +168,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'hasty-reverse',
     breaks: 'the leg that opens does not wait for the outcome of the leg that reduces',
     seeds: 300,
+    fromSeed: 50,
     dialect: 'live',
     kinds,
     mutation: { ledger: presumeReduced },

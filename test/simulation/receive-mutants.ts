@@ -188,6 +188,7 @@ export const webhookMutants: readonly Mutant[] = [
     name: 'late-resend',
     breaks: 'an id that is used again after minutes is answered as a resend',
     seeds: 100,
+    fromSeed: 24,
     dialect: 'live',
     mutation: { ledger: forgiveLateness },
   },

@@ -140,7 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
-    fromSeed: 37,
+    fromSeed: 51,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
