@@ -152,7 +152,7 @@ function findLargePart(
 }
 
 /** One that has filled wholly has sold its share, also when the sales of others had made it smaller. */
-function findPartsAnew({ exchange }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+function findPartsAnew({ exchange, history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
   const parts = exits.filter(({ placedBy }) => partNumberOf(placedBy) !== undefined);
   return parts.flatMap(({ of, order, placedBy }) => {
     const grewAtMs = exchange.deals.findLast(
@@ -164,12 +164,22 @@ function findPartsAnew({ exchange }: Facts, exits: readonly TrueExit[]): readonl
         partNumberOf(other.placedBy) === partNumberOf(placedBy) &&
         other.order.status === 'filled' &&
         other.order.orderId < order.orderId &&
-        (grewAtMs === undefined || grewAtMs < other.order.createdAtMs),
+        (grewAtMs === undefined || grewAtMs < other.order.createdAtMs) &&
+        knewShare(other, wholeOf(of, [...exchange.orders.values()], history)),
     );
     return sold === undefined || placedBy === null
       ? []
       : [broken('I41', placedBy, `is placed although order ${sold.order.orderId} has sold its share`)];
   });
+}
+
+/** Whether it was placed for its share of all that its entry has filled: the last fill may not have been listed yet. */
+function knewShare({ of, order, placedBy }: TrueExit, whole: Decimal | null): boolean {
+  const part = partsOf(of)[(partNumberOf(placedBy) ?? 0) - 1];
+  const known = placedBy === null ? undefined : stepFacts(placedBy, 'sending').protective?.ofShare;
+  if (part === undefined || whole === null || known === undefined || wishOf(of) !== undefined) return true;
+  const share = whole.times(rateOfPercent(part.share));
+  return parseDecimal(known).plus(marketNamed(order.market).amountStep).gte(share);
 }
 
 function partNumberOf(placedBy: Entry | null): number | undefined {
