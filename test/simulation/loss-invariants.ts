@@ -159,7 +159,7 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
         );
   return counted
     .map((one, index) => betterOf(one, alone[index] ?? one))
-    .filter(({ deal }) => deal.atMs >= read.sinceMs && !unknown.has(deal.market) && isTold(deal));
+    .filter(({ deal }) => !isHeldAtFirst(deal) && !unknown.has(deal.market) && isTold(deal));
 }
 
 function betterOf(one: RealisedDeal, other: RealisedDeal): RealisedDeal {
