@@ -73,10 +73,12 @@ export async function sendRequest<E extends Endpoint>(
 ): Promise<ResultOf<E>> {
   const { endpoint } = sending;
   const { clock } = wire;
-  const times = timesOf(endpoint, clock.nowMs(), limits);
+  let times = timesOf(endpoint, clock.nowMs(), limits);
   const pauses = createPauses(wire.random);
   let earlier: readonly FailedAttempt[] = [];
   for (;;) {
+    // A clock that was set back in between must not make the time longer.
+    times = earlierOf(times, timesOf(endpoint, clock.nowMs(), limits));
     const outcome = await attempt(sending, wire, times);
     if (outcome.kind === 'accepted') return outcome.result;
     const failedAtMs = clock.nowMs();
@@ -106,6 +108,13 @@ function timesOf(
   const responseMs = repeatable ? 0 : Math.min(leastResponseMs, Math.floor(timeoutMs / 4));
   const deadlineMs = nowMs + timeoutMs;
   return { deadlineMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
+}
+
+function earlierOf(one: Times, other: Times): Times {
+  return {
+    deadlineMs: Math.min(one.deadlineMs, other.deadlineMs),
+    lastStartMs: Math.min(one.lastStartMs, other.lastStartMs),
+  };
 }
 
 /** How one attempt ended. `held_back`: its turn did not come before the time was up, so nothing was sent. */

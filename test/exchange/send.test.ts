@@ -220,6 +220,18 @@ describe('a read', () => {
     expect(transport.sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5000, 4950]);
   });
 
+  test('takes no longer when the clock is set back by an hour in between', async () => {
+    const setBack = async () => {
+      clock.advance(-3_600_000);
+      return lostResponse;
+    };
+    const { clock, read, transport } = connect([setBack, balance]);
+
+    await read(10_000);
+
+    expect(transport.sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5000, 5000]);
+  });
+
   test('fails with every attempt when the next pause would exceed its timeout', async () => {
     const { read } = connect([noConnection, noConnection, noConnection, noConnection]);
 

@@ -74,7 +74,9 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
     return sumOf(open).gt(amount.abs()) && !areHarmless(facts, place, open) ? open : [];
   });
   const found = [...lost, ...tooMany];
-  const sinceMs = Math.max(changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
+  // Where the relay only raises alarms, it tells of a position once, also when that is reduced further.
+  const isToldOnce = !isKept(facts, place) && lost.length === 0;
+  const sinceMs = Math.max(isToldOnce ? 0 : changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
   if (found.length === 0 || isMarketTold(facts, place, sinceMs)) return [];
   const orders = found.map(
     ({ orderId, side, remaining }) => `${orderId} (${side} ${formatDecimal(remaining)})`,
