@@ -88,6 +88,21 @@ describe('a relay whose folder was restored', () => {
     expect(relay.alarms).toEqual([]);
   });
 
+  test('sends no close of before that had left no order: it would close what was opened after it', async () => {
+    const time = new Date(relay.clock.nowMs()).toISOString();
+    await sendBefore('entry');
+    await restoreAt(relay.clock.nowMs() + minuteMs);
+
+    const close = { id: 'flat', action: 'close', time, ...market };
+    const entry = await relay.send(JSON.stringify(close));
+    expect(entry).toMatchObject({ status: 'unknown' });
+    expect([orders(), unknownAlarms().length]).toEqual([1, 1]);
+
+    await relay.reconcileFor(20);
+    expect(await relay.entry('flat')).toMatchObject({ status: 'not_placed' });
+    expect(orders()).toBe(1);
+  });
+
   test('tells which resting entries such a close has cancelled', async () => {
     await sendBefore('entry');
     await sendBefore('flat', 'sell');

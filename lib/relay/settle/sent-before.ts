@@ -2,12 +2,13 @@ import { fieldsOf, numberIn } from '../../base/json.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import type { SignalEntry, Step } from '../../ledger/entry.ts';
 import type { Status } from '../../model/outcome.ts';
-import { isProtecting } from '../../model/signal.ts';
+import { isPositionSignal, isProtecting } from '../../model/signal.ts';
 import type { Outcome, PreparedAction } from '../execute/action.ts';
 import { settleSent } from '../execute/settle-sent.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import type { ExecuteServices } from '../services.ts';
 import { lookUpSafely } from './look-up.ts';
+import type { LookupResult } from './lookup-result.ts';
 
 /** No alert may be older than a day when it is executed, whatever its `maxLag`. */
 const longestAgeMs = 24 * 3_600_000;
@@ -66,14 +67,22 @@ async function settleIfSent(
   const step: Step = { status: 'sending', atMs: services.clock.nowMs(), ...cleared.tell(said) };
   const sending = { ...entry, status: 'sending', steps: [...entry.steps, step] } as const;
   const found = await lookUpSafely(services, sending, { timeoutMs: services.exchangeTimeoutMs });
-  if (found.kind === 'not_found') return null;
+  // A close that had found nothing to do has left no order either. To carry it out now could undo what a later alert did.
+  const mayBeDone = isPositionSignal(entry.signal) && entry.signal.timeMs !== null;
+  if (found.kind === 'not_found' && !mayBeDone) return null;
   const started = await services.ledger.start(entry, step, null);
   if (started.result === 'conflict') return started.entry.status;
   return await settleSent(
     services,
     sending,
-    found.kind === 'found' ? found.outcome : unknownOutcome(entry, found.finding),
+    found.kind === 'found' ? found.outcome : unknownOutcome(entry, findingOf(found)),
   );
+}
+
+function findingOf(found: Exclude<LookupResult, { readonly kind: 'found' }>): string {
+  return found.kind === 'inconclusive'
+    ? found.finding
+    : 'no list shows it; there may have been nothing to do for it, and later alerts may have changed the position';
 }
 
 function unknownOutcome({ clientOrderId }: SignalEntry, finding: string): Outcome {
