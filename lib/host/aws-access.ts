@@ -20,11 +20,16 @@ export function accessOf(environment: Environment): AwsAccess {
     // Set by tests only.
     endpoint: environment['AWS_ENDPOINT_URL'],
     credentials: async () => ({
-      accessKeyId: readVariable(environment, 'AWS_ACCESS_KEY_ID'),
-      secretAccessKey: readVariable(environment, 'AWS_SECRET_ACCESS_KEY'),
-      sessionToken: readVariable(environment, 'AWS_SESSION_TOKEN'),
+      accessKeyId: readCredential(environment, 'AWS_ACCESS_KEY_ID'),
+      secretAccessKey: readCredential(environment, 'AWS_SECRET_ACCESS_KEY'),
+      sessionToken: readCredential(environment, 'AWS_SESSION_TOKEN'),
     }),
     maximumAttempts: awsAttempts,
     ...awsTimes,
   };
+}
+
+/** An emulator of AWS may give an empty session token. */
+function readCredential(environment: Environment, name: string): string {
+  return environment[name] === '' ? '' : readVariable(environment, name);
 }

@@ -17,3 +17,9 @@ test.each(names)('Without %s there are no credentials, and the error names it', 
 
   await expect(credentials()).rejects.toThrow(`${name} is not set`);
 });
+
+test('An emulator may give an empty session token', async () => {
+  const { credentials } = accessOf({ ...environment, AWS_SESSION_TOKEN: '' });
+
+  expect(await credentials()).toMatchObject({ sessionToken: '' });
+});
