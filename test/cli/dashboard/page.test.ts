@@ -510,11 +510,6 @@ describe('the alert builder', () => {
   const limit = { ...stop, orderType: 'limit', limitPrice: '49000' };
   test.each([
     [
-      'a stop-loss above what a buy at market may cost',
-      { ...market, stopLoss: '51000' },
-      'the stop-loss of 51000 does not lie below the price of the order, 50500',
-    ],
-    [
       'a stop-loss above the limit of a buy',
       { ...limit, stopLoss: '49500' },
       'the stop-loss of 49500 does not lie below the price of the order, 49000',
@@ -528,11 +523,6 @@ describe('the alert builder', () => {
       'a take-profit nearer than the most slippage',
       { ...market, takeProfit: '0.5%' },
       'the take-profit of 50250 does not lie above the price of the order, 50500',
-    ],
-    [
-      'a stop-loss below the limit of a sell',
-      { ...limit, action: 'sell', limitPrice: '51000', stopLoss: '50500' },
-      'the stop-loss of 50500 does not lie above the price of the order, 51000',
     ],
     [
       'a stop at the last price',
@@ -551,8 +541,14 @@ describe('the alert builder', () => {
     [
       'closes at once what it opens',
       { ...market, stopLoss: '50200' },
-      'ready',
-      'the stop-loss of 50200 does not lie below the last price, 50000: what the order opens would be closed at once',
+      'denied',
+      'the stop-loss of 50200 USDT is not below the price of 50000 at which the buy is expected to fill: what it buys would be sold at once',
+    ],
+    [
+      'has its stop-loss on the wrong side of its limit price',
+      { ...limit, action: 'sell', limitPrice: '51000', stopLoss: '50500' },
+      'denied',
+      'the stop-loss of 50500 USDT is not above the price of 51000',
     ],
     [
       'wakes on the other side than usual',
