@@ -4,7 +4,7 @@ import type { OrderRecord } from '../ledger/order-record.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import { leftOf } from './left-of.ts';
-import { heldBySales, isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, lotsBesideSales, sellable, spotLots } from './spot-lots.ts';
 
 /** A position as it was read. */
 export interface GuardedPosition {
@@ -57,19 +57,19 @@ function shareOutSpot(
   { market, amount }: GuardedPosition,
 ): readonly Share[] {
   const lots = spotLots(records, market);
-  const held = heldBySales(records, market, lots);
+  const free = lotsBesideSales(records, market, lots);
   const buys = records.toReversed().filter((record) => lots.has(record.signalId) && isGuardedBuy(record));
-  let rest = buys.reduce((sum, buy) => minimum(sum.plus(freeOf(buy)), amount), zero);
+  const amountIn = (parts: ReadonlyMap<string, Decimal>, { signalId }: OrderRecord) =>
+    parts.get(signalId) ?? zero;
+  let rest = buys.reduce((sum, buy) => minimum(sum.plus(amountIn(free, buy)), amount), zero);
   let ofHeld = amount.minus(rest);
-  function freeOf({ signalId }: OrderRecord): Decimal {
-    return (lots.get(signalId) ?? zero).minus(held.get(signalId) ?? zero);
-  }
   return buys.map((record) => {
-    const free = minimum(freeOf(record), rest);
-    const beside = minimum(held.get(record.signalId) ?? zero, ofHeld);
-    rest = rest.minus(free);
+    const own = amountIn(free, record);
+    const part = minimum(own, rest);
+    const beside = minimum(amountIn(lots, record).minus(own), ofHeld);
+    rest = rest.minus(part);
     ofHeld = ofHeld.minus(beside);
-    return { record, side: 'buy', amount: sellable(free.plus(beside), record.spot) };
+    return { record, side: 'buy', amount: sellable(part.plus(beside), record.spot) };
   });
 }
 

@@ -34,30 +34,41 @@ export function spotLots(records: readonly OrderRecord[], market: string): Reado
 }
 
 /**
- * What of the lots of a market resting sales are to sell, by id of the signals of the buys, in base units: buys before the sale,
- * those of its own strategy first.
+ * What of the lots of a market no resting sale is to sell, by id of the signals of the buys, in base units.
  *
  * @param records oldest first
  */
-export function heldBySales(
+export function lotsBesideSales(
   records: readonly OrderRecord[],
   market: string,
   lots: ReadonlyMap<string, Decimal>,
 ): ReadonlyMap<string, Decimal> {
-  const held = new Map<string, Decimal>();
-  for (const [place, sale] of records.entries()) {
-    if (sale.market !== market) continue;
-    let rest = restOfSale(sale);
-    if (!rest.gt(zero)) continue;
-    const before = records.slice(0, place).filter(({ signalId }) => lots.has(signalId));
-    for (const { signalId } of ownFirst(before, sale.strategy, (buy) => buy.strategy)) {
-      const there = held.get(signalId) ?? zero;
-      const part = minimum((lots.get(signalId) ?? zero).minus(there), rest);
-      held.set(signalId, there.plus(part));
-      rest = rest.minus(part);
-    }
+  const free = new Map(lots);
+  for (const [place, sale] of records.entries())
+    if (sale.market === market) takeFrom(free, records.slice(0, place), sale, restOfSale(sale));
+  return free;
+}
+
+/**
+ * Takes from lots what a sale sells, as far as they go: those of its own strategy first.
+ *
+ * @param before the orders before the sale, oldest first
+ * @param amount in base units
+ */
+export function takeFrom(
+  lots: Map<string, Decimal>,
+  before: readonly OrderRecord[],
+  sale: OrderRecord,
+  amount: Decimal,
+): void {
+  let rest = amount;
+  for (const { signalId } of ownFirst(before, sale.strategy, (buy) => buy.strategy)) {
+    const left = lots.get(signalId) ?? zero;
+    const part = minimum(left, rest);
+    if (!part.gt(zero)) continue;
+    lots.set(signalId, left.minus(part));
+    rest = rest.minus(part);
   }
-  return held;
 }
 
 /** What a sale that rests has still to sell, in base units; zero of every other order. */

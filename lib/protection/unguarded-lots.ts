@@ -1,6 +1,6 @@
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import type { Decimal } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { feeOf, isSale, ownFirst, type SoldPart } from './spot-lots.ts';
+import { feeOf, isSale, type SoldPart, takeFrom } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 
 /** Whether an order is a spot buy that asked for no stop-loss. */
@@ -27,15 +27,8 @@ export function unguardedLots(
     const noted = Object.values(record.soldOf);
     const ofGuarded = [...(soldOf.get(record.signalId)?.values() ?? [])].map(({ amount }) => amount);
     const parts = soldOf.has(record.signalId) ? ofGuarded : noted;
-    let rest = parts.reduce<Decimal>((sum, part) => sum.minus(part), filledBy(record));
-    const before = records.slice(0, place).filter(({ signalId }) => lots.has(signalId));
-    for (const { signalId } of ownFirst(before, record.strategy, (buy) => buy.strategy)) {
-      const left = lots.get(signalId) ?? zero;
-      const part = minimum(left, rest);
-      if (!part.gt(zero)) continue;
-      lots.set(signalId, left.minus(part));
-      rest = rest.minus(part);
-    }
+    const rest = parts.reduce<Decimal>((sum, part) => sum.minus(part), filledBy(record));
+    takeFrom(lots, records.slice(0, place), record, rest);
   }
   return lots;
 }
