@@ -616,6 +616,21 @@ describe('While the outcome of a spot sale is not known', () => {
   });
 });
 
+test('a sale that ends while the outcome of the buy is not known is followed on, until that buy is sold', async () => {
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
+  expect(await send(buy)).toMatchObject({ status: 'unknown' });
+  await send({ ...sell, quantity: '0.04' });
+  await goOn(30);
+  await relay.reconcile();
+  await goOn(30);
+
+  expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
+  expect((await relay.entry('s2')).execution?.isFollowed).toBe(true);
+  await send({ ...sell, quantity: '0.06' });
+  await goOn(1800);
+  expect((await relay.entry('s2')).execution?.isFollowed).toBe(false);
+});
+
 describe('After a sale that sold all of one buy and a part of the next', () => {
   test('the stop-loss of what is left stands when the first buy is not followed any more', async () => {
     await send(buy);

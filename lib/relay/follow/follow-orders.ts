@@ -37,8 +37,7 @@ import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
-import { keepOpeners } from './keep-openers.ts';
-import { keepSpotSales } from './spot-sales.ts';
+import { findUnfollowed, keepOpeners, keepSpotSales } from './keep-in-sight.ts';
 import { tellSurplus } from './tell-surplus.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
@@ -189,8 +188,9 @@ async function followAccount(
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
-  keepSpotSales(followed, nowMs);
-  if (keeper !== null) keepOpeners(followed);
+  const unfollowed = await findUnfollowed(services.ledger, account, followed);
+  keepSpotSales(followed, unfollowed, nowMs);
+  if (keeper !== null) keepOpeners(followed, unfollowed);
   const current = followed.map((one) => one.currentAt(nowMs));
   await noteSold(
     services.facts,
