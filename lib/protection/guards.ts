@@ -56,7 +56,7 @@ export interface GuardView {
   readonly sight: ProtectionSight;
   /** The ids of exits that the relay has cancelled itself, or meant to; absent: the entries tell it. */
   readonly taken?: ReadonlySet<number>;
-  /** What stop-losses on spot that no list shows were found to have sold, by their ids, in base units; absent: none was looked up. */
+  /** What orders that no list shows were found to have sold, by their ids, in base units; absent: none was looked up. */
   readonly sold?: ReadonlyMap<number, Decimal>;
   /** How the account wants its stop-losses; absent: as they are. */
   readonly stopKind?: StopKind | undefined;

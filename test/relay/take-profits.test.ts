@@ -4,8 +4,11 @@ import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** Several take-profits, each for a share of what an order opened or of a position. */
 let relay: KeptRelay;
+/** Called before each request. */
+let onRequest = (_: string): void => undefined;
 beforeEach(async () => {
-  relay = await openKeptRelay();
+  onRequest = () => undefined;
+  relay = await openKeptRelay({ onRequest: (path) => onRequest(path) });
 });
 afterEach(() => relay.close());
 
@@ -182,6 +185,25 @@ describe('An entry of 0.1 with three take-profits', () => {
 
     await relay.goOn(90);
     expect([await relay.held(), await relay.open()]).toEqual(['0.05', rest]);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('places none anew that has sold its share when it was to be replaced, before anybody has followed that', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    let cancels = 0;
+    onRequest = (path) => {
+      // The first one is of the stop-loss.
+      if (!path.endsWith('/order/cancel') || ++cancels !== 2) return;
+      relay.setPrice('51000');
+      relay.setPrice('50000');
+    };
+    await relay.say({ action: 'close', quantity: '10%', maxSlippage: '0.5%' });
+    await relay.say({ action: 'close', quantity: '10%', maxSlippage: '0.5%' });
+
+    expect((await relay.open()).filter((text) => text.includes('51000'))).toEqual([]);
+    await relay.goOn(60);
+    expect((await relay.open()).filter((text) => text.includes('51000'))).toEqual([]);
     expect(relay.alarmNames()).toEqual([]);
   });
 

@@ -77,11 +77,13 @@ export async function planProtect(
     services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
   ]);
-  const sold = isSpot ? await lookUpTaken(client, reading, signal, limits) : new Map<number, Decimal>();
+  // On margin a stop-loss waits for nothing: it only reduces.
+  const maySellAgain = isSpot || signal.role === 'take_profit';
+  const sold = maySellAgain ? await lookUpTaken(client, reading, signal, limits) : new Map<number, Decimal>();
   if (sold === null)
     return {
       verdict: 'waiting',
-      reason: 'how its stop-loss has ended is not known yet, and it may have sold the same',
+      reason: 'how an order whose place it takes has ended is not known yet, and that may have sold the same',
       mayPassSoon: true,
     };
   const { stopKind } = account;

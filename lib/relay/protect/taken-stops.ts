@@ -8,7 +8,6 @@ import { listRecords } from '../../ledger/order-record.ts';
 import { isStillOpen } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
-import { isSpotStop } from '../../protection/spot-lots.ts';
 import { readStopEnd } from './read-stop-end.ts';
 
 /** As many as one market of an account can have had at once, and more. */
@@ -56,22 +55,24 @@ interface TakenView {
 }
 
 /**
- * What those stop-losses of a spot buy have sold that the relay meant to cancel without an answer, and that no list shows. On
- * spot no flag keeps one that is placed anew from selling the same again.
+ * What those orders that protect a part of a signal have sold that the relay meant to cancel without an answer, and that no list
+ * shows. One that is placed anew would sell the same again: a stop-loss on spot, which no flag keeps from that, or one of several
+ * take-profits.
  *
  * @returns by their ids, in base units; null while no list tells how one of them has ended
  */
 export async function lookUpTaken(
   client: ExchangeClient,
   { entries, open, taken }: TakenView,
-  { of, market }: Pick<ProtectSignal, 'of' | 'market'>,
+  { of, market, role }: Pick<ProtectSignal, 'of' | 'market' | 'role'>,
   limits: SendOptions,
 ): Promise<ReadonlyMap<number, Decimal> | null> {
   const confirmed = replacedIn(entries);
   const sold = new Map<number, Decimal>();
   for (const record of listRecords(entries)) {
-    const { orderId, amount, state, orderOpen } = record;
-    if (!isSpotStop(record) || record.protects?.of !== of || record.market !== market) continue;
+    const { orderId, amount, state, orderOpen, protects, status } = record;
+    if (status !== 'placed' || record.market !== market) continue;
+    if (protects?.of !== of || protects.role !== role) continue;
     if (orderId === null || amount === null || !taken.has(orderId) || confirmed.has(orderId)) continue;
     const hasEnded = state === null ? !orderOpen : !isStillOpen(state);
     if (hasEnded || open.some((order) => order.orderId === orderId)) continue;
