@@ -34,13 +34,26 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
   // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
   const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
   if (sent === undefined)
-    return records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]);
+    return withoutTies(
+      records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]),
+    );
   const last = describeSent(sent);
   // A close is answered seconds after it filled: what filled meanwhile comes after it, too.
   const sentAtMs = sentOrCreatedAtMs(sent);
   const followed = records.flatMap(findFollowedFill).filter(({ answeredAtMs }) => answeredAtMs > sentAtMs);
   const found = records.flatMap(findFillInCancel);
-  return [last, ...followed, ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs)];
+  return withoutTies([
+    last,
+    ...followed,
+    ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs),
+  ]);
+}
+
+/** Of orders that ended in one millisecond a list may show the first alone, with the time of all. */
+function withoutTies(moves: readonly LastOrder[]): readonly LastOrder[] {
+  const isTied = (move: LastOrder) =>
+    moves.some((other) => other !== move && other.endedAtMs === move.endedAtMs);
+  return moves.map((move) => (isTied(move) ? { ...move, endedAtMs: null } : move));
 }
 
 /** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
@@ -92,7 +105,10 @@ function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
   const endedAtMs = ends.every((end) => end !== null) ? Math.max(...ends) : null;
   // The follower also reads what has nothing to do with the fill, long after it.
   const latestMs = endedAtMs === null ? readAtMs : endedAtMs + longestPositionLagMs;
-  return [{ signalId, answeredAtMs: Math.min(readAtMs, latestMs), endedAtMs, expected: null }];
+  // A clock that was behind when the fill was read, and is set right since, must not make it seem older.
+  const earliestMs = endedAtMs === null ? readAtMs : Math.min(endedAtMs, readAtMs + longestPositionLagMs);
+  const answeredAtMs = Math.max(Math.min(readAtMs, latestMs), earliestMs);
+  return [{ signalId, answeredAtMs, endedAtMs, expected: null }];
 }
 
 /** A fill that a cancellation came too late for, and that nothing else has told yet. */

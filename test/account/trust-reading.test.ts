@@ -174,6 +174,29 @@ describe('the last order of a market', () => {
     });
   });
 
+  test.each([
+    ['since it ended, when the clock was behind as it was read', 7_000, 7_000],
+    ['for one more lag at most', 25_000, 10_000],
+  ])('counts %s', (_, behindMs, laterMs) => {
+    const readAtMs = sentAtMs + 60_000;
+    const execution = executed('0.1', 'order', readAtMs + behindMs);
+    const entry = { ...entryOf({ placed: bought('0', 'open') }), execution };
+
+    expect(findLastOrder([entry], 'BTC_PERP')?.answeredAtMs).toBe(readAtMs + laterMs);
+  });
+
+  test('that ended in the millisecond of another one may not be listed with it', () => {
+    const one = { ...entryOf({ placed: bought('0', 'open') }), execution: executed('0.1', 'order') };
+    const ends = (...ids: readonly string[]) =>
+      findLastMoves(
+        ids.map((id) => ({ ...one, signalId: id })),
+        'BTC_PERP',
+      ).map(({ endedAtMs }) => endedAtMs);
+
+    expect(ends('a')).toEqual([sentAtMs + 5_000]);
+    expect(ends('a', 'b')).toEqual([null, null]);
+  });
+
   test('stays the same while nothing more is filled than its response said', () => {
     const entry = { ...entryOf({ placed: bought('0.1') }), execution: executed('0.1', 'order') };
 
