@@ -1,3 +1,5 @@
+import { hasPassed } from '../../base/clock.ts';
+import { longestOrderLagMs } from '../../exchange/lag.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import type { Unnamed } from './followed-exits.ts';
@@ -5,7 +7,7 @@ import type { KnownOrder } from './followed-order.ts';
 
 /**
  * Lets the entries claim the exits that the exchange made from them. The entry that filled first chooses first: its exits were
- * made first. Each order is claimed by one entry at most.
+ * made first. Each order is claimed by one entry at most. One that may be of an order whose fill no list shows yet waits for that.
  *
  * @param take reads what the lists say of an order
  */
@@ -20,10 +22,13 @@ export function claimExits(
     ...memory.claimed,
     ...followed.flatMap(({ names }) => names).map(({ orderId }) => orderId),
   ]);
+  const isClear = (order: Unnamed) =>
+    hasPassed(order.createdAtMs, longestOrderLagMs, nowMs) || !followed.some((one) => one.mayHaveMade(order));
+  const clear = unnamed.filter(isClear);
   for (const one of firstFilledFirst(followed, memory)) {
     const claimed = one.claim(
       memory,
-      unnamed.filter(({ orderId }) => !taken.has(orderId)),
+      clear.filter(({ orderId }) => !taken.has(orderId)),
     );
     for (const { market, orderId } of claimed) {
       taken.add(orderId);

@@ -1,4 +1,5 @@
 import type { BookedDeals, FollowedDeal } from '../../account/booked-deals.ts';
+import { mayBeExit } from '../../account/exits.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
@@ -173,6 +174,18 @@ export class FollowedEntry {
     if (own === null || parseDecimal(own.filled).eq(zero)) return null;
     const { firstFillMs, fills } = this.#fillTimes(memory, own);
     return { atMs: firstFillMs, id: fills[0]?.id ?? 0 };
+  }
+
+  /** Whether no fill of its order is known, and the exchange may have made this exit of one. */
+  mayHaveMade(order: Unnamed): boolean {
+    const { own, market, isSpot } = this;
+    const [subject] = this.#subjects;
+    const isKnown = parseDecimal(own?.filled ?? '0').gt(zero) || subject?.judgement?.isWhole === true;
+    if (isSpot || isKnown) return false;
+    if (this.#askedAmount()?.lt(order.amount) === true) return false;
+    const entryOrderId = subject?.orderId ?? null;
+    const exits = { market, side: oppositeOf(this.signal.side), entryOrderId, filled: order.amount };
+    return this.wanted.some((wanted) => mayBeExit(exits, wanted, order));
   }
 
   /** Claims the exits that its fills have made and that it has not found yet. */
