@@ -13,6 +13,7 @@ import { isCreate, keyText } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { createViews, isHedged } from './position-view.ts';
 import { findWrongTurns } from './turned-invariants.ts';
+import { leastTrade } from './wanted-positions.ts';
 
 /** Finds orders that protect a position in another way than alerts asked for, or more than there was. */
 export function findWrongProtection(facts: Facts): readonly Violation[] {
@@ -55,8 +56,10 @@ const mostBehind = parseDecimal('1.16');
 
 /** The price has rested by the end of a run: a stop-loss that follows it stands at its distance, or nearer. */
 function findLeftBehind(facts: Facts, place: TruePlace): readonly Violation[] {
-  const { account, market, exits, changedAtMs } = place;
+  const { account, market, amount, exits, changedAtMs } = place;
   if (facts.settings.accounts[account]?.protection !== 'keep') return [];
+  // What is left is too little for an order of its own: what stands only reduces, and stays.
+  if (amount.abs().lt(leastTrade(market))) return [];
   if (isMarketTold(facts, place, changedAtMs)) return [];
   const last = lastPriceOf(facts.exchange, market);
   return exits.flatMap(({ of, role, order: { side, activated, activationPrice, orderId } }) => {
