@@ -5,6 +5,7 @@ import type { SendOptions } from '../../../lib/exchange/client.ts';
 import type { Endpoint } from '../../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../../lib/exchange/endpoints/cancel-order.ts';
 import { executedHistory } from '../../../lib/exchange/endpoints/executed-history.ts';
+import type { ListPage } from '../../../lib/exchange/listed.ts';
 import { createFollower } from '../../../lib/relay/follow/follow-orders.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../../support/aftermath.ts';
 import { buyAlert } from '../../support/alerts.ts';
@@ -292,6 +293,39 @@ test('the fills of an order are whole for a process that sees only the last of t
     execution: { isFollowed: false, orders: [{ status: 'filled', filled: '0.01', fees: { USDT: '0.495' } }] },
   });
   expect(await storedFills()).toHaveLength(3);
+});
+
+test('of two entries with equal exits, that whose fill is listed first does not take those of the other', async () => {
+  const exits = { limitPrice: '49500', stopLoss: '48000' };
+  await relay.send(limitAlert({ id: 'first', ...exits }));
+  await relay.send(limitAlert({ id: 'second', ...exits }));
+  relay.setPrice('49500');
+  const [first, second] = await Promise.all([relay.entry('first'), relay.entry('second')]);
+  const client = await relay.services.exchangeFor('main');
+  const fillsOf = ['executed-history', 'order-deals'];
+  const lagging = override(client, {
+    call: (async (endpoint: Endpoint, params: { readonly orderId?: number }, options: SendOptions) => {
+      const answer: unknown = await client.call(endpoint, params, options);
+      if (!fillsOf.includes(endpoint.name)) return answer;
+      const page = answer as ListPage<{ readonly orderId?: number }>;
+      const isListed = ({ orderId = params.orderId }) => orderId !== first.orderId;
+      return { ...page, records: page.records.filter(isListed) };
+    }) as typeof client.call,
+  });
+  const stopsOf = async (id: string) =>
+    (await relay.entry(id)).execution?.orders.flatMap(({ role, orderId }) =>
+      role === 'stop_loss' ? [orderId] : [],
+    );
+
+  const follower = createFollower({ ...relay.services, exchangeFor: async () => lagging });
+  await follower.run(Number.POSITIVE_INFINITY);
+  expect((await relay.entry('second')).execution?.orders).toMatchObject([{ filled: '0.01' }]);
+  relay.clock.advance(15_000);
+  await relay.follow();
+
+  const [[ofFirst = 0] = [], [ofSecond = 0] = []] = [await stopsOf('first'), await stopsOf('second')];
+  expect(ofFirst).toBeGreaterThan(second.orderId ?? Number.POSITIVE_INFINITY);
+  expect(ofSecond).toBeGreaterThan(ofFirst);
 });
 
 test('of two processes that follow the same order, the slower one changes nothing', async () => {
