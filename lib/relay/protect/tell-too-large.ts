@@ -50,12 +50,12 @@ export async function tellTooLarge(
       for (const name of sinceMs.keys()) if (name.startsWith(`${place} `)) seen.add(name);
       continue;
     }
-    const wishes = parseWishes(await facts.read(account, wishFactOf(position)));
-    const sight = parseSight(await facts.read(account, sightFactOf(position)));
-    const view = { ...inMarket(reading, position.market), nowMs };
+    const inPlace = inMarket(reading, position.market);
+    const view = { ...inPlace, nowMs, wishes: [], sight: parseSight(null) };
+    const hasPlaced = inPlace.entries.some(({ signal }) => signal?.action === 'protect');
     const found = [
-      ...listTooLarge(position, { ...view, wishes: [], sight: parseSight(null) }),
-      ...listLeft(position, { ...view, wishes, sight }),
+      ...listTooLarge(position, view),
+      ...(hasPlaced ? listLeft(position, { ...view, ...(await readAsked(facts, account, position)) }) : []),
     ];
     for (const { name } of found) {
       seen.add(name);
@@ -90,6 +90,15 @@ const promise = `the relay changes nothing here (protection: 'alarm'), and tells
 
 function placeOf({ market, side }: GuardedPosition): string {
   return `${market} ${side}`;
+}
+
+async function readAsked(
+  facts: Pick<AccountFacts, 'read'>,
+  account: string,
+  position: GuardedPosition,
+): Promise<Pick<GuardView, 'wishes' | 'sight'>> {
+  const wishes = parseWishes(await facts.read(account, wishFactOf(position)));
+  return { wishes, sight: parseSight(await facts.read(account, sightFactOf(position))) };
 }
 
 /** What the exchange made of entries, the newest first. */
