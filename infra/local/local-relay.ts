@@ -27,6 +27,7 @@ import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.t
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/execute/market-catalogue.ts';
 import { createFollower, type Follower } from '../../lib/relay/follow/follow-orders.ts';
+import { createLostProtection } from '../../lib/relay/protect/lost-protection.ts';
 import { createOverloadWatch } from '../../lib/relay/receive/overload.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
@@ -198,7 +199,11 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   };
   const accounts = Object.keys(settings.accounts);
-  const executing = { ...trading, settleSentBefore: await createSentBefore(trading, accounts) };
+  // In the other dialect the lists have no names of orders.
+  const isNamed = options.exchange.dialect === 'live';
+  const lostProtection = isNamed ? await createLostProtection(trading, accounts) : undefined;
+  const settleSentBefore = await createSentBefore(trading, accounts);
+  const executing = { ...trading, settleSentBefore, lostProtection };
   const reconcileServices = {
     ...shared,
     ...records,
@@ -209,6 +214,7 @@ export async function startLocalRelay(options: {
     exchangeFor,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
     commandOptions: options.commandOptions ?? '',
+    lostProtection,
   };
   const runReconciler = createSchedule('reconcile-signals', log, async () => {
     const startedAtMs = clock.nowMs();

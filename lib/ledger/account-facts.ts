@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts';
+import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { TradingGround } from '../model/account.ts';
 
 /**
@@ -61,4 +61,21 @@ export interface AllAccountFacts extends AccountFacts {
    * @throws RelayError `store_unavailable`
    */
   readOfAll(accounts: readonly string[], name: FactName): Promise<readonly Json[]>;
+}
+
+/**
+ * When the folder of each of these accounts was restored from a backup; without those of which it was not.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readRestoredAt(
+  facts: Pick<AccountFacts, 'read'>,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const restoredAtMs = new Map<string, number>();
+  for (const account of accounts) {
+    const atMs = numberIn(fieldsOf(await facts.read(account, 'restored'))['atMs']);
+    if (atMs !== null) restoredAtMs.set(account, atMs);
+  }
+  return restoredAtMs;
 }

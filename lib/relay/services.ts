@@ -13,6 +13,7 @@ import type { Arrival } from '../signals/staleness.ts';
 import type { PreparedAction } from './execute/action.ts';
 import type { MarketCatalogue } from './execute/market-catalogue.ts';
 import type { ClearedEntries } from './position/cleared-entries.ts';
+import type { LostProtection } from './protect/lost-protection.ts';
 import type { OverloadWatch } from './receive/overload.ts';
 import type { RepeatWatch } from './receive/repeated-alert.ts';
 
@@ -78,4 +79,6 @@ export interface ExecuteServices {
   readonly settleSentBefore?:
     | ((entry: SignalEntry, action: PreparedAction, cleared: ClearedEntries) => Promise<Status | null>)
     | undefined;
+  /** What a relay that is gone has placed to protect positions; absent: there can be nothing. */
+  readonly lostProtection?: LostProtection | undefined;
 }

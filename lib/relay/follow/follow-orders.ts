@@ -148,7 +148,9 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
+  const { lostProtection } = services;
   if (entries.length === 0) {
+    await lostProtection?.adopt(account, { entries: [], open: [], ended: [] });
     memory.keepOnly([]);
     return;
   }
@@ -163,6 +165,9 @@ async function followAccount(
     { nowMs, dealsFromMs: memory.dealsState === null ? nowMs : dealsFromMs(memory.dealsState, nowMs) },
     options,
   );
+  const known = entries.map(({ entry }) => entry);
+  // What is done is decided with them: the next turn reads everything again.
+  if (((await lostProtection?.adopt(account, { ...reading, entries: known })) ?? 0) > 0) return;
   const ended = new Set(entries.flatMap(({ entry }) => endedExitsIn(entry)));
   const followed = entries.map(({ entry, signal }) => {
     const { orderId, clientOrderId } = entry;

@@ -6,6 +6,7 @@ import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import type { Settings } from '../../model/settings.ts';
+import type { LostProtection } from '../protect/lost-protection.ts';
 
 /** The services that following orders needs. */
 export interface FollowServices {
@@ -23,6 +24,8 @@ export interface FollowServices {
   readonly exchangeTimeoutMs: number;
   /** The options with which a command finds this relay, for example ` --stack relay-prod`; empty for `.relay`. */
   readonly commandOptions: string;
+  /** What a relay that is gone has placed to protect positions; absent: there can be nothing. */
+  readonly lostProtection?: LostProtection | undefined;
   /** @throws RelayError `secrets_missing` when no key is stored */
   exchangeFor(account: string): Promise<ExchangeClient>;
 }

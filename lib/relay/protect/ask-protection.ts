@@ -62,7 +62,7 @@ export async function askProtection(
 }
 
 /** @param idMs what its id is made of */
-function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewEntry {
+export function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewEntry {
   const { account, market, ticker, strategy, positionSide, of, role, part, turnedBy } = need;
   const signalId = protectIdOf(need, idMs);
   const signal: ProtectSignal = {
@@ -90,7 +90,7 @@ function protectEntryOf(need: ProtectionNeed, nowMs: number, idMs: number): NewE
 }
 
 /** `entry-1:stop-t3k9f2`, `entry-1:target2-t3k9f2`; of an id without room for it, a digest instead. */
-function protectIdOf(
+export function protectIdOf(
   { of, ...name }: Pick<ProtectionNeed, 'of' | 'role' | 'part' | 'turnedBy'>,
   idMs: number,
 ): string {

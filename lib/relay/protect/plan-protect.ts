@@ -5,6 +5,7 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
+import type { Order } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
@@ -23,6 +24,7 @@ import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
 import { nameOf, tellFailed, tellHeldBack, tellRest } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
+import { type LostOrder, standsInFor } from './lost-protection.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, type Replaced, withReplaced, withReplacedOnSpot } from './replace-exits.ts';
 import { lookUpTaken, noteTaken } from './taken-stops.ts';
@@ -73,6 +75,13 @@ export async function planProtect(
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, entries, open, taken } = reading;
+  const lost = await findLost(services, account.name, entries, open);
+  if (lost === null)
+    return {
+      verdict: 'waiting',
+      reason: 'what the lost relay had placed is taken in first',
+      mayPassSoon: true,
+    };
   const [wishes, sight] = await Promise.all([
     services.facts.read(account.name, wishFactOf(position)).then(parseWishes),
     services.facts.read(account.name, sightFactOf(position)).then(parseSight),
@@ -95,6 +104,9 @@ export async function planProtect(
   const isGone = guard === undefined || (await mayStillCount(services, entry, guard, entries));
   if (isGone) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, market);
+  const besides = lost.filter((one) => standsInFor(one, guard));
+  if (verdict.kind === 'place' && guard.role === 'take_profit' && besides.length > 0)
+    return await failedPlan({ services, entry, position }, standsAlready(account.name, besides));
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   if (takesNeededStop(guard, guards, market))
@@ -121,6 +133,35 @@ async function mayStillCount(
   if (record !== null || !amount.eq(zero) || entries.some(({ signalId }) => signalId === of)) return false;
   const entry = await ledger.read({ account, signalId: of });
   return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
+}
+
+/** @returns null while some of it belongs to signals that are known, or may belong to them */
+async function findLost(
+  { lostProtection }: Pick<ExecuteServices, 'lostProtection'>,
+  account: string,
+  entries: readonly Entry[],
+  open: readonly Order[],
+): Promise<readonly LostOrder[] | null> {
+  if (lostProtection === undefined) return [];
+  const lost = await lostProtection.find(account, entries, open);
+  return lost?.some(({ of }) => of !== null) === true ? null : lost;
+}
+
+/** Such a stop-loss counts as placed by hand; of a take-profit nothing else would keep a second one from standing beside it. */
+function standsAlready(account: string, lost: readonly LostOrder[]): Plan {
+  const ids = lost.map(({ order }) => order.orderId).join(', ');
+  const commands = lost.map(
+    ({ order }) => `relay cancel ${order.market} --order-id ${order.orderId} --account ${account}`,
+  );
+  return {
+    verdict: 'denied',
+    denial: {
+      rule: 'placed_before_restore',
+      limit: 'none of the lost relay',
+      actual: ids,
+      message: `one that the relay placed before this folder was restored stands already, and the ledger does not know for which signal (order ${ids}); leave it, or cancel it (${commands.map((one) => `\`${one}\``).join('; ')}): then the relay places its own`,
+    },
+  };
 }
 
 /** Whether the balance that no other order holds is enough for an order on spot. */
@@ -299,7 +340,10 @@ async function told(
   return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
 }
 
-async function failedPlan({ services, entry, position }: Act, plan: Plan): Promise<Plan> {
+async function failedPlan(
+  { services, entry, position }: Pick<Act, 'services' | 'entry' | 'position'>,
+  plan: Plan,
+): Promise<Plan> {
   if (plan.verdict !== 'denied') return plan;
   await tellFailed(services, entry, position, plan.denial.message);
   return { verdict: 'ended', outcome: { ...denialOutcome(plan.denial, plan.evidence), facts: triedAgain } };

@@ -1,5 +1,5 @@
-import { fieldsOf, numberIn } from '../../base/json.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
+import { readRestoredAt } from '../../ledger/account-facts.ts';
 import type { SignalEntry, Step } from '../../ledger/entry.ts';
 import type { Status } from '../../model/outcome.ts';
 import { isPositionSignal, isProtecting } from '../../model/signal.ts';
@@ -20,8 +20,8 @@ const clockToleranceMs = 60_000;
  * same client order id, and the exchange takes that a second time once the first order has ended. So each order of an alert
  * that may be older than the restore is looked up before it is sent.
  *
- * What keeps a position protected is not looked up: it is planned on what stands at the exchange, so one that the lost relay
- * had placed and that has ended since is missing.
+ * What keeps a position protected is not looked up: it is planned on what stands at the exchange, with what the lost relay
+ * had placed (lib/relay/protect/lost-protection.ts). What of that has ended since is missing.
  *
  * @param accounts whose restore counts
  * @returns undefined where nothing was restored
@@ -31,11 +31,7 @@ export async function createSentBefore(
   services: ExecuteServices,
   accounts: readonly string[],
 ): Promise<ExecuteServices['settleSentBefore']> {
-  const restoredAtMs = new Map<string, number>();
-  for (const account of accounts) {
-    const atMs = numberIn(fieldsOf(await services.facts.read(account, 'restored'))['atMs']);
-    if (atMs !== null) restoredAtMs.set(account, atMs);
-  }
+  const restoredAtMs = await readRestoredAt(services.facts, accounts);
   if (restoredAtMs.size === 0) return undefined;
   return async (entry, action, cleared) => {
     const sinceMs = restoredAtMs.get(entry.account);

@@ -1,0 +1,293 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Decimal, formatDecimal, one, rateOfPercent, zero } from '../../base/decimal.ts';
+import type { EndedOrder } from '../../exchange/list-account.ts';
+import { type AccountFacts, readRestoredAt } from '../../ledger/account-facts.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { listRecords } from '../../ledger/order-record.ts';
+import {
+  exitPriceOf,
+  isMarkedReducing,
+  isOrderEnd,
+  type Order,
+  usualTriggerSides,
+} from '../../model/order.ts';
+import type { ExitRole, PercentText } from '../../model/signal.ts';
+import {
+  type ProtectiveOrder,
+  type ProtectivePrices,
+  reportOf,
+  type SpotFact,
+} from '../../model/step-facts.ts';
+import { isStopLimit } from '../../orders/order-kinds.ts';
+import type { Guard } from '../../protection/guards.ts';
+import { describeGuard, namesOf, namesOfWish } from '../../protection/wanted.ts';
+import {
+  describeSight,
+  type PositionPlace,
+  parseSight,
+  parseWishes,
+  sightFactOf,
+  wishFactOf,
+} from '../../protection/wishes.ts';
+import { clientOrderIdOf, isClientOrderId } from '../../signals/identity.ts';
+import { needOf, needOfWish, type ProtectionNeed, protectEntryOf, protectIdOf } from './ask-protection.ts';
+
+/** What a signal that the ledger knows asked for, and may have got from the lost relay. */
+interface Wanted extends ProtectionNeed {
+  /** Of the entry. */
+  readonly side: 'buy' | 'sell';
+  readonly trailing: PercentText | undefined;
+  /** Of an entry on spot; null for any other one. */
+  readonly spot: SpotFact | null;
+}
+
+/** Where an order is: open, or ended with what it filled. */
+type Listed = Order | EndedOrder;
+
+/** An order that the lost relay has placed since the backup. */
+export interface LostOrder {
+  readonly order: Listed;
+  /** What it is for; null when no signal of the ledger asked for it. */
+  readonly of: { readonly wanted: Wanted; readonly idMs: number } | null;
+}
+
+/** The lists of an account as following has read them. */
+interface LostReading {
+  /** The followed ones. */
+  readonly entries: readonly Entry[];
+  readonly open: readonly Order[];
+  readonly ended: readonly EndedOrder[];
+}
+
+/** What a relay placed to protect positions after its folder was backed up, and what the restored ledger does not have. */
+export interface LostProtection {
+  /**
+   * Those of the open orders.
+   *
+   * @param entries with those that may have asked for it
+   * @returns null until the follower has looked
+   * @throws RelayError `store_unavailable`
+   */
+  find(
+    account: string,
+    entries: readonly Entry[],
+    open: readonly Order[],
+  ): Promise<readonly LostOrder[] | null>;
+  /**
+   * Takes into the ledger those whose signal it knows: from then on they are followed, replaced and cancelled like its own,
+   * and what they sold counts. Only the follower calls it. It sends nothing.
+   *
+   * @returns how many it took
+   * @throws RelayError `store_unavailable`
+   */
+  adopt(account: string, reading: LostReading): Promise<number>;
+}
+
+interface LostServices {
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'accept' | 'start' | 'move' | 'findOrder'>;
+  readonly facts: AccountFacts;
+}
+
+/** The clock of the exchange and that of the machine on which the folder was restored normally differ by less. */
+const clockToleranceMs = 60_000;
+/** The id of a signal is made of the second for which it was asked, and then it may have waited. */
+const longestWaitMs = 15 * 60_000;
+/** That second may lie ahead by as many as were taken; and clocks differ. */
+const farthestAheadMs = 90_000;
+
+/**
+ * The id that an order of the relay carries is made of the signal that it protects, its role and the second in which it was
+ * asked for. So the order itself tells whose it is, as soon as the ledger knows that signal.
+ *
+ * @param accounts whose restore counts
+ * @returns undefined where nothing was restored
+ * @throws RelayError `store_unavailable`
+ */
+export async function createLostProtection(
+  services: LostServices,
+  accounts: readonly string[],
+): Promise<LostProtection | undefined> {
+  const restoredAtMs = await readRestoredAt(services.facts, accounts);
+  if (restoredAtMs.size === 0) return undefined;
+  const { ledger, clock } = services;
+  const found = new Map<string, LostOrder['of']>();
+  const tried = new Set<string>();
+  const looked = new Set<string>();
+
+  async function findIn(account: string, entries: readonly Entry[], orders: readonly Listed[]) {
+    const sinceMs = restoredAtMs.get(account);
+    if (sinceMs === undefined) return [];
+    const known = new Set(entries.map(({ clientOrderId }) => clientOrderId));
+    const unknown: Listed[] = [];
+    for (const order of orders) {
+      if (!isClientOrderId(order.clientOrderId) || known.has(order.clientOrderId)) continue;
+      if (order.createdAtMs > sinceMs + clockToleranceMs) continue;
+      if ((await ledger.findOrder(account, order.market, order.orderId)) === null) unknown.push(order);
+    }
+    if (unknown.length === 0) return [];
+    const markets = new Set(unknown.map(({ market }) => market));
+    const wanted = await listWanted(services.facts, account, entries, markets);
+    return unknown.map((order): LostOrder => ({ order, of: recognise(order, wanted) }));
+  }
+
+  /** Each pair is compared once: an order of a signal that nobody knows would be compared every few seconds. */
+  function recognise(order: Listed, wanted: readonly Wanted[]): LostOrder['of'] {
+    const { clientOrderId, market } = order;
+    for (const one of wanted) {
+      const pair = `${clientOrderId} ${describeGuard(one)}`;
+      if (found.has(clientOrderId)) break;
+      if (one.market !== market || tried.has(pair)) continue;
+      tried.add(pair);
+      const idMs = findIdMs(order, one);
+      if (idMs !== null) found.set(clientOrderId, { wanted: one, idMs });
+    }
+    return found.get(clientOrderId) ?? null;
+  }
+
+  return {
+    async find(account, entries, open) {
+      return looked.has(account) ? await findIn(account, entries, open) : null;
+    },
+    async adopt(account, { entries, open, ended }) {
+      let adopted = 0;
+      const filled = ended.filter((order) => order.filled.gt(zero));
+      const orders = new Map<number, Listed>([...open, ...filled].map((order) => [order.orderId, order]));
+      for (const { order, of } of await findIn(account, entries, [...orders.values()])) {
+        if (of === null) continue;
+        // First: a stop-loss that follows the price would move back to where it stood at the time of the backup.
+        await noteBest(services.facts, of.wanted, order);
+        if (await takeIn(ledger, clock.nowMs(), order, of)) adopted += 1;
+      }
+      looked.add(account);
+      return adopted;
+    },
+  };
+}
+
+/** Whether an order that nobody can tell the signal of stands for what a guard is to stand for. */
+export function standsInFor({ order, of }: LostOrder, { role, side }: Guard): boolean {
+  return (
+    of === null &&
+    order.side === side &&
+    roleOf(order) === role &&
+    'reduceOnly' in order &&
+    isMarkedReducing(order)
+  );
+}
+
+function roleOf({ activationPrice }: Listed): 'stop_loss' | 'take_profit' {
+  return activationPrice === undefined ? 'take_profit' : 'stop_loss';
+}
+
+/** What the signals of these markets asked for. */
+async function listWanted(
+  facts: AccountFacts,
+  account: string,
+  entries: readonly Entry[],
+  markets: ReadonlySet<string>,
+): Promise<readonly Wanted[]> {
+  const records = listRecords(entries).filter(
+    ({ market, protects }) => protects === null && markets.has(market),
+  );
+  const ofOrders = records.flatMap((record) => {
+    const { asked, spot } = record;
+    if (asked === null) return [];
+    const { side, trailing } = asked;
+    return namesOf(record).map((name): Wanted => ({ ...needOf(record, name), side, trailing, spot }));
+  });
+  const places = [...markets].flatMap((market) =>
+    [null, 'LONG' as const, 'SHORT' as const].map((side): PositionPlace => ({ market, side })),
+  );
+  const stored = await Promise.all(places.map((place) => facts.read(account, wishFactOf(place))));
+  const ofWishes = stored.flatMap(parseWishes).flatMap((wish) => {
+    const side = wish.amount.startsWith('-') ? 'sell' : 'buy';
+    return namesOfWish(wish).map((name): Wanted => {
+      return { ...needOfWish(account, wish, name), side, trailing: wish.trailing, spot: null };
+    });
+  });
+  return [...ofOrders, ...ofWishes];
+}
+
+/** Of when the id of an order is made, if it is for this; null if it is not. */
+function findIdMs({ clientOrderId, createdAtMs }: Listed, wanted: Wanted): number | null {
+  const latestMs = createdAtMs + farthestAheadMs;
+  for (let idMs = latestMs; idMs >= createdAtMs - longestWaitMs; idMs -= 1000)
+    if (clientOrderIdOf(wanted.account, protectIdOf(wanted, idMs)) === clientOrderId) return idMs;
+  return null;
+}
+
+/** As if this ledger had it placed. A crash in between leaves what is looked up, or what is found here again. */
+async function takeIn(
+  ledger: LostServices['ledger'],
+  atMs: number,
+  order: Listed,
+  { wanted, idMs }: NonNullable<LostOrder['of']>,
+): Promise<boolean> {
+  const entry = protectEntryOf(wanted, atMs, idMs);
+  await ledger.accept([entry], null);
+  const { spot } = wanted;
+  const started = await ledger.start(
+    entry,
+    {
+      status: 'sending',
+      atMs,
+      note: 'sent by the relay whose backup this folder was restored from',
+      facts: { protective: protectiveOf(order, wanted), ...(spot === null ? {} : { spot }) },
+    },
+    null,
+  );
+  if (started.result !== 'started') return false;
+  const note = `found at the exchange as order ${order.orderId}, which the lost relay had placed`;
+  const step = { status: 'placed', atMs, note, facts: { report: reportOf(order) } } as const;
+  await ledger.move(entry, {
+    from: 'sending',
+    step,
+    orderId: order.orderId,
+    orderOpen: !isOrderEnd(order.status),
+  });
+  return true;
+}
+
+function protectiveOf(order: Listed, { role, positionSide }: Wanted): ProtectiveOrder {
+  const { side, amount } = order;
+  return {
+    side,
+    amount: formatDecimal(amount),
+    ...(positionSide === undefined ? {} : { positionSide }),
+    ...pricesOf(order, role),
+  };
+}
+
+/** A stop-loss whose price had been passed was sent at market. */
+function pricesOf({ side, type, price, activationPrice }: Listed, role: ExitRole): ProtectivePrices {
+  const limitPrice = formatDecimal(price);
+  if (activationPrice === undefined)
+    return role === 'stop_loss' ? { orderType: 'market' } : { orderType: 'limit', limitPrice };
+  const trigger = { stopPrice: formatDecimal(activationPrice), expectTrigger: usualTriggerSides[side] };
+  return isStopLimit(type)
+    ? { orderType: 'stop_limit', limitPrice, ...trigger }
+    : { orderType: 'stop_market', ...trigger };
+}
+
+/** The best price that a stop-loss which follows the price has seen, as far as its own price tells it. */
+async function noteBest(
+  facts: AccountFacts,
+  { account, market, of, role, positionSide, side, trailing }: Wanted,
+  order: Listed,
+): Promise<void> {
+  if (role !== 'stop_loss' || trailing === undefined) return;
+  const place = { market, side: positionSide === 'LONG' || positionSide === 'SHORT' ? positionSide : null };
+  const sight = parseSight(await facts.read(account, sightFactOf(place)));
+  const best = bestOf(exitPriceOf(order), side, rateOfPercent(trailing));
+  const before = sight.best.get(of);
+  if (best === null || (before !== undefined && before.gte(best) === (side === 'buy'))) return;
+  const moved = { ...sight, best: new Map([...sight.best, [of, best]]) };
+  await facts.write(account, sightFactOf(place), describeSight(moved));
+}
+
+function bestOf(stopPrice: Decimal, side: 'buy' | 'sell', rate: Decimal): Decimal | null {
+  const ratio = side === 'buy' ? one.minus(rate) : one.plus(rate);
+  return ratio.gt(zero) ? stopPrice.div(ratio) : null;
+}
