@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
@@ -102,6 +103,12 @@ async function standing(): Promise<readonly string[]> {
     .sort();
 }
 
+async function buyByHand(amount: string): Promise<void> {
+  const client = await relay.services.exchangeFor('main');
+  const order = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal(amount), clientOrderId: '' } as const;
+  await client.call(marketEndpoint, order);
+}
+
 async function cancelByHand(orderId: number): Promise<void> {
   const client = await relay.services.exchangeFor('main');
   await client.call(cancelOrder, { market: 'BTC_USDT', orderId: 10_000_000_000 + orderId });
@@ -189,7 +196,13 @@ describe('On margin', () => {
     await say({ ...resting, orderType: 'market', limitPrice: undefined, maxSlippage: '0.5%', takeProfits });
     await goOn(30);
     const restore = backUp();
-    await say({ action: 'sell', orderType: 'market', quantity: '0.05', maxSlippage: '0.5%', reduceOnly: true });
+    await say({
+      action: 'sell',
+      orderType: 'market',
+      quantity: '0.05',
+      maxSlippage: '0.5%',
+      reduceOnly: true,
+    });
     await goOn(30);
     const before = await standing();
     expect(before.map((text) => text.slice(2).trim())).toEqual(
@@ -203,7 +216,13 @@ describe('On margin', () => {
   });
 
   test('a stop-loss that has followed the price does not move back', async () => {
-    await say({ ...resting, orderType: 'market', limitPrice: undefined, trailing: '2%', maxSlippage: '0.5%' });
+    await say({
+      ...resting,
+      orderType: 'market',
+      limitPrice: undefined,
+      trailing: '2%',
+      maxSlippage: '0.5%',
+    });
     await goOn(30);
     const restore = backUp();
     relay.setPrice('60000');
@@ -240,6 +259,26 @@ describe('On margin', () => {
     await say(close);
     await goOn(30);
     expect(await standing()).toEqual([]);
+  });
+
+  test('those of an alert about a position opened by hand are its own, when that alert comes again', async () => {
+    const restore = backUp();
+    await buyByHand('0.1');
+    const protect = { action: 'protect', stopLoss: '48000', takeProfit: '53000' };
+    await say(protect, 'again');
+    await goOn(30);
+    const before = await standing();
+    expect(before).toEqual(['2 sell 0.1 stop 48000', '3 sell 0.1 at 53000']);
+    await restore();
+    await goOn(30);
+
+    await receive(protect, 'again');
+    await goOn(30);
+    expect([await standing(), alarmNames()]).toEqual([before, []]);
+    await say(close);
+    await goOn(30);
+
+    expect([await standing(), alarmNames()]).toEqual([[], []]);
   });
 
   test('beside one of an alert that nobody knows none is placed, and an alarm tells how to go on', async () => {

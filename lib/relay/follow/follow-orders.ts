@@ -148,9 +148,7 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
-  const { lostProtection } = services;
   if (entries.length === 0) {
-    await lostProtection?.adopt(account, { entries: [], open: [], ended: [] });
     memory.keepOnly([]);
     return;
   }
@@ -166,6 +164,7 @@ async function followAccount(
     options,
   );
   const known = entries.map(({ entry }) => entry);
+  const { lostProtection } = services;
   // What is done is decided with them: the next turn reads everything again.
   if (((await lostProtection?.adopt(account, { ...reading, entries: known })) ?? 0) > 0) return;
   const ended = new Set(entries.flatMap(({ entry }) => endedExitsIn(entry)));

@@ -5,13 +5,7 @@ import { type AccountFacts, readRestoredAt } from '../../ledger/account-facts.ts
 import type { Entry } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { listRecords } from '../../ledger/order-record.ts';
-import {
-  exitPriceOf,
-  isMarkedReducing,
-  isOrderEnd,
-  type Order,
-  usualTriggerSides,
-} from '../../model/order.ts';
+import { isMarkedReducing, isOrderEnd, type Order, type Side, usualTriggerSides } from '../../model/order.ts';
 import type { ExitRole, PercentText } from '../../model/signal.ts';
 import {
   type ProtectiveOrder,
@@ -35,8 +29,10 @@ import { needOf, needOfWish, type ProtectionNeed, protectEntryOf, protectIdOf } 
 
 /** What a signal that the ledger knows asked for, and may have got from the lost relay. */
 interface Wanted extends ProtectionNeed {
+  /** When the signal was stored. */
+  readonly atMs: number;
   /** Of the entry. */
-  readonly side: 'buy' | 'sell';
+  readonly side: Side;
   readonly trailing: PercentText | undefined;
   /** Of an entry on spot; null for any other one. */
   readonly spot: SpotFact | null;
@@ -66,7 +62,7 @@ export interface LostProtection {
    * Those of the open orders.
    *
    * @param entries with those that may have asked for it
-   * @returns null until the follower has looked
+   * @returns null until somebody has looked at what has ended, too
    * @throws RelayError `store_unavailable`
    */
   find(
@@ -76,7 +72,7 @@ export interface LostProtection {
   ): Promise<readonly LostOrder[] | null>;
   /**
    * Takes into the ledger those whose signal it knows: from then on they are followed, replaced and cancelled like its own,
-   * and what they sold counts. Only the follower calls it. It sends nothing.
+   * and what they sold counts. It sends nothing. While orders are followed, only the follower calls it.
    *
    * @returns how many it took
    * @throws RelayError `store_unavailable`
@@ -115,6 +111,7 @@ export async function createLostProtection(
   const found = new Map<string, LostOrder['of']>();
   const tried = new Set<string>();
   const looked = new Set<string>();
+  const endedBefore = new Map<string, readonly EndedOrder[]>();
 
   async function findIn(account: string, entries: readonly Entry[], orders: readonly Listed[]) {
     const sinceMs = restoredAtMs.get(account);
@@ -134,11 +131,11 @@ export async function createLostProtection(
 
   /** Each pair is compared once: an order of a signal that nobody knows would be compared every few seconds. */
   function recognise(order: Listed, wanted: readonly Wanted[]): LostOrder['of'] {
-    const { clientOrderId, market } = order;
+    const { clientOrderId } = order;
     for (const one of wanted) {
       const pair = `${clientOrderId} ${describeGuard(one)}`;
       if (found.has(clientOrderId)) break;
-      if (one.market !== market || tried.has(pair)) continue;
+      if (!mayBeFor(order, one) || tried.has(pair)) continue;
       tried.add(pair);
       const idMs = findIdMs(order, one);
       if (idMs !== null) found.set(clientOrderId, { wanted: one, idMs });
@@ -152,14 +149,23 @@ export async function createLostProtection(
     },
     async adopt(account, { entries, open, ended }) {
       let adopted = 0;
-      const filled = ended.filter((order) => order.filled.gt(zero));
+      // They are listed once, and the signal of one may become known later.
+      const before = endedBefore.get(account) ?? [];
+      const filled = [...before, ...ended.filter((order) => order.filled.gt(zero))];
       const orders = new Map<number, Listed>([...open, ...filled].map((order) => [order.orderId, order]));
-      for (const { order, of } of await findIn(account, entries, [...orders.values()])) {
+      const lost = await findIn(account, entries, [...orders.values()]);
+      for (const { order, of } of lost) {
         if (of === null) continue;
         // First: a stop-loss that follows the price would move back to where it stood at the time of the backup.
         await noteBest(services.facts, of.wanted, order);
         if (await takeIn(ledger, clock.nowMs(), order, of)) adopted += 1;
+        else found.delete(order.clientOrderId);
       }
+      const left = new Set<Listed>(lost.flatMap(({ order, of }) => (of === null ? order : [])));
+      endedBefore.set(
+        account,
+        filled.filter((order) => left.has(order)),
+      );
       looked.add(account);
       return adopted;
     },
@@ -171,14 +177,9 @@ export function standsInFor({ order, of }: LostOrder, { role, side }: Guard): bo
   return (
     of === null &&
     order.side === side &&
-    roleOf(order) === role &&
-    'reduceOnly' in order &&
+    role === (order.activationPrice === undefined ? 'take_profit' : 'stop_loss') &&
     isMarkedReducing(order)
   );
-}
-
-function roleOf({ activationPrice }: Listed): 'stop_loss' | 'take_profit' {
-  return activationPrice === undefined ? 'take_profit' : 'stop_loss';
 }
 
 /** What the signals of these markets asked for. */
@@ -192,10 +193,10 @@ async function listWanted(
     ({ market, protects }) => protects === null && markets.has(market),
   );
   const ofOrders = records.flatMap((record) => {
-    const { asked, spot } = record;
+    const { asked, spot, createdAtMs: atMs } = record;
     if (asked === null) return [];
     const { side, trailing } = asked;
-    return namesOf(record).map((name): Wanted => ({ ...needOf(record, name), side, trailing, spot }));
+    return namesOf(record).map((name): Wanted => ({ ...needOf(record, name), atMs, side, trailing, spot }));
   });
   const places = [...markets].flatMap((market) =>
     [null, 'LONG' as const, 'SHORT' as const].map((side): PositionPlace => ({ market, side })),
@@ -203,11 +204,19 @@ async function listWanted(
   const stored = await Promise.all(places.map((place) => facts.read(account, wishFactOf(place))));
   const ofWishes = stored.flatMap(parseWishes).flatMap((wish) => {
     const side = wish.amount.startsWith('-') ? 'sell' : 'buy';
+    const { atMs, trailing } = wish;
     return namesOfWish(wish).map((name): Wanted => {
-      return { ...needOfWish(account, wish, name), side, trailing: wish.trailing, spot: null };
+      return { ...needOfWish(account, wish, name), atMs, side, trailing, spot: null };
     });
   });
   return [...ofOrders, ...ofWishes];
+}
+
+function mayBeFor({ market, side, activationPrice, createdAtMs }: Listed, wanted: Wanted): boolean {
+  if (market !== wanted.market || side === wanted.side) return false;
+  // A stop-loss may have been sent at market.
+  if (activationPrice !== undefined && wanted.role !== 'stop_loss') return false;
+  return wanted.atMs <= createdAtMs + farthestAheadMs;
 }
 
 /** Of when the id of an order is made, if it is for this; null if it is not. */
@@ -226,7 +235,8 @@ async function takeIn(
   { wanted, idMs }: NonNullable<LostOrder['of']>,
 ): Promise<boolean> {
   const entry = protectEntryOf(wanted, atMs, idMs);
-  await ledger.accept([entry], null);
+  const { result } = await ledger.accept([entry], null);
+  if (result !== 'stored') return false;
   const { spot } = wanted;
   const started = await ledger.start(
     entry,
@@ -277,17 +287,17 @@ async function noteBest(
   { account, market, of, role, positionSide, side, trailing }: Wanted,
   order: Listed,
 ): Promise<void> {
-  if (role !== 'stop_loss' || trailing === undefined) return;
+  if (role !== 'stop_loss' || trailing === undefined || order.activationPrice === undefined) return;
   const place = { market, side: positionSide === 'LONG' || positionSide === 'SHORT' ? positionSide : null };
   const sight = parseSight(await facts.read(account, sightFactOf(place)));
-  const best = bestOf(exitPriceOf(order), side, rateOfPercent(trailing));
+  const best = bestOf(order.activationPrice, side, rateOfPercent(trailing));
   const before = sight.best.get(of);
   if (best === null || (before !== undefined && before.gte(best) === (side === 'buy'))) return;
   const moved = { ...sight, best: new Map([...sight.best, [of, best]]) };
   await facts.write(account, sightFactOf(place), describeSight(moved));
 }
 
-function bestOf(stopPrice: Decimal, side: 'buy' | 'sell', rate: Decimal): Decimal | null {
+function bestOf(stopPrice: Decimal, side: Side, rate: Decimal): Decimal | null {
   const ratio = side === 'buy' ? one.minus(rate) : one.plus(rate);
   return ratio.gt(zero) ? stopPrice.div(ratio) : null;
 }

@@ -135,16 +135,24 @@ async function mayStillCount(
   return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
 }
 
-/** @returns null while some of it belongs to signals that are known, or may belong to them */
+/**
+ * What the lost relay placed for signals that this ledger does not know. What it placed for others is taken in first, so that
+ * nothing is placed beside it: by the follower, or here while that follows nothing.
+ *
+ * @returns null while something may have to be taken in
+ */
 async function findLost(
-  { lostProtection }: Pick<ExecuteServices, 'lostProtection'>,
+  { lostProtection, executions }: Pick<ExecuteServices, 'lostProtection' | 'executions'>,
   account: string,
   entries: readonly Entry[],
   open: readonly Order[],
 ): Promise<readonly LostOrder[] | null> {
   if (lostProtection === undefined) return [];
   const lost = await lostProtection.find(account, entries, open);
-  return lost?.some(({ of }) => of !== null) === true ? null : lost;
+  if (lost?.every(({ of }) => of === null) === true) return lost;
+  if ((await executions.followed(account, 1)).length === 0)
+    await lostProtection.adopt(account, { entries, open, ended: [] });
+  return null;
 }
 
 /** Such a stop-loss counts as placed by hand; of a take-profit nothing else would keep a second one from standing beside it. */
