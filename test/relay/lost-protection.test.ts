@@ -356,6 +356,24 @@ describe('On spot', () => {
 
     expect([await standing(), await held(), alarmNames()]).toEqual([[], '0.5', []]);
   });
+
+  test('what an alert that nobody knows has sold counts as held, until the owner cancels its stop-loss', async () => {
+    await say(resting);
+    const restore = backUp();
+    relay.setPrice('49500');
+    await goOn(30);
+    await say(sell);
+    await goOn(30);
+    expect([await standing(), await held()]).toEqual([[], '0.4999']);
+    await restore();
+    await goOn(30);
+    expect(await standing()).toEqual(['4 sell 0.0999 stop 48000']);
+
+    await cancelByHand(4);
+    await goOn(600);
+
+    expect(await standing()).toEqual([]);
+  });
 });
 
 test('A folder that was not restored has nothing of a lost relay', async () => {

@@ -3,9 +3,11 @@ import { type Decimal, formatDecimal, one, rateOfPercent, zero } from '../../bas
 import type { EndedOrder } from '../../exchange/list-account.ts';
 import { type AccountFacts, readRestoredAt } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import { isMarkedReducing, isOrderEnd, type Order, type Side, usualTriggerSides } from '../../model/order.ts';
+import type { Denial } from '../../model/outcome.ts';
 import type { ExitRole, PercentText } from '../../model/signal.ts';
 import {
   type ProtectiveOrder,
@@ -42,7 +44,7 @@ interface Wanted extends ProtectionNeed {
 type Listed = Order | EndedOrder;
 
 /** An order that the lost relay has placed since the backup. */
-export interface LostOrder {
+interface LostOrder {
   readonly order: Listed;
   /** What it is for; null when no signal of the ledger asked for it. */
   readonly of: { readonly wanted: Wanted; readonly idMs: number } | null;
@@ -56,33 +58,36 @@ interface LostReading {
   readonly ended: readonly EndedOrder[];
 }
 
+/** What the lost relay placed for signals that nobody knows. */
+interface Strangers {
+  /** Why a take-profit may not be placed: one of them stands already. A stop-loss of theirs counts as placed by hand. */
+  denyBeside(guard: Pick<Guard, 'role' | 'side'>): Denial | null;
+}
+
 /** What a relay placed to protect positions after its folder was backed up, and what the restored ledger does not have. */
 export interface LostProtection {
   /**
-   * Those of the open orders.
-   *
-   * @param entries with those that may have asked for it
-   * @returns null until somebody has looked at what has ended, too
-   * @throws RelayError `store_unavailable`
-   */
-  find(
-    account: string,
-    entries: readonly Entry[],
-    open: readonly Order[],
-  ): Promise<readonly LostOrder[] | null>;
-  /**
    * Takes into the ledger those whose signal it knows: from then on they are followed, replaced and cancelled like its own,
-   * and what they sold counts. It sends nothing. While orders are followed, only the follower calls it.
+   * and what they sold counts. It sends nothing. For the follower.
    *
    * @returns how many it took
    * @throws RelayError `store_unavailable`
    */
   adopt(account: string, reading: LostReading): Promise<number>;
+  /**
+   * The same before anything is placed in a market, where nothing is followed; otherwise the follower does it.
+   *
+   * @param entries with those that may have asked for it
+   * @returns null while something may have to be taken in
+   * @throws RelayError `store_unavailable`
+   */
+  takeIn(account: string, entries: readonly Entry[], open: readonly Order[]): Promise<Strangers | null>;
 }
 
 interface LostServices {
   readonly clock: Clock;
   readonly ledger: Pick<Ledger, 'accept' | 'start' | 'move' | 'findOrder'>;
+  readonly executions: Pick<Executions, 'followed'>;
   readonly facts: AccountFacts;
 }
 
@@ -107,13 +112,13 @@ export async function createLostProtection(
 ): Promise<LostProtection | undefined> {
   const restoredAtMs = await readRestoredAt(services.facts, accounts);
   if (restoredAtMs.size === 0) return undefined;
-  const { ledger, clock } = services;
+  const { ledger, clock, executions } = services;
   const found = new Map<string, LostOrder['of']>();
   const tried = new Set<string>();
   const looked = new Set<string>();
   const endedBefore = new Map<string, readonly EndedOrder[]>();
 
-  async function findIn(account: string, entries: readonly Entry[], orders: readonly Listed[]) {
+  async function find(account: string, entries: readonly Entry[], orders: readonly Listed[]) {
     const sinceMs = restoredAtMs.get(account);
     if (sinceMs === undefined) return [];
     const known = new Set(entries.map(({ clientOrderId }) => clientOrderId));
@@ -143,43 +148,62 @@ export async function createLostProtection(
     return found.get(clientOrderId) ?? null;
   }
 
+  async function adopt(account: string, { entries, open, ended }: LostReading): Promise<number> {
+    let adopted = 0;
+    // They are listed once, and the signal of one may become known later.
+    const before = endedBefore.get(account) ?? [];
+    const filled = [...before, ...ended.filter((order) => order.filled.gt(zero))];
+    const orders = new Map<number, Listed>([...open, ...filled].map((order) => [order.orderId, order]));
+    const lost = await find(account, entries, [...orders.values()]);
+    for (const { order, of } of lost) {
+      if (of === null) continue;
+      // First: a stop-loss that follows the price would move back to where it stood at the time of the backup.
+      await noteBest(services.facts, of.wanted, order);
+      if (await store(ledger, clock.nowMs(), order, of)) adopted += 1;
+      else found.delete(order.clientOrderId);
+    }
+    const left = new Set<Listed>(lost.flatMap(({ order, of }) => (of === null ? order : [])));
+    endedBefore.set(
+      account,
+      filled.filter((order) => left.has(order)),
+    );
+    looked.add(account);
+    return adopted;
+  }
+
   return {
-    async find(account, entries, open) {
-      return looked.has(account) ? await findIn(account, entries, open) : null;
-    },
-    async adopt(account, { entries, open, ended }) {
-      let adopted = 0;
-      // They are listed once, and the signal of one may become known later.
-      const before = endedBefore.get(account) ?? [];
-      const filled = [...before, ...ended.filter((order) => order.filled.gt(zero))];
-      const orders = new Map<number, Listed>([...open, ...filled].map((order) => [order.orderId, order]));
-      const lost = await findIn(account, entries, [...orders.values()]);
-      for (const { order, of } of lost) {
-        if (of === null) continue;
-        // First: a stop-loss that follows the price would move back to where it stood at the time of the backup.
-        await noteBest(services.facts, of.wanted, order);
-        if (await takeIn(ledger, clock.nowMs(), order, of)) adopted += 1;
-        else found.delete(order.clientOrderId);
-      }
-      const left = new Set<Listed>(lost.flatMap(({ order, of }) => (of === null ? order : [])));
-      endedBefore.set(
-        account,
-        filled.filter((order) => left.has(order)),
-      );
-      looked.add(account);
-      return adopted;
+    adopt,
+    async takeIn(account, entries, open) {
+      const lost = await find(account, entries, open);
+      if (looked.has(account) && lost.every(({ of }) => of === null))
+        return { denyBeside: (guard) => denyBeside(account, guard, lost) };
+      if ((await executions.followed(account, 1)).length === 0)
+        await adopt(account, { entries, open, ended: [] });
+      return null;
     },
   };
 }
 
-/** Whether an order that nobody can tell the signal of stands for what a guard is to stand for. */
-export function standsInFor({ order, of }: LostOrder, { role, side }: Guard): boolean {
-  return (
-    of === null &&
-    order.side === side &&
-    role === (order.activationPrice === undefined ? 'take_profit' : 'stop_loss') &&
-    isMarkedReducing(order)
+function denyBeside(
+  account: string,
+  { role, side }: Pick<Guard, 'role' | 'side'>,
+  lost: readonly LostOrder[],
+): Denial | null {
+  if (role === 'stop_loss') return null;
+  const beside = lost
+    .map(({ order }) => order)
+    .filter((order) => order.side === side && order.activationPrice === undefined && isMarkedReducing(order));
+  if (beside.length === 0) return null;
+  const ids = beside.map(({ orderId }) => orderId).join(', ');
+  const commands = beside.map(
+    ({ market, orderId }) => `\`relay cancel ${market} --order-id ${orderId} --account ${account}\``,
   );
+  return {
+    rule: 'placed_before_restore',
+    limit: 'none of the lost relay',
+    actual: ids,
+    message: `one that the relay placed before this folder was restored stands already, and the ledger does not know for which signal (order ${ids}); leave it, or cancel it (${commands.join('; ')}): then the relay places its own`,
+  };
 }
 
 /** What the signals of these markets asked for. */
@@ -228,7 +252,7 @@ function findIdMs({ clientOrderId, createdAtMs }: Listed, wanted: Wanted): numbe
 }
 
 /** As if this ledger had it placed. A crash in between leaves what is looked up, or what is found here again. */
-async function takeIn(
+async function store(
   ledger: LostServices['ledger'],
   atMs: number,
   order: Listed,

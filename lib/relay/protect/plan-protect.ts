@@ -5,7 +5,6 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { Order } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
@@ -24,7 +23,6 @@ import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
 import { nameOf, tellFailed, tellHeldBack, tellRest } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
-import { type LostOrder, standsInFor } from './lost-protection.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, type Replaced, withReplaced, withReplacedOnSpot } from './replace-exits.ts';
 import { lookUpTaken, noteTaken } from './taken-stops.ts';
@@ -75,7 +73,7 @@ export async function planProtect(
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, entries, open, taken } = reading;
-  const lost = await findLost(services, account.name, entries, open);
+  const lost = await services.lostProtection?.takeIn(account.name, entries, open);
   if (lost === null)
     return {
       verdict: 'waiting',
@@ -104,9 +102,9 @@ export async function planProtect(
   const isGone = guard === undefined || (await mayStillCount(services, entry, guard, entries));
   if (isGone) return satisfied(`signal "${signal.of}" has no ${nameOf(signal)} any more`);
   const verdict = judgeGuard(guard, market);
-  const besides = lost.filter((one) => standsInFor(one, guard));
-  if (verdict.kind === 'place' && guard.role === 'take_profit' && besides.length > 0)
-    return await failedPlan({ services, entry, position }, standsAlready(account.name, besides));
+  const isFirst = verdict.kind === 'place' && verdict.cancels.length === 0;
+  const denial = isFirst ? (lost?.denyBeside(guard) ?? null) : null;
+  if (denial !== null) return await failedPlan({ services, entry, position }, { verdict: 'denied', denial });
   if (!isFree(reading.free, guard, verdict))
     return { verdict: 'waiting', reason: 'other orders hold what it protects', mayPassSoon: true };
   if (takesNeededStop(guard, guards, market))
@@ -133,43 +131,6 @@ async function mayStillCount(
   if (record !== null || !amount.eq(zero) || entries.some(({ signalId }) => signalId === of)) return false;
   const entry = await ledger.read({ account, signalId: of });
   return entry?.status === 'placed' && entry.execution?.isFollowed !== false;
-}
-
-/**
- * What the lost relay placed for signals that this ledger does not know. What it placed for others is taken in first, so that
- * nothing is placed beside it: by the follower, or here while that follows nothing.
- *
- * @returns null while something may have to be taken in
- */
-async function findLost(
-  { lostProtection, executions }: Pick<ExecuteServices, 'lostProtection' | 'executions'>,
-  account: string,
-  entries: readonly Entry[],
-  open: readonly Order[],
-): Promise<readonly LostOrder[] | null> {
-  if (lostProtection === undefined) return [];
-  const lost = await lostProtection.find(account, entries, open);
-  if (lost?.every(({ of }) => of === null) === true) return lost;
-  if ((await executions.followed(account, 1)).length === 0)
-    await lostProtection.adopt(account, { entries, open, ended: [] });
-  return null;
-}
-
-/** Such a stop-loss counts as placed by hand; of a take-profit nothing else would keep a second one from standing beside it. */
-function standsAlready(account: string, lost: readonly LostOrder[]): Plan {
-  const ids = lost.map(({ order }) => order.orderId).join(', ');
-  const commands = lost.map(
-    ({ order }) => `relay cancel ${order.market} --order-id ${order.orderId} --account ${account}`,
-  );
-  return {
-    verdict: 'denied',
-    denial: {
-      rule: 'placed_before_restore',
-      limit: 'none of the lost relay',
-      actual: ids,
-      message: `one that the relay placed before this folder was restored stands already, and the ledger does not know for which signal (order ${ids}); leave it, or cancel it (${commands.map((one) => `\`${one}\``).join('; ')}): then the relay places its own`,
-    },
-  };
 }
 
 /** Whether the balance that no other order holds is enough for an order on spot. */

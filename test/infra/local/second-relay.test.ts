@@ -62,10 +62,10 @@ describe('a relay on a copied folder', () => {
     return live;
   }
 
-  async function post({ folder, relay }: Live, id: string): Promise<number> {
+  async function post({ folder, relay }: Live, id: string, more: object = {}): Promise<number> {
     const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
     const url = `${relay.url}/signals/main/${token}`;
-    return (await fetch(url, { method: 'POST', body: JSON.stringify({ id, ...buy }) })).status;
+    return (await fetch(url, { method: 'POST', body: JSON.stringify({ id, ...buy, ...more }) })).status;
   }
 
   async function withLedger<T>(
@@ -177,6 +177,43 @@ describe('a relay on a copied folder', () => {
     expect(paper.control.state().orders.map(({ status }) => status)).toEqual(['filled']);
     expect(await placeOrder(restored, 'new')).toBe('placed');
     expect(paper.control.state().orders).toHaveLength(2);
+  });
+
+  test('that was restored places no take-profits beside those of the lost relay', async () => {
+    const first = await start('first');
+    const takeProfits = [
+      { price: '62000', share: '50%' },
+      { price: '63000', share: '50%' },
+    ];
+    expect(await post(first, 'entry', { takeProfits })).toBe(202);
+    expect(await settled(first, 'entry')).toBe('placed');
+    const backup = join(place, 'backup.db');
+    await backUpFolder(first.folder, backup, { withSecrets: true, clock: systemClock });
+    paper.control.setPrice('BTC_USDT', parseDecimal('60010'));
+    const orders = () => paper.control.state().orders;
+    while (orders().length < 3) {
+      await first.relay.follow();
+      await setImmediate();
+    }
+    await first.relay.close();
+    running.splice(0);
+    const accounts = Object.keys(settings.accounts);
+    await restoreFolder(createDataFolder(join(place, 'restored')), backup, { accounts, clock: systemClock });
+    const restored = await start('restored');
+    await restored.relay.lookForOthers();
+    await restored.relay.follow();
+    for (const name of accounts) await resume(restored, name);
+    await restored.relay.follow();
+
+    expect(await placeOrder(restored, 'new')).toBe('placed');
+    expect(orders().map(({ side, status }) => `${side} ${status}`)).toEqual([
+      'buy filled',
+      'sell open',
+      'sell open',
+      'buy open',
+    ]);
+    const ofEntry = await withLedger(restored, (ledger) => ledger.findByPrefix('main', 'entry:target', 10));
+    expect(ofEntry.map(({ status }) => status)).toEqual(['placed', 'placed']);
   });
 
   test('goes on after its owner has resumed it, until a further order comes', async () => {
