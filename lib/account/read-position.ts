@@ -22,6 +22,8 @@ export type PositionReading =
       readonly tpsl: AttachedExits | null;
       /** When the position was opened, on the exchange's clock; null when there is none. */
       readonly openedAtMs: number | null;
+      /** The entries that it was judged by, oldest first. */
+      readonly entries: readonly Entry[];
       /** The average entry price in the quote currency; null when the exchange does not say it. */
       readonly basePrice: Decimal | null;
     } & DatedPosition)
@@ -86,7 +88,7 @@ export async function readPosition(
   const openedAtMs = listed?.openedAtMs ?? null;
   const basePrice = listed?.basePrice ?? null;
   if (unseen === undefined)
-    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl };
+    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl, entries };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }

@@ -3,11 +3,12 @@ import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import {
   isGuardedBuy,
   mayBeOneStrategy,
-  ownFirst,
+  ofOneStrategy,
   restOfSale,
   sellable,
   soldOfBuys,
   spotLots,
+  strategyOf,
 } from './spot-lots.ts';
 import { partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
 import { isUnguardedBuy, unguardedLots } from './unguarded-lots.ts';
@@ -114,10 +115,8 @@ function listBuys(
 }
 
 function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): readonly Buy[] {
-  const there = buys.filter(
-    (buy) => buy.createdAtMs < createdAtMs && mayBeOneStrategy(buy.strategy, strategy),
-  );
-  return ownFirst(there, strategy, (buy) => buy.strategy);
+  const there = buys.filter((buy) => buy.createdAtMs < createdAtMs);
+  return ofOneStrategy(there, strategy, strategyOf);
 }
 
 /** What it may have sold since the sale was made. */

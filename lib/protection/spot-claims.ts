@@ -1,7 +1,9 @@
-import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { currenciesInName } from '../model/market.ts';
-import { isGuardedBuy, mayBeOneStrategy, restOfSale, sellable, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, mayBeOneStrategy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
+import { stoppedBy } from './stop-sales.ts';
+import { unguardedLots } from './unguarded-lots.ts';
 
 /** The other markets with the base currency of a market in which a spot buy asked for a stop-loss. */
 export function marketsBeside(records: readonly OrderRecord[], market: string): readonly string[] {
@@ -63,25 +65,46 @@ function claimedBeside(
   }, zero);
 }
 
+/** How what was bought in a spot market belongs to the strategies, as a sale sees it; in base units. */
+export interface SaleShares {
+  /** What buys of its strategy, or of none, have left; zero where nothing is left to others. */
+  readonly own: Decimal;
+  /** What buys with a stop-loss of other strategies have left, by their names. */
+  readonly others: ReadonlyMap<string, Decimal>;
+}
+
 /**
- * What the buys of other strategies in a market have left and no sale of those holds: the sale of a strategy leaves it to them.
+ * What is left of the buys of a market, and no resting sale of their strategy holds. How much the others have left is known of
+ * buys with a stop-loss alone: those without one are not followed once they have filled.
  *
+ * @param strategy of the sale; of one that names none, everything may be its own
  * @param records of the market, oldest first
- * @returns in base units; zero for a sale that names no strategy
  */
-export function claimedByOthers(
+export function sharesForSale(
   market: string,
   strategy: string | undefined,
   records: readonly OrderRecord[],
-): Decimal {
-  const left = new Map<string, Decimal>();
+): SaleShares {
   const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
+  if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy)))
+    return { own: zero, others: new Map() };
+  const left = new Map<string | undefined, Decimal>();
   const lots = spotLots(records, market);
+  const unguarded = unguardedLots(records, soldOfBuys(records, market));
   for (const record of records) {
     const { signalId, strategy: name } = record;
-    if (!isOther(name)) continue;
-    const before = left.get(name) ?? zero;
-    left.set(name, before.plus(lots.get(signalId) ?? zero).minus(restOfSale(record)));
+    const lot =
+      lots.get(signalId) ?? (mayBeOneStrategy(name, strategy) ? unguarded.get(signalId) : undefined);
+    const held = stoppedBy(record, records) === null ? restOfSale(record) : zero;
+    left.set(name, (left.get(name) ?? zero).plus(lot ?? zero).minus(held));
   }
-  return [...left.values()].reduce((sum, amount) => sum.plus(maximum(amount, zero)), zero);
+  const shares = [...left].filter(([, amount]) => amount.gt(zero));
+  return {
+    own: shares.reduce((sum, [name, amount]) => (isOther(name) ? sum : sum.plus(amount)), zero),
+    others: new Map(shares.flatMap(([name, amount]) => (isOther(name) ? [[name, amount]] : []))),
+  };
+}
+
+export function sumOf(shares: SaleShares['others']): Decimal {
+  return [...shares.values()].reduce((sum, amount) => sum.plus(amount), zero);
 }

@@ -18,8 +18,9 @@ import { leftOf } from './left-of.ts';
 /**
  * What is left of the spot buys of a market that asked for a stop-loss, by id of their signals, in base units: what they
  * bought without its fee, without what their stop-losses sold, and without what other sales of this relay sold. A sale
- * reduces the buys of its own strategy first. Of these it reduces those first that had been filled before it, the oldest
- * first, and then what had been filled of those that were still open.
+ * reduces the buys of its own strategy first, and none of another one: it sells what the owner holds instead. Of these it
+ * reduces those first that had been filled before it, the oldest first, and then what had been filled of those that were still
+ * open.
  *
  * The balance has no part in it: it also holds what the owner has besides.
  *
@@ -45,24 +46,24 @@ export function lotsBesideSales(
 ): ReadonlyMap<string, Decimal> {
   const free = new Map(lots);
   for (const [place, sale] of records.entries())
-    if (sale.market === market) takeFrom(free, records.slice(0, place), sale, restOfSale(sale));
+    if (sale.market === market)
+      takeFrom(free, ofOneStrategy(records.slice(0, place), sale.strategy, strategyOf), restOfSale(sale));
   return free;
 }
 
 /**
- * Takes from lots what a sale sells, as far as they go: those of its own strategy first.
+ * Takes from lots what a sale sells, as far as they go.
  *
- * @param before the orders before the sale, oldest first
+ * @param buys in the order in which it sells them
  * @param amount in base units
  */
 export function takeFrom(
   lots: Map<string, Decimal>,
-  before: readonly OrderRecord[],
-  sale: OrderRecord,
+  buys: readonly Pick<OrderRecord, 'signalId'>[],
   amount: Decimal,
 ): void {
   let rest = amount;
-  for (const { signalId } of ownFirst(before, sale.strategy, (buy) => buy.strategy)) {
+  for (const { signalId } of buys) {
     const left = lots.get(signalId) ?? zero;
     const part = minimum(left, rest);
     if (!part.gt(zero)) continue;
@@ -126,11 +127,8 @@ function replay(
       if (sentAtMs === null || sentAtMs > endedAtMs) return [];
       return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
     });
-    const first = ownFirst(there, sale.strategy, (buy) => buy.strategy);
-    sold.set(
-      sale.signalId,
-      sell(lots, first, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }),
-    );
+    const own = ofOneStrategy(there, sale.strategy, strategyOf);
+    sold.set(sale.signalId, sell(lots, own, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }));
   }
   return { lots, sold };
 }
@@ -171,6 +169,20 @@ export function isSale({ spot, asked, protects }: OrderRecord): boolean {
 /** Whether two orders may be of one strategy: one that names none may be of any. */
 export function mayBeOneStrategy(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
+}
+
+/** What a sale of a strategy may be about: its own first, then what may be its own, each in the order in which they are given. */
+export function ofOneStrategy<One>(
+  all: readonly One[],
+  strategy: string | undefined,
+  strategyIn: (one: One) => string | undefined,
+): readonly One[] {
+  const own = all.filter((one) => mayBeOneStrategy(strategyIn(one), strategy));
+  return ownFirst(own, strategy, strategyIn);
+}
+
+export function strategyOf({ strategy }: { readonly strategy: string | undefined }): string | undefined {
+  return strategy;
 }
 
 /** What a sale of a strategy is about first: its own, then what may be its own, each in the order in which they are given. */

@@ -1,6 +1,6 @@
 import type { Decimal } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { feeOf, isSale, type SoldPart, takeFrom } from './spot-lots.ts';
+import { feeOf, isSale, ownFirst, type SoldPart, strategyOf, takeFrom } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 
 /** Whether an order is a spot buy that asked for no stop-loss. */
@@ -28,7 +28,7 @@ export function unguardedLots(
     const ofGuarded = [...(soldOf.get(record.signalId)?.values() ?? [])].map(({ amount }) => amount);
     const parts = soldOf.has(record.signalId) ? ofGuarded : noted;
     const rest = parts.reduce<Decimal>((sum, part) => sum.minus(part), filledBy(record));
-    takeFrom(lots, records.slice(0, place), record, rest);
+    takeFrom(lots, ownFirst(records.slice(0, place), record.strategy, strategyOf), rest);
   }
   return lots;
 }

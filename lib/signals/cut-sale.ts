@@ -1,7 +1,7 @@
 import { type Decimal, floorToStep, formatDecimal, maximum, minimum, zero } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import type { Holding } from './size-from-account.ts';
+import { besideOthers, type Holding } from './size-from-account.ts';
 
 /** Whether the spot balance tells something of an order whose size is no share of it. */
 export function mayBeCut({ side, size }: Pick<OrderSignal, 'side' | 'size'>): boolean {
@@ -11,9 +11,8 @@ export function mayBeCut({ side, size }: Pick<OrderSignal, 'side' | 'size'>): bo
 /**
  * What of a sale can be sent. A spot buy pays its fee in the base currency, so a sale of all that was bought asks for a
  * little too much. A sale that asks for more than is available by at most the taker fee, of itself or of what was bought before
- * it, is cut to what is available; any other one stays as it was asked for. What other strategies have bought is available to
- * it only where it asks for more than that besides: the little that is missing would be missing in the sale of those. None is
- * cut to nothing, however large the fees were.
+ * it, is cut to what is available; any other one stays as it was asked for. What it leaves to other strategies is not available
+ * to it. None is cut to nothing, however large the fees were.
  *
  * @param amount of whole steps, in base units
  */
@@ -23,14 +22,11 @@ export function cutSale(
   { amountStep, takerFeeRate }: Pick<Market, 'amountStep' | 'takerFeeRate'>,
 ): Decimal {
   if (holding?.of !== 'spot') return amount;
-  const { boughtBefore = amount, ofOthers = zero } = holding;
+  const { boughtBefore = amount } = holding;
   const fees = maximum(boughtBefore, amount).times(takerFeeRate);
   const least = floorToStep(amount.minus(fees), amountStep);
-  for (const there of [holding.available.minus(ofOthers), holding.available]) {
-    const available = floorToStep(there, amountStep);
-    if (available.gt(zero) && available.gte(least)) return minimum(available, amount);
-  }
-  return amount;
+  const available = floorToStep(besideOthers(holding), amountStep);
+  return available.gt(zero) && available.gte(least) ? minimum(available, amount) : amount;
 }
 
 /** What the operator should know of a sale that was cut. */

@@ -1,6 +1,7 @@
 import {
   type Decimal,
   formatDecimal,
+  maximum,
   minimum,
   one,
   parseDecimal,
@@ -29,7 +30,7 @@ export type Holding =
       readonly frozen?: Decimal;
       /** What of it the relay's own stop-losses hold; absent: nothing. */
       readonly ofStops?: Decimal;
-      /** What of it the buys of other strategies with a stop-loss have left; absent: nothing, or it was not looked at. */
+      /** What of it a sale leaves to the buys of other strategies with a stop-loss; absent: nothing, or it was not looked at. */
       readonly ofOthers?: Decimal;
       /** What this relay has bought of what a sale closes, whose fees can be missing; absent: nothing was looked up. */
       readonly boughtBefore?: Decimal;
@@ -50,6 +51,14 @@ export interface FreeCollateral {
 
 /** An open position, as far as its size concerns. */
 export type HeldPosition = Pick<OpenPosition, 'amount' | 'positionSide'>;
+
+/** What of a spot balance a sale does not leave to other strategies. */
+export function besideOthers({
+  available,
+  ofOthers = zero,
+}: Pick<Extract<Holding, { readonly of: 'spot' }>, 'available' | 'ofOthers'>): Decimal {
+  return maximum(available.minus(ofOthers), zero);
+}
 
 /** A size that was computed from a holding, or the reason why there is none. */
 export type AccountSize =
@@ -86,7 +95,7 @@ export function sizeFromAccount(
   const rate = rateOfPercent(signal.size.quantityPercent);
   switch (holding.of) {
     case 'spot':
-      return { ok: true, asked: holding.available.times(rate), isQuote: signal.side === 'buy' };
+      return { ok: true, asked: besideOthers(holding).times(rate), isQuote: signal.side === 'buy' };
     case 'collateral':
       return { ok: true, asked: notionalFor(holding, rate, takerFeeRate).div(unitPrice), isQuote: false };
     case 'position':
@@ -154,6 +163,7 @@ export function describeHolding(holding: Holding): Json {
         currency: holding.currency,
         available: formatDecimal(holding.available),
         ...(holding.ofStops === undefined ? {} : { heldByStops: formatDecimal(holding.ofStops) }),
+        ...(holding.ofOthers === undefined ? {} : { leftToOthers: formatDecimal(holding.ofOthers) }),
       };
     case 'collateral':
       return {

@@ -85,7 +85,7 @@ async function showFindings(range: Range, { findings }: Tally): Promise<void> {
 async function huntMutants(signals: number, kind: OrderKindName | null): Promise<number> {
   const hunts = huntsOf(kind, signals);
   const tallies = await runJobs(hunts.map(({ job }) => job));
-  const rows = hunts.map(({ mutant }, place) => ({ mutant, tally: tallies[place] ?? createTally() }));
+  const rows = hunts.map((hunt, place) => ({ ...hunt, tally: tallies[place] ?? createTally() }));
   print(renderMutants(rows));
   const unmutated = rows.flatMap(({ tally }) => tally.unmutated);
   for (const finding of unmutated)

@@ -38,6 +38,33 @@ const mutants: readonly Mutant[] = [
   ...followMutants,
 ];
 
+/** Where few seeds of one kind of order reveal a mutant: one near the first that has. */
+const seedsOfKind: Readonly<Partial<Record<OrderKindName, Readonly<Record<string, number>>>>> = {
+  market: {
+    'ignore-limits': 345,
+    'unconfirmed-refusal': 162,
+    'silent-rest': 141,
+    'count-ahead': 165,
+    'send-before-flush': 435,
+    'no-take-over': 123,
+    'unseen-waiting': 228,
+    'unprotected-unseen': 126,
+    'acknowledge-before-flush': 40,
+    'hasty-reverse': 87,
+    'second-strategy': 144,
+  },
+  limit: {
+    'hasty-not-found': 600,
+    'ignore-limits': 291,
+    'unseen-waiting': 365,
+    'unconfirmed-refusal': 182,
+    'torn-array': 119,
+    'late-retries': 156,
+    'fill-invented': 68,
+    'unread-answer': 57,
+  },
+};
+
 /** @throws RangeError that lists all mutants, when there is none of that name */
 export function mutantNamed(name: string): Mutant {
   const mutant = mutants.find((known) => known.name === name);
@@ -58,7 +85,9 @@ export function huntsOf(kind: OrderKindName | null, signals: number): readonly H
   return mutants
     .filter(({ kinds }) => kind === null || kinds === undefined || kinds.includes(kind))
     .map((mutant) => {
-      const { name, fromSeed = 1, seeds, dialect } = mutant;
+      const { name, seeds, dialect } = mutant;
+      const ofKind = kind === null ? undefined : seedsOfKind[kind]?.[name];
+      const fromSeed = ofKind ?? mutant.fromSeed ?? 1;
       const spoken = kind === null || hasKind(dialect, kind) ? dialect : 'live';
       const range: Range = {
         fromSeed,

@@ -3,7 +3,7 @@ import { orderKindNames } from '../../lib/model/order.ts';
 import { statuses } from '../../lib/model/outcome.ts';
 import type { TimelineRow } from './history.ts';
 import { type Harm, invariants } from './invariants.ts';
-import type { Mutant } from './mutation.ts';
+import type { Hunt } from './mutants.ts';
 import { startMs } from './simulate.ts';
 import type { Finding, Range, Tally } from './tally.ts';
 
@@ -83,16 +83,16 @@ function renderOthers(findings: readonly Finding[]): readonly string[] {
 }
 
 /** A Markdown table of all mutants: what each one breaks, and how it was caught. */
-export function renderMutants(rows: readonly { readonly mutant: Mutant; readonly tally: Tally }[]): string {
+export function renderMutants(rows: readonly (Hunt & { readonly tally: Tally })[]): string {
   return [
     '| mutant | what it breaks | caught at seed | looked for in seeds | caught by |',
     '| --- | --- | --- | --- | --- |',
-    ...rows.map(({ mutant, tally }) => {
+    ...rows.map(({ mutant, job, tally }) => {
       const [first] = tally.findings;
       const names = [...new Set(tally.findings.map(({ invariant }) => invariant))].sort().join(', ');
-      const { fromSeed = 1, seeds } = mutant;
+      const { fromSeed, toSeed } = job.range;
       const caught = first === undefined ? 'survived' : String(first.seed);
-      return `| ${mutant.name} | ${mutant.breaks} | ${caught} | ${fromSeed}..${fromSeed + seeds - 1} | ${names} |`;
+      return `| ${mutant.name} | ${mutant.breaks} | ${caught} | ${fromSeed}..${toSeed} | ${names} |`;
     }),
   ].join('\n');
 }

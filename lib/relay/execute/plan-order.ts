@@ -1,10 +1,10 @@
 import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
-import { type Decimal, formatDecimal, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, minimum, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
-import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import { checkKept } from '../../limits/check-kept.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/check-order.ts';
 import { checkRegion } from '../../limits/check-region.ts';
@@ -15,10 +15,11 @@ import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
-import { claimedByOthers } from '../../protection/spot-claims.ts';
+import { type SaleShares, sharesForSale, sumOf } from '../../protection/spot-claims.ts';
 import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
+import { besideOthers } from '../../signals/size-from-account.ts';
 import { type Sized, sizeOrder } from '../../signals/sizing.ts';
 import { leastAt } from '../../signals/spot-stop.ts';
 import {
@@ -35,7 +36,7 @@ import { deny, denyUnlisted, type LimitVerdict, type Plan, type PreparedAction }
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
-import { checkStopPlaceable, soldAlready, waitForStop } from './plan-spot.ts';
+import { checkStopPlaceable, leaveToOthers, soldAlready, waitForStop } from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
 /**
@@ -75,7 +76,8 @@ export async function planOrder(
     isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const held = withOthers(withHeld(plain, heldBy(stops.holding)), signal, stops.records);
+  const shares = sharesForSale(market.name, signal.strategy, stops.records);
+  const held = withOthers(withHeld(plain, heldBy(stops.holding)), shares);
   const sizeOf = (wanted: OrderSignal, on: DatedReadings) =>
     sizeOrder(wanted, { market, account, tradesOn, readings: on, clientOrderId });
   const whole = sizeOf(signal, held);
@@ -88,6 +90,13 @@ export async function planOrder(
   const first = stopped === null ? whole : size(held);
   const readings = isOwn ? held : await withBought(services, account.name, held, first);
   const sized = readings === held ? first : size(readings);
+  const ofOthers = leaveToOthers(
+    { signal, market, shares, records: stops.records },
+    readings,
+    sized,
+    services,
+  );
+  if (ofOthers !== null) return ofOthers;
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized);
   const denial =
@@ -146,16 +155,12 @@ function withHeld(readings: DatedReadings, held: Decimal): DatedReadings {
   return { ...readings, holding: { ...holding, available: holding.available.plus(ofStops), ofStops } };
 }
 
-/** What a sale leaves to the other strategies. A share is of what the account holds. */
-function withOthers(
-  readings: DatedReadings,
-  { market, size, strategy }: OrderSignal,
-  records: readonly OrderRecord[],
-): DatedReadings {
+/** What a sale leaves to the other strategies. Its own share it sells in any case: where less is held, theirs may be what is gone. */
+function withOthers(readings: DatedReadings, { own, others }: SaleShares): DatedReadings {
   const { holding } = readings;
-  if (holding?.of !== 'spot' || size.unit === 'percent') return readings;
-  const ofOthers = claimedByOthers(market, strategy, records);
-  return ofOthers.eq(zero) ? readings : { ...readings, holding: { ...holding, ofOthers } };
+  if (holding?.of !== 'spot' || others.size === 0) return readings;
+  const beside = maximum(holding.available.minus(own), zero);
+  return { ...readings, holding: { ...holding, ofOthers: minimum(sumOf(others), beside) } };
 }
 
 /** Of a sale that asks for more than is available, how much was bought before it decides what the fees have taken. */
@@ -168,8 +173,7 @@ async function withBought(
   const { holding } = readings;
   if (holding?.of !== 'spot' || !sized.ok || sized.order.side === 'buy') return readings;
   const { order, baseAmount } = sized;
-  const { available, ofOthers = zero } = holding;
-  if (baseAmount.lte(available.minus(ofOthers))) return readings;
+  if (baseAmount.lte(besideOthers(holding))) return readings;
   const { entries } = await listRecent(services, account, order.market);
   const bought = boughtBefore(listRecords(entries), order.market, baseAmount);
   return { ...readings, holding: { ...holding, boughtBefore: bought } };

@@ -1,9 +1,17 @@
 import { findUnsettled } from '../../account/read-position.ts';
+import { floorToStep, formatDecimal, maximum, zero } from '../../base/decimal.ts';
+import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import { isStillOpen } from '../../model/execution.ts';
+import type { Market } from '../../model/market.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
+import { type SaleShares, sumOf } from '../../protection/spot-claims.ts';
+import { mayBeOneStrategy } from '../../protection/spot-lots.ts';
 import type { StoppedSale } from '../../protection/stop-sales.ts';
+import { besideOthers } from '../../signals/size-from-account.ts';
+import type { Readings, Sized } from '../../signals/sizing.ts';
 import { noteAnswered, type SaleName } from '../protect/answered-stops.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { Plan } from './action.ts';
@@ -62,4 +70,53 @@ export function waitForStop(doubt: string): Plan {
       message: `${doubt}: it may have sold the same already, so nothing was sold; send the sale again, or sell by hand`,
     },
   };
+}
+
+/** A sale, and what it may sell. */
+interface SharedSale {
+  readonly signal: OrderSignal;
+  readonly market: Market;
+  readonly shares: SaleShares;
+  /** Of the market. */
+  readonly records: readonly OrderRecord[];
+}
+
+/**
+ * A sale of more than its strategy has bought, and the owner holds besides, would sell what another strategy has bought with a
+ * stop-loss. The balance may not show yet what an order has just bought: then it is read again.
+ *
+ * @returns null for a sale that leaves that
+ */
+export function leaveToOthers(
+  { signal: { strategy = '' }, market, shares, records }: SharedSale,
+  { holding }: Pick<Readings, 'holding'>,
+  sized: Sized,
+  { clock }: Pick<ExecuteServices, 'clock'>,
+): Plan | null {
+  const { own, others } = shares;
+  if (others.size === 0 || holding?.of !== 'spot') return null;
+  const left = floorToStep(maximum(besideOthers(holding), own), market.amountStep);
+  if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) return null;
+  const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
+  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss`;
+  const most = `${formatDecimal(left)} ${market.base}`;
+  const denial: Denial = {
+    rule: 'bought_by_other_strategy',
+    limit: most,
+    actual: sized.ok ? formatDecimal(sized.baseAmount) : 'a share of that',
+    message: `strategy "${strategy}" has ${left.eq(zero) ? 'nothing' : `no more than ${most}`} to sell beside the ${bought}; nothing was sold. To sell those, too, send the sale with the "strategy" that bought them, or without one`,
+  };
+  if (!mayShowLate(records, strategy, clock.nowMs())) return { verdict: 'denied', denial };
+  const reason = `the spot balance may not show yet what strategy "${strategy}" has bought`;
+  return { verdict: 'waiting', reason, mayPassSoon: true, orElse: denial };
+}
+
+/** Whether a list may not show yet what the last order of the market did, or a buy of the strategy that rests. */
+function mayShowLate(records: readonly OrderRecord[], strategy: string, nowMs: number): boolean {
+  return records.some((record) => {
+    const { sentAtMs, answeredAtMs, status, state, asked } = record;
+    const rests = asked?.side === 'buy' && status === 'placed' && (state === null || isStillOpen(state));
+    if (rests && mayBeOneStrategy(record.strategy, strategy)) return true;
+    return sentAtMs !== null && nowMs - answeredAtMs <= longestPositionLagMs;
+  });
 }

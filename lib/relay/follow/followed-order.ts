@@ -192,10 +192,18 @@ function isGone({ missingSinceMs, askedAtMs, isAnswerWhole }: KnownOrder, nowMs:
   return isLongMissing && askedAtMs === nowMs && isAnswerWhole;
 }
 
-/** Whether an order without a report needs none: it is gone, or its fills are all that was asked for. */
-function isFilledUp({ status, filled }: OrderExecution, { amount }: FollowedName, { report }: KnownOrder) {
+/**
+ * Whether an order without a report needs none: it is gone, or its fills are all that was asked for. When it was filled, a process
+ * that has not read those fills itself asks once.
+ */
+function isFilledUp(
+  { status, filled, endedAtMs }: OrderExecution,
+  { amount }: FollowedName,
+  { report, askedAtMs }: KnownOrder,
+) {
   if (report !== null && isOrderEnd(report.status)) return false;
-  return status === 'gone' || (status === 'filled' && amount !== null && parseDecimal(filled).gte(amount));
+  if (status !== 'filled') return status === 'gone';
+  return amount !== null && parseDecimal(filled).gte(amount) && (endedAtMs !== null || askedAtMs !== null);
 }
 
 function lastDealMs({ deals }: KnownOrder): number | null {

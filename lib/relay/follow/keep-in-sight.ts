@@ -6,7 +6,7 @@ import type { OrderExecution } from '../../model/execution.ts';
 import { isMarkedReducing, oppositeOf, type Side } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { type FilledBefore, soldOfBuys } from '../../protection/spot-lots.ts';
+import { type FilledBefore, mayBeOneStrategy, soldOfBuys } from '../../protection/spot-lots.ts';
 import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -31,8 +31,8 @@ export async function findUnfollowed(
 }
 
 /**
- * Keeps what was sold on spot in sight for as long as a part of a buy with a stop-loss is held in its market, or may be: no
- * position tells there what is left of it. What a sale sold of a buy that ends is noted beside the sale, so that it is not counted
+ * Keeps what was sold on spot in sight for as long as a part of a buy with a stop-loss is held in its market that may be of its
+ * strategy, or may be held: no position tells there what is left of it. What a sale sold of a buy that ends is noted beside the sale, so that it is not counted
  * against the next buy once nothing of the first one is read any more. What it sold of a buy that was open is noted, too:
  * what that fills later does not belong to the sale.
  */
@@ -46,7 +46,11 @@ export function keepSpotSales(
   const held = spot.filter((one) => guards(one) && !one.isDone);
   keepStops(spot, held, nowMs);
   const bought = unfollowed.filter(({ spot, asked }) => spot !== null && asked?.side === 'buy');
-  const markets = new Set([...held, ...bought].map(({ market }) => market));
+  const buys = [
+    ...held.map(({ market, signal: { strategy } }) => ({ market, strategy })),
+    ...bought.map(({ market, strategy }) => ({ market, strategy })),
+  ];
+  const markets = new Set(buys.map(({ market }) => market));
   if (markets.size === 0) return;
   const left = new Set(held.map(({ entry }) => entry.signalId));
   const bySignal = new Map(spot.map((one) => [one.entry.signalId, one]));
@@ -70,7 +74,8 @@ export function keepSpotSales(
         (sum, [buy, { amount }]) => (left.has(buy) ? sum : sum.minus(amount)),
         parseDecimal(one.own?.filled ?? '0'),
       );
-      if (rest.gt(zero)) one.isDone = false;
+      const ofOne = buys.filter((buy) => mayBeOneStrategy(buy.strategy, one.signal.strategy));
+      if (rest.gt(zero) && ofOne.some((buy) => buy.market === market)) one.isDone = false;
     }
   }
 }

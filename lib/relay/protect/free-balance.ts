@@ -16,7 +16,7 @@ import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingOf, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
-import { isSpotStop, ownFirst, spotLots } from '../../protection/spot-lots.ts';
+import { isSpotStop, mayBeOneStrategy, ofOneStrategy, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
   partsWithin,
@@ -68,19 +68,18 @@ export async function readStopsOfSale(
   const entries = recent.entries.filter(({ signal }) => signal?.market === market);
   const taken = await readTaken(services.facts, name, market);
   // As the ledger knows them: those that are not listed yet count with what was sent.
-  if (!entries.some(isPlacedStop)) return noStops;
+  if (!entries.some(isPlacedStop)) return { ...noStops, records: listRecords(entries) };
   const { orders: open } = await listOpenOrders(client, market, limits);
   const known = asListed(listRecords(entries), open);
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
-  // A share of what is held now asks for nothing that was sold before.
-  if (size.unit === 'percent')
-    return {
-      ...noStops,
-      holding,
-      before: soldBefore(known, market, strategy, services.clock.nowMs()),
-      records: known,
-    };
   const unlisted = unlistedStops(known, { entries, open });
+  // A share of what is held now asks for nothing that was sold before. What others have left is no part of it.
+  if (size.unit === 'percent') {
+    const others = unlisted.filter((stop) => !mayBeOneStrategy(stop.strategy, strategy));
+    const looked = await lookUpStops(client, known, others, limits);
+    const before = soldBefore(known, market, strategy, services.clock.nowMs());
+    return { ...noStops, holding, before, ...looked };
+  }
   const { records, doubt } = await lookUpStops(client, known, unlisted, limits);
   const answered = await readAnswered(services.facts, name, market, clientOrderId);
   const sold = unansweredSales(records, market, answered, strategy);
@@ -152,7 +151,8 @@ export function heldBy(stops: readonly HoldingStop[]): Decimal {
 
 /**
  * Those that must be cancelled before a sale, those of its own strategy and the oldest first: they hold what it sells, or
- * protect what it sells at once and could sell the same. None when all of them together would not do.
+ * protect what it sells at once and could sell the same. Those of other strategies stay. None when all of them together would
+ * not do.
  *
  * @param free what no order holds, in base units
  */
@@ -162,15 +162,16 @@ export function stopsToFree(
   stops: readonly HoldingStop[],
 ): readonly HoldingStop[] {
   let missing = amount.minus(free);
-  if (stops.length === 0 || heldBy(stops).lt(missing)) return [];
-  // One that rests is protected until it fills.
   const strategyOf = (of: string) => records.find(({ signalId }) => signalId === of)?.strategy;
-  const lots = ownFirst([...spotLots(records, market.name)], signal.strategy, ([of]) => strategyOf(of));
+  const own = ofOneStrategy(stops, signal.strategy, ({ of }) => strategyOf(of));
+  if (own.length === 0 || heldBy(own).lt(missing)) return [];
+  // One that rests is protected until it fills.
+  const lots = ofOneStrategy([...spotLots(records, market.name)], signal.strategy, ([of]) => strategyOf(of));
   const sold = mustNotRest(signal) ? firstLots(amount, lots) : new Set<string>();
-  const own = stops.filter(({ of }) => sold.has(of));
-  missing = missing.minus(heldBy(own));
-  return ownFirst(stops, signal.strategy, ({ of }) => strategyOf(of)).filter((stop) => {
-    if (own.includes(stop)) return true;
+  const ofSold = own.filter(({ of }) => sold.has(of));
+  missing = missing.minus(heldBy(ofSold));
+  return own.filter((stop) => {
+    if (ofSold.includes(stop)) return true;
     if (!missing.gt(zero)) return false;
     missing = missing.minus(stop.amount);
     return true;

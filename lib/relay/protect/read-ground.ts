@@ -46,13 +46,12 @@ export async function readGround(
   if (query.isSpot) return await readSpotGround(services, client, market, query, limits);
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind !== 'seen') return reading;
-  const { entries } = await listRecent(services, query.account, market.name);
   const taken = await readTaken(services.facts, query.account, market.name);
   const open = await listOpenOrders(client, market.name, limits);
   if (!open.isWhole) return openUnread;
   const { amount, side } = reading.position;
   const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs, tpsl: reading.tpsl };
-  return { ...reading, position, entries, open: open.orders, taken, free: null };
+  return { ...reading, position, open: open.orders, taken, free: null };
 }
 
 const openUnread = {
