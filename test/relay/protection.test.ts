@@ -85,6 +85,24 @@ test('a stop-loss that is ended by hand is told beside an older entry that has n
   expect(alarmNames()).toContain('position_unprotected');
 });
 
+test('a stop-loss that the relay places after an alarm, and the owner cancels at once, is told again', async () => {
+  relay.paper.control.setExits({ madeAt: 'never' });
+  await send({ ...buy, takeProfit: undefined });
+  for (let turn = 0; turn < 50; turn += 1) {
+    relay.clock.advance(3000);
+    await relay.follow();
+  }
+  expect(alarmNames()).toEqual(['position_unprotected']);
+  await runLine();
+  expect(await open()).toEqual(['sell 0.1 stop 48000']);
+  const [stop] = await listOpen();
+  await (await client()).call(cancelOrder, { market: 'BTC_USDT', orderId: stop?.orderId ?? 0 });
+  await goOn(600);
+
+  expect(await open()).toEqual([]);
+  expect(alarmNames()).toEqual(['position_unprotected', 'position_unprotected']);
+});
+
 describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   beforeEach(async () => {
     await send(buy);

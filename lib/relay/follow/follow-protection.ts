@@ -150,13 +150,30 @@ function roleOf({ signal }: Entry): ExitRole | null {
 }
 
 function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
+  if (!lacksStop(one, keepers, nowMs)) {
+    one.watched = calm(one);
+    return;
+  }
+  // The owner may end what the relay has placed since, before any list has shown it: that is told, too.
+  if (hasPlacedSince(one, keepers)) one.watched = calm(one);
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
-  if (!lacksStop(one, keepers, nowMs)) one.watched = calm(one);
-  else
-    one.watched = {
-      unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
-      ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
-    };
+  one.watched = {
+    ...calm(one),
+    unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
+    ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
+  };
+}
+
+/** Whether the relay has placed a stop-loss after it was told that there is none. */
+function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers): boolean {
+  const { unprotectedAtMs } = watched;
+  const kept = keepers.get(entry.signalId) ?? [];
+  return kept.some(
+    (one) =>
+      unprotectedAtMs !== undefined &&
+      roleOf(one.entry) === 'stop_loss' &&
+      one.entry.createdAtMs > unprotectedAtMs,
+  );
 }
 
 function calm({ watched: { exitsEnded } }: FollowedEntry): Watched {
