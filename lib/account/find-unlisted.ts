@@ -1,6 +1,6 @@
-import { parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
-import type { OrderRecord, Sighting } from '../ledger/order-record.ts';
+import { averagePrice, type OrderRecord, type Sighting } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
 import { type Fill, isStillOpen } from '../model/execution.ts';
@@ -61,7 +61,8 @@ function withoutClosed(filled: readonly FilledPart[]): readonly OwnOrder[] {
       if (opened === undefined || opened.amount === null || !isOpposite(opened, closing)) continue;
       const closed = rest.lt(opened.amount) ? rest : opened.amount;
       const amount = opened.amount.minus(closed);
-      left[before] = { ...opened, amount, notional: partOf(opened.notional, amount, opened.amount) };
+      const part = (worth: Decimal | null) => partOf(worth, amount, opened.amount);
+      left[before] = { ...opened, amount, notional: part(opened.notional), paid: part(opened.paid ?? null) };
       rest = rest.minus(closed);
     }
   });
@@ -109,7 +110,9 @@ function findReportedFill(
     return isShown || filled.lte(known) ? [] : [{ amount: filled.minus(known), atMs: exchangeMs ?? atMs }];
   });
   const [most] = unseen.toSorted((one, other) => other.amount.cmp(one.amount));
-  return most === undefined ? null : { atMs: most.atMs, part: takePart(own, most.amount, false) };
+  if (most === undefined) return null;
+  const paid = averagePrice(own)?.times(most.amount) ?? null;
+  return { atMs: most.atMs, part: { ...takePart(own, most.amount, false), paid } };
 }
 
 /** The exchange describes no time of the last fill in this list. Without one, it may have been just now. */
@@ -159,5 +162,6 @@ function countFill(fill: Fill, own: OwnRecord | undefined): OwnOrder {
     notional: partOf(own?.notional ?? null, amount, own?.amount ?? null),
     onlyReduces: role !== 'order' || fill.onlyReduces === true || own?.onlyReduces === true,
     rests: false,
+    paid: parseDecimal(fill.notional),
   };
 }

@@ -22,6 +22,8 @@ export interface OwnOrder {
   readonly onlyReduces: boolean;
   /** Whether it waits in the book or for its trigger. */
   readonly rests: boolean;
+  /** Of what was filled: what was paid or got for it, in the quote currency; null when nobody said it. */
+  readonly paid?: Decimal | null;
 }
 
 /**

@@ -32,7 +32,7 @@ export interface AccountServices {
 export interface ExposureReading {
   readonly exposure: Exposure;
   readonly reading: PositionsReading;
-  /** The floating profit of the positions, in USDT. */
+  /** The floating profit of the positions, and of fills that no position shows yet, in USDT. */
   readonly floating: Decimal;
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
   readonly unknown: readonly string[];
@@ -63,17 +63,12 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const { entries, records, fills } = await listOwnAndFilled(services, account, market);
+  const { entries, records, fills, late } = await listOwnAndFilled(services, account, market);
   const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
-  const unlisted = findUnlisted({
-    account,
-    records,
-    fills,
-    listed: open.orders,
-    positions: reading.positions,
-    nowMs: services.clock.nowMs(),
-  });
+  const { positions } = reading;
+  const view = { account, listed: open.orders, positions, nowMs: services.clock.nowMs() };
+  const unlisted = findUnlisted({ ...view, records, fills });
   const isExit = exitTest(
     records,
     reading.positions.map(({ tpsl }) => tpsl),
@@ -98,10 +93,12 @@ export async function readExposure(
   });
   const unseen = take(counted);
   const excess = countExcess(exits, valued.positions, unseen);
+  const countsLoss = (account.limits?.maxDailyLoss ?? null) !== null;
+  const unseenFills = countsLoss ? findUnlisted({ ...view, ...late }) : [];
   return {
     exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
-    floating: valued.floating,
+    floating: valued.floating.plus(await floatingOf(unseenFills, prices)),
     unknown: [...unknown, ...valued.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };
@@ -135,6 +132,12 @@ const mostLately = 500;
 /** The most signals among which orders and cancellations of the last seconds are looked for. */
 const mostRecent = 25;
 
+interface OwnAndFilled extends Pick<OwnView, 'records' | 'fills'> {
+  readonly entries: readonly Entry[];
+  /** What was placed and filled lately in all markets. */
+  readonly late: Pick<OwnView, 'records' | 'fills'>;
+}
+
 /**
  * Those entries and those that were placed or filled so lately that the list of positions may not show it, with the records
  * of their orders, and these fills.
@@ -143,7 +146,7 @@ async function listOwnAndFilled(
   services: AccountServices,
   account: Account,
   market: string | null,
-): Promise<Pick<OwnView, 'records' | 'fills'> & { readonly entries: readonly Entry[] }> {
+): Promise<OwnAndFilled> {
   const { clock, ledger, executions } = services;
   const nowMs = clock.nowMs();
   const [own, recent, page] = await Promise.all([
@@ -156,23 +159,24 @@ async function listOwnAndFilled(
       limit: mostLately,
     }),
   ]);
-  const fills = page.fills.filter((fill) => isOfSignal(fill) && (market === null || fill.market === market));
+  const filled = page.fills.filter(isOfSignal);
+  const fills = filled.filter((fill) => market === null || fill.market === market);
   // With very many followed orders, an order of the last seconds may not be among those that were read.
-  const placed = recent.entries.filter(
-    ({ status, signal, execution }) =>
-      status === 'placed' &&
-      execution?.isFollowed !== false &&
-      (market === null || signal?.market === market),
+  const lately = recent.entries.filter(
+    ({ status, execution }) => status === 'placed' && execution?.isFollowed !== false,
   );
+  const placed = lately.filter(({ signal }) => market === null || signal?.market === market);
   const listed = new Set(own.map(({ signalId }) => signalId));
-  const late = new Set(fills.map(({ signalId }) => signalId).filter((signalId) => !listed.has(signalId)));
+  const missing = new Set(fills.map(({ signalId }) => signalId).filter((signalId) => !listed.has(signalId)));
   const read = await Promise.all(
-    [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
+    [...missing].map((signalId) => ledger.read({ account: account.name, signalId })),
   );
   // Where an entry was read twice, the later one counts: the list of an account may lag behind.
   const found = [...placed, ...own, ...read.filter((entry) => entry !== null)];
   const entries = [...new Map(found.map((entry) => [entry.signalId, entry])).values()];
-  return { entries, records: listRecords(entries, cancelReportsIn(recent.entries)), fills };
+  const reports = cancelReportsIn(recent.entries);
+  const late = { records: listRecords(lately, reports), fills: filled };
+  return { entries, records: listRecords(entries, reports), fills, late };
 }
 
 interface ValuedPosition extends CountedPosition {
@@ -255,6 +259,20 @@ async function valueAmount(order: Order, isSpot: boolean, prices: UsdtPrices): P
   if (own?.gt(zero)) return remaining.times(own).times(rate);
   const last = await prices.lastOf(market);
   return last === null ? null : remaining.times(last);
+}
+
+/** The floating profit of what these orders have opened, as far as it is known at what price, in USDT. */
+async function floatingOf(filled: readonly OwnOrder[], prices: UsdtPrices): Promise<Decimal> {
+  let sum = zero;
+  for (const { market, side, amount, paid = null, onlyReduces } of filled) {
+    if (onlyReduces || amount === null || paid === null) continue;
+    const rate = await prices.rateOf(currenciesInName(market).quote);
+    const last = await prices.lastOf(market);
+    if (rate === null || last === null) continue;
+    const rise = last.times(amount).minus(paid.times(rate));
+    sum = side === 'buy' ? sum.plus(rise) : sum.minus(rise);
+  }
+  return sum;
 }
 
 /** An order of the relay as the limits count it, or what is not known of it. */

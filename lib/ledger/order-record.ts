@@ -242,3 +242,13 @@ export function filledBy({ followed, reported, proved, spot, protects, amount }:
   ];
   return told.reduce((most, filled) => (filled.gt(most) ? filled : most), zero);
 }
+
+/** The average price at which an order filled; null when nothing says it. */
+export function averagePrice({ followed, reported }: OrderRecord): Decimal | null {
+  for (const told of [followed, reported]) {
+    const filled = parseDecimal(told?.filled ?? '0');
+    if (told?.filledNotional !== undefined && filled.gt(zero))
+      return parseDecimal(told.filledNotional).div(filled);
+  }
+  return null;
+}

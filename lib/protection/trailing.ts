@@ -1,10 +1,10 @@
 import { type Decimal, rateOfPercent, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { averagePrice, type OrderRecord } from '../ledger/order-record.ts';
 import type { PercentText } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, shareOut } from './shares.ts';
-import { averagePrice, leastMoveRate } from './wanted.ts';
+import { leastMoveRate } from './wanted.ts';
 import { holdsFor, type ProtectionSight } from './wishes.ts';
 
 /** A position, and what asked for its stop-losses. */

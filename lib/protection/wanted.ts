@@ -1,5 +1,5 @@
 import { type Decimal, hundred, minimum, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
-import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { averagePrice, filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
@@ -305,14 +305,4 @@ function trailed(
     price: isFurther ? moved : planned,
     leeway: best.times(rateOfPercent(trailing)).times(leewayRate),
   };
-}
-
-/** The average price at which an order filled; null when nothing says it. */
-export function averagePrice({ followed, reported }: OrderRecord): Decimal | null {
-  for (const told of [followed, reported]) {
-    const filled = parseDecimal(told?.filled ?? '0');
-    if (told?.filledNotional !== undefined && filled.gt(zero))
-      return parseDecimal(told.filledNotional).div(filled);
-  }
-  return null;
 }

@@ -185,6 +185,34 @@ describe('While the list of positions lags, an entry is denied that', () => {
   });
 });
 
+describe('While the list of positions lags, the loss of a fill that it does not show counts', () => {
+  const careful = settingsWith({ maxDailyLoss: '15' });
+  const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };
+
+  test.each([
+    ['in its own market', buy, 'BTC_USDT'],
+    ['in another market', { ...buy, ticker: 'BTCUSDT.P' }, 'BTC_PERP'],
+  ])('%s', async (_, next, market) => {
+    relay.clock.advance(1_000);
+    lagPositions();
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    for (const each of ['BTC_USDT', 'BTC_PERP']) relay.paper.control.setPrice(each, parseDecimal('49000'));
+
+    expect(await relay.sendUnder(careful, next, market)).toMatchObject({
+      status: 'denied',
+      rule: 'max_daily_loss',
+    });
+  });
+
+  test('and no loss is made up of what the price allowed beyond that of the fill', async () => {
+    relay.clock.advance(1_000);
+    lagPositions();
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+  });
+});
+
 describe('An order that rests', () => {
   test.each([
     ['a position', most, { rule: 'max_position', actual: '0.04' }],
