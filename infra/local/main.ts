@@ -202,15 +202,17 @@ async function greet(
   const accounts = Object.values(settings.accounts);
   const [account] = accounts as [Account];
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
-  const baseUrl = options.publicUrl ?? facts.relayUrl;
+  // Whatever is not a terminal may be kept for long, and read by many.
+  const webhookAt = (url: string) =>
+    process.stdout.isTTY ? `${url}/signals/${account.name}/${token}` : null;
   return writeGreeting({
     ...facts,
     exchangeUrl: exchange.address,
     isLive: !exchange.isPaper,
     dialect: exchange.dialect,
     isFrozen: options.frozen,
-    // Whatever is not a terminal may be kept for long, and read by many.
-    webhookUrl: process.stdout.isTTY ? `${baseUrl}/signals/${account.name}/${token}` : null,
+    webhookUrl: webhookAt(options.publicUrl ?? facts.relayUrl),
+    ownWebhookUrl: webhookAt(facts.relayUrl),
     account,
     accounts,
     tickers: settings.tickers,
