@@ -26,7 +26,10 @@ export interface EntryLot {
   readonly closed: Decimal;
   /** What that made. */
   readonly realised: Decimal;
-  /** What its order closed although no stored fill had opened it, in base units. Its profit is unknown. */
+  /**
+   * What its order closed although no stored fill had opened it, in base units. Its profit is unknown. What it sold beside what
+   * it closed is not in it while it is no more than the fee that was taken of that: the owner's own coins stood in for it.
+   */
   readonly unmatched: Decimal;
   /** Currencies of fees that are neither base nor quote: no profit has these fees in it. */
   readonly unvaluedFees: readonly string[];
@@ -47,6 +50,10 @@ export interface LotBooks {
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
   readonly closedBy: Set<FillRole>;
+  /** What was taken of it as a fee in the base currency, and no sale has sold instead, in base units. */
+  feeInBase: Decimal;
+  /** The same of the lots that it closed as a whole. */
+  feeOfClosed: Decimal;
   /** What is left was opened for this, with its fees: paid by a buy, received by a sell. */
   cost: Decimal;
   readonly unvalued: Set<string>;
@@ -106,12 +113,15 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       queues.set(key, queue);
       close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
-      if (!isOfExit(fill)) own.unmatched = own.unmatched.plus(booked.unmatched);
+      if (!isOfExit(fill)) noteUnmatched(own, booked.unmatched);
       if (opened.gt(zero)) open(queue, isOfExit(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
       const held = positions.get(key)?.amount.abs() ?? zero;
       const excess = queue.reduce((sum, { left }) => sum.plus(left), zero).minus(held);
-      if (excess.gt(zero)) own.left = own.left.minus(minimum(own.left, excess));
+      if (!excess.gt(zero)) return;
+      const paid = minimum(own.left, excess);
+      own.left = own.left.minus(paid);
+      own.feeInBase = own.feeInBase.plus(paid);
     },
     lotOf(key) {
       const lot = lots.get(keyOf(key));
@@ -143,9 +153,17 @@ function createLot({ market, side, role, atMs }: Fill): Changeable {
     unmatched: zero,
     unvaluedFees: [],
     changedAtMs: atMs,
+    feeInBase: zero,
+    feeOfClosed: zero,
     cost: zero,
     unvalued: new Set(),
   };
+}
+
+function noteUnmatched(own: Changeable, amount: Decimal): void {
+  const forFee = minimum(amount, own.feeOfClosed);
+  own.feeOfClosed = own.feeOfClosed.minus(forFee);
+  own.unmatched = own.unmatched.plus(amount).minus(forFee);
 }
 
 function noteFee({ unvalued }: Changeable, { feeAsset, fee }: Fill, { base, quote }: Currencies): void {
@@ -191,6 +209,10 @@ function close(
     if (!isExit) {
       own.closed = own.closed.plus(part);
       own.realised = own.realised.plus(profit);
+      if (lot.left.eq(zero)) {
+        own.feeOfClosed = own.feeOfClosed.plus(lot.feeInBase);
+        lot.feeInBase = zero;
+      }
       for (const asset of lot.unvalued) own.unvalued.add(asset);
     }
     for (const asset of own.unvalued) lot.unvalued.add(asset);
