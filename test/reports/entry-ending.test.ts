@@ -348,4 +348,20 @@ describe('the fills of all signals tell', () => {
       { state: 'reduced', profit: null },
     ]);
   });
+
+  test('that a sale of one strategy on spot sold nothing that another one had bought', () => {
+    const books = createLotBooks(() => true);
+    books.book(fillOf('in', 'buy', '0.01', '50000'), 'a');
+    books.book(fillOf('other', 'sell', '0.01', '51000'), 'b');
+    expect(endings(books, 'in', 'other')).toMatchObject([
+      { state: 'open', profit: null, left: '0.01' },
+      { state: 'reduced', profit: null },
+    ]);
+
+    books.book(fillOf('out', 'sell', '0.01', '52000'), 'a');
+    expect(endings(books, 'in', 'out')).toMatchObject([
+      { state: 'closed', profit: '19.8', left: '0' },
+      { state: 'reduced', profit: '19.8' },
+    ]);
+  });
 });
