@@ -29,6 +29,8 @@ interface Needs {
   /** In the base currency. */
   readonly amount: string;
   readonly kind: 'market' | 'stop_limit';
+  /** Whether the account must say how far beyond the best price it may fill, or that it may at any. */
+  readonly needsBound: boolean;
   /** Whether its market must be one of spot; a spot market takes no take-profit with an order. */
   readonly isOnSpot: boolean;
 }
@@ -36,14 +38,25 @@ interface Needs {
 /** Whether the configuration lets an account send the first alert. */
 export function takesFirstAlert(tickers: Settings['tickers'], account: Account, dialect: Dialect): boolean {
   const { ticker, action: side, quantity: amount } = firstAlert;
-  return isTaken({ ticker, side, amount, kind: 'market', isOnSpot: false }, tickers, account, dialect);
+  return isTaken(
+    { ticker, side, amount, kind: 'market', needsBound: true, isOnSpot: false },
+    tickers,
+    account,
+    dialect,
+  );
 }
 
 const bitcoin = { ticker: 'BTCUSDT', side: 'buy' } as const;
 /** Examples that need no time, with what `test/examples` holds against their files. */
 export const tries: Readonly<Record<string, Needs>> = {
-  'buy-stop-limit.json': { ...bitcoin, amount: '0.01', kind: 'stop_limit', isOnSpot: false },
-  'buy-on-spot.json': { ...bitcoin, amount: '0.001', kind: 'market', isOnSpot: true },
+  'buy-stop-limit.json': {
+    ...bitcoin,
+    amount: '0.01',
+    kind: 'stop_limit',
+    needsBound: false,
+    isOnSpot: false,
+  },
+  'buy-on-spot.json': { ...bitcoin, amount: '0.001', kind: 'market', needsBound: true, isOnSpot: true },
 };
 
 /** An example that an account can send as it is; null: none fits its markets. */
@@ -53,7 +66,7 @@ export function findTry(tickers: Settings['tickers'], account: Account, dialect:
 }
 
 function isTaken(
-  { ticker, side, amount, kind, isOnSpot }: Needs,
+  { ticker, side, amount, kind, needsBound, isOnSpot }: Needs,
   tickers: Settings['tickers'],
   { region, markets, maxSlippageRate, allowUnguardedMarket }: Account,
   dialect: Dialect,
@@ -62,7 +75,7 @@ function isTaken(
   const limits = market !== undefined && Object.hasOwn(markets, market) ? markets[market] : undefined;
   if (limits === undefined || (limits.tradesOn === 'spot') !== isOnSpot) return false;
   const type = isOnSpot ? (`spot_${kind}` as const) : kind;
-  const isBounded = kind !== 'market' || maxSlippageRate !== null || allowUnguardedMarket;
+  const isBounded = !needsBound || maxSlippageRate !== null || allowUnguardedMarket;
   return (
     isCarried(type, dialect) &&
     (region === null || regionOrderTypes[region].includes(type)) &&
