@@ -107,11 +107,11 @@ export default {
       // The value of all positions and open orders, the new order included, in USDT. What is quoted in another currency
       // counts at the last price of its pair with USDT; without such a pair, nothing is opened.
       maxOpenNotional: null,
-      // The loss of a day in USDT: realised profit of the relay's own fills since midnight, at average cost and after
-      // fees, and the floating profit of all positions. At this loss the account is paused with an alarm, until
-      // `npx relay resume`. Checked before each order, and every minute while a position is open.
+      // The loss of a day in USDT: realised profit of all deals of the account since midnight, by hand, too, at average
+      // cost and after fees, and the floating profit of all positions. At this loss the account is paused with an
+      // alarm, until `npx relay resume`. Checked before each order, and every minute while a position is open.
       maxDailyLoss: null,
-      // Minutes in which nothing is opened after a fill of the relay's orders that closed at a loss.
+      // Minutes in which nothing is opened after a deal that closed at a loss, by an order of the relay or by hand.
       coolDownAfterLoss: null,
       // When orders may be sent: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '22:00', until: '06:00' }]. Without
       // `days`: every day. A window that ends before it begins ends on the next day.

@@ -1,4 +1,5 @@
 import type { Status } from '../lib/model/outcome.ts';
+import type { AccountAbout } from './documents.ts';
 
 /** How urgent a status is; its colour follows. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'alarm' | 'faint';
@@ -21,6 +22,11 @@ const statusTones: Readonly<Record<Status, Tone>> = {
 /** A status that this page does not know, of a newer release or a damaged entry, is for a person to look at. */
 export function toneOfStatus(status: string): Tone {
   return Object.hasOwn(statusTones, status) ? statusTones[status as Status] : 'alarm';
+}
+
+/** Whether an order of an account goes nowhere in this mode. The mode of an account that is not configured is not known. */
+export function sendsNothing(mode: AccountAbout['mode'] | undefined, isPaper: boolean): boolean {
+  return mode === 'dry-run' || (mode === 'paper' && !isPaper);
 }
 
 /** `14:05:09`, with the date before it unless it is today's. */

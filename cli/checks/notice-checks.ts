@@ -49,5 +49,11 @@ async function checkChannel(session: Session, channel: ChannelName): Promise<Che
       `Correct it with \`${commandFor(target, `notify set ${channel}`)}\`; nothing is lost meanwhile.`,
     );
   const sentAtMs = state?.sentAtMs ?? null;
-  return pass(name, sentAtMs === null ? 'nothing told yet' : `last told ${formatSecond(sentAtMs)} UTC`);
+  return sentAtMs === null
+    ? warn(
+        name,
+        'nothing told yet: it is not known whether anybody is reached',
+        `Run \`${commandFor(target, 'notify test')}\`, and look whether it arrives. The first notice ends this warning.`,
+      )
+    : pass(name, `last told ${formatSecond(sentAtMs)} UTC`);
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { formatDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, zero } from '../../lib/base/decimal.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount } from '../session/session.ts';
@@ -18,7 +19,9 @@ export function addExchangeCommands(program: Command): void {
     .action((_options: object, command: Command) => runCommand(command, pingExchange));
   program
     .command('balance')
-    .description('show the current main balance from the exchange')
+    .description(
+      'show the current main balance from the exchange, and the spot balance of an account that trades on spot',
+    )
     .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((options: AccountOptions, command: Command) =>
       runCommand(command, (context) => showBalance(context, options.account)),
@@ -36,13 +39,41 @@ async function pingExchange({ session, print }: Context): Promise<void> {
   );
 }
 
+const right = { align: 'right' } as const;
+
 async function showBalance({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const result = await askExchange(session, account, (client) => client.call(mainBalance, {}, { timeoutMs }));
-  const held = Object.entries(result).map(
+  const main = Object.entries(result).map(
     ([ticker, balance]) => [ticker, formatDecimal(balance.mainBalance)] as const,
   );
-  print({ account: account.name, balances: Object.fromEntries(held) }, () =>
-    renderTable([{ title: 'ticker' }, { title: 'main balance', align: 'right' }], held, terminal),
+  const document = { account: account.name, balances: Object.fromEntries(main) };
+  const isOnSpot = Object.values(account.markets).some(({ tradesOn }) => tradesOn === 'spot');
+  if (!isOnSpot || session.locateExchange().dialect !== 'live') {
+    print(document, () =>
+      renderTable([{ title: 'ticker' }, { title: 'main balance', ...right }], main, terminal),
+    );
+    return;
+  }
+  const listed = await askExchange(session, account, (client) =>
+    client.call(tradeBalance, {}, { timeoutMs }),
+  );
+  const spot = Object.entries(listed)
+    .filter(([, { available, freeze }]) => available.plus(freeze).gt(zero))
+    .map(
+      ([ticker, { available, freeze }]) => [ticker, formatDecimal(available), formatDecimal(freeze)] as const,
+    );
+  const balances = Object.fromEntries(
+    spot.map(([ticker, free, held]) => [ticker, { available: free, inOrders: held }]),
+  );
+  print({ ...document, spot: balances }, () =>
+    [
+      renderTable([{ title: 'ticker' }, { title: 'main balance', ...right }], main, terminal),
+      renderTable(
+        [{ title: 'ticker' }, { title: 'spot: available', ...right }, { title: 'in orders', ...right }],
+        spot,
+        terminal,
+      ),
+    ].join('\n\n'),
   );
 }

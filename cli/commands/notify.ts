@@ -89,7 +89,7 @@ async function testChannels({ session, terminal, print }: Context, name: string 
     throw new CommandFailure(
       'not_told',
       `${failed.join(', ')} did not take the notice`,
-      `Correct how it is reached with \`${commandFor(session.target, `notify set ${failed[0]}`)}\`.`,
+      `Correct how ${failed.length === 1 ? 'it is' : 'they are'} reached with ${failed.map((channel) => `\`${commandFor(session.target, `notify set ${channel}`)}\``).join(', ')}.`,
     );
 }
 

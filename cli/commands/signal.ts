@@ -70,7 +70,7 @@ async function showSignal(
     },
     () =>
       [
-        renderEntry({ entry, ending }, meaning, waits, view),
+        renderEntry({ entry, ending, protects }, meaning, waits, view),
         ...renderProtectsOf(protects, protectEndings, view),
         ...renderRefusals(refusals, view),
         ...renderMessage(message),
@@ -103,7 +103,12 @@ function renderMessage(message: ReceivedMessage | null): readonly string[] {
   ];
 }
 
-function renderEntry({ entry, ending }: ShownEntry, meaning: string, waits: Wait | null, view: View): string {
+function renderEntry(
+  { entry, ending, protects }: ShownEntry & { readonly protects: readonly Entry[] },
+  meaning: string,
+  waits: Wait | null,
+  view: View,
+): string {
   const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
   const hasMore = entry.steps.some(({ evidence }) => evidence !== undefined);
   return [
@@ -121,7 +126,7 @@ function renderEntry({ entry, ending }: ShownEntry, meaning: string, waits: Wait
         ...describeAsked(entry, view),
         ['result', ending === null ? null : describeEnding(ending)],
         ['order', describeOrder(entry)],
-        ...describeExecution(entry, view.timeZone),
+        ...describeExecution(entry, protects, view.timeZone),
         ['client order id', entry.clientOrderId],
         ['lookups', describeLookups(entry, view)],
         ['what to do', adviceFor(entry)],

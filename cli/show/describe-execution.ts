@@ -40,9 +40,14 @@ export function summariseFills(entry: Entry): Cell {
   return isStillOpen(order.status) ? 'nothing yet' : 'nothing';
 }
 
-/** What became of the orders of an entry, as fields for a person; none when it placed no order. */
+/**
+ * What became of the orders of an entry, as fields for a person; none when it placed no order.
+ *
+ * @param protects the signals that keep its protection, oldest first
+ */
 export function describeExecution(
   entry: Entry,
+  protects: readonly Entry[],
   timeZone: string,
 ): readonly (readonly [string, Cell | string | null])[] {
   const { execution } = entry;
@@ -51,16 +56,15 @@ export function describeExecution(
   const { asked: signal, followed: own } = record;
   if (execution === null || own === null) return [['filled', 'not known yet: nothing has been read of it']];
   const asked = signal.size.unit === 'base' ? signal.size.quantity : null;
-  const isFilled = parseDecimal(own.filled).gt(zero);
   return [
     ['filled', describeFilled(own, signal.market, asked)],
     ['order state', describeState(own, timeZone)],
     ...(signal.stopLoss === undefined
       ? []
-      : [['stop-loss', describeExit(record, 'stop_loss', isFilled, timeZone)] as const]),
+      : [['stop-loss', describeExit(record, protects, 'stop_loss', timeZone)] as const]),
     ...(signal.takeProfit === undefined
       ? []
-      : [['take-profit', describeExit(record, 'take_profit', isFilled, timeZone)] as const]),
+      : [['take-profit', describeExit(record, protects, 'take_profit', timeZone)] as const]),
     ...(execution.unprotectedSinceMs === undefined
       ? []
       : [
@@ -90,17 +94,36 @@ function describeFilled(order: OrderExecution, market: string, asked: string | n
   return `${amount} at ${formatDecimal(average)} on average (${worth})${fees === '' ? '' : `, fees ${fees}`}`;
 }
 
-function describeExit(record: OrderRecord, role: OrderRole, isFilled: boolean, timeZone: string): Cell {
+function describeExit(
+  record: OrderRecord,
+  protects: readonly Entry[],
+  role: OrderRole,
+  timeZone: string,
+): Cell {
   const order = followedAs(record, role);
-  if (order === null)
-    return isFilled ? 'not seen on the exchange yet' : 'to come: the exchange places it when the order fills';
+  if (order !== null)
+    return `order ${order.orderId} at ${order.price ?? '–'}: ${describeProgress(order, timeZone)}`;
+  const own = protects.flatMap((entry) => orderRecordOf(entry) ?? []);
+  const latest = own.findLast(({ protects: kept, status }) => kept?.role === role && status === 'placed');
+  if (latest !== undefined) {
+    const { orderId, followed } = latest;
+    const state = followed === null ? 'placed' : describeProgress(followed, timeZone);
+    return `order ${orderId} of the relay itself, below: ${state}`;
+  }
+  const isFilled = parseDecimal(record.followed?.filled ?? '0').gt(zero);
+  const isOfRelay = record.spot !== null;
+  if (isFilled) return isOfRelay ? 'not placed by the relay yet' : 'not seen on the exchange yet';
+  return `to come: the ${isOfRelay ? 'relay' : 'exchange'} places it when the order fills`;
+}
+
+function describeProgress(order: OrderExecution, timeZone: string): string {
   const average = averageOf(order);
   const fees = describeFees(order);
   const filled =
     average === null
       ? ''
       : `, ${order.filled} filled at ${formatDecimal(average)} on average${fees === '' ? '' : `, fees ${fees}`}`;
-  return `order ${order.orderId} at ${order.price ?? '–'}: ${describeState(order, timeZone)}${filled}`;
+  return `${describeState(order, timeZone)}${filled}`;
 }
 
 const stateWords: Readonly<Record<FollowedStatus, string>> = {

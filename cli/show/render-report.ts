@@ -67,6 +67,7 @@ function renderSignals(shown: ShownReport, screen: Screen): string {
   return renderTable(
     [
       { title: shown.by },
+      { title: 'in' },
       { title: 'signals', ...right },
       { title: 'placed', ...right },
       { title: 'filled', ...right },
@@ -74,8 +75,9 @@ function renderSignals(shown: ShownReport, screen: Screen): string {
       { title: 'alert to order (p50 / p95)', ...right },
       { title: 'order to fill (p50 / p95)', ...right },
     ],
-    rowsOf(shown).map(([group, { signals, alertToOrder, orderToFill }]) => [
+    rowsOf(shown).map(([group, { quote, signals, alertToOrder, orderToFill }]) => [
       group,
+      quote,
       String(signals.received),
       String(signals.placed),
       String(signals.filledWhole),

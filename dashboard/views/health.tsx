@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { read, send } from '../calls.ts';
-import type { AccountHealth, CheckShown, HealthDocument } from '../documents.ts';
+import type { AccountAbout, AccountHealth, CheckShown, HealthDocument } from '../documents.ts';
 import { AccountChoice } from '../parts/account-choice.tsx';
 import { Badge, Empty, FailureBox, Loading, TextEntry } from '../parts/basics.tsx';
 import { ask } from '../parts/confirm.tsx';
@@ -9,7 +9,7 @@ import { RedButton } from '../parts/red-button.tsx';
 import { Table } from '../parts/table.tsx';
 import { about, account } from '../state.ts';
 import { useReading } from '../use-reading.ts';
-import { showAge, showMoment, showTime, type Tone } from '../words.ts';
+import { sendsNothing, showAge, showMoment, showTime, type Tone } from '../words.ts';
 
 interface LimitShown {
   readonly name: string;
@@ -126,9 +126,9 @@ function Accounts({ health: { accounts }, again }: { readonly health: HealthDocu
         { title: 'account', cell: ({ account: name }) => `${name} (${modes.get(name) ?? 'not configured'})` },
         {
           title: 'state',
-          cell: ({ pause }) =>
+          cell: ({ account: name, pause }) =>
             pause === null ? (
-              <Badge tone="good">trades</Badge>
+              describeRunning(modes.get(name))
             ) : (
               <>
                 <Badge tone="waiting">paused</Badge> since {showTime(pause.sinceMs)}: {pause.reason}
@@ -142,6 +142,14 @@ function Accounts({ health: { accounts }, again }: { readonly health: HealthDocu
           : [{ title: 'change', cell: (row: AccountHealth) => <PauseButton row={row} again={again} /> }]),
       ]}
     />
+  );
+}
+
+function describeRunning(mode: AccountAbout['mode'] | undefined) {
+  return sendsNothing(mode, about.value?.isPaper === true) ? (
+    <Badge tone="faint">sends nothing</Badge>
+  ) : (
+    <Badge tone="good">trades</Badge>
   );
 }
 
@@ -168,7 +176,7 @@ function PauseButton({
             button: 'Resume',
             run: async () => {
               await send('/api/resume', { account: name });
-              return `${name} trades again`;
+              return `${name} is resumed`;
             },
             done: again,
           })

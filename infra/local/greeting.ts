@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Account, AccountMode } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { firstAlertText, takesFirstAlert } from '../../lib/signals/first-alert.ts';
+import { findTry, firstAlertText, takesFirstAlert } from '../../lib/signals/first-alert.ts';
 import { createTemplate, templatesOf } from '../../lib/signals/message-template.ts';
 
 export interface GreetingFacts {
@@ -19,6 +19,11 @@ export interface GreetingFacts {
   readonly data: string;
   /** Of the first configured account; null where it may not be shown, which is everywhere but in a terminal. */
   readonly webhookUrl: string | null;
+  /**
+   * The same at the address of the relay itself, for commands on this machine: through a proxy here, every sender would seem
+   * to be this machine, so that nobody may post so.
+   */
+  readonly ownWebhookUrl: string | null;
   readonly account: Account;
   readonly accounts: readonly Pick<Account, 'name' | 'mode'>[];
   readonly tickers: Settings['tickers'];
@@ -91,22 +96,22 @@ ${indent(firstAlertText)}
 
     ${send}
     npx relay signals${writeFolder(facts)}
-${facts.webhookUrl === null ? '' : writeCurl(facts.webhookUrl)}`;
+${facts.ownWebhookUrl === null ? '' : writeCurl(facts.ownWebhookUrl)}`;
 }
 
-function writeCurl(webhookUrl: string): string {
+function writeCurl(url: string): string {
   return `
   The same with curl, where sed writes the time as TradingView would:
 
     sed "s/{{timenow}}/$(date -u +%FT%TZ)/" examples/first-alert.json |
       curl --data-binary @- \\
-      '${webhookUrl}'
+      '${url}'
 `;
 }
 
 /** For an account that cannot send the first alert. */
 function writeTemplate(facts: GreetingFacts): string {
-  const { account, dialect, webhookUrl } = facts;
+  const { account, dialect } = facts;
   const [name = 'breakout'] = templatesOf(dialect, account);
   const { message, edits } = createTemplate(name, account, dialect);
   const fields = edits.map(({ field }) => field).join(', ');
@@ -118,10 +123,17 @@ ${indent(message)}
 
     npx relay webhook --help
 
-  Try it here, from another terminal in this folder:
+${writeTry(facts)}    npx relay signals${writeFolder(facts)}
+`;
+}
 
-    ${webhookUrl === null ? `npx relay send examples/buy-stop-limit.json${writeFolder(facts)}` : `curl --data-binary @examples/buy-stop-limit.json \\\n      '${webhookUrl}'`}
-    npx relay signals${writeFolder(facts)}
+function writeTry(facts: GreetingFacts): string {
+  const example = findTry(facts.tickers, facts.account, facts.dialect);
+  if (example === null) return '  What became of each alert, from another terminal in this folder:\n\n';
+  const { ownWebhookUrl: url } = facts;
+  return `  Try it here, from another terminal in this folder:
+
+    ${url === null ? `npx relay send examples/${example}${writeFolder(facts)}` : `curl --data-binary @examples/${example} \\\n      '${url}'`}
 `;
 }
 
@@ -161,9 +173,12 @@ function listPaperNotes(accounts: GreetingFacts['accounts']): readonly Note[] {
 
 /** No account is passed over in silence: each one trades real money, or sends nothing. */
 function listLiveNotes(accounts: GreetingFacts['accounts']): readonly Note[] {
+  const live = namesOf(accounts, 'live');
   const [paper, dryRun] = [namesOf(accounts, 'paper'), namesOf(accounts, 'dry-run')];
   return [
-    ['LIVE', `${namesOf(accounts, 'live').join(', ')}: orders trade real money.`],
+    live.length === 0
+      ? ['LIVE', 'No account trades real money: none has mode "live".']
+      : ['LIVE', `${live.join(', ')}: orders trade real money.`],
     ...(paper.length === 0 ? [] : [['NOTHING SENT', describePaperInLive(paper)] as const]),
     ...(dryRun.length === 0
       ? []

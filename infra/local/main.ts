@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { explainConfigError, type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run } from '../../lib/host/data-folder.ts';
@@ -37,6 +38,12 @@ const program = addStartOptions(
   )
   .action((options: StartOptions) => start(options));
 
+/**
+ * The exit status of a start that the owner must make possible first: the unit of systemd does not try it again. Every other
+ * failure may pass by itself.
+ */
+const refusedStatus = 78;
+
 /** How long the last lines may take to reach whoever reads them. */
 const longestFarewellMs = 2_000;
 
@@ -45,7 +52,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 await run().catch((error: unknown) => {
   process.stderr.write(`${explainError(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = isForOwner(error) ? refusedStatus : 1;
 });
 
 /**
@@ -202,21 +209,27 @@ async function greet(
   const accounts = Object.values(settings.accounts);
   const [account] = accounts as [Account];
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
-  const baseUrl = options.publicUrl ?? facts.relayUrl;
+  // Whatever is not a terminal may be kept for long, and read by many.
+  const webhookAt = (url: string) =>
+    process.stdout.isTTY ? `${url}/signals/${account.name}/${token}` : null;
   return writeGreeting({
     ...facts,
     exchangeUrl: exchange.address,
     isLive: !exchange.isPaper,
     dialect: exchange.dialect,
     isFrozen: options.frozen,
-    // Whatever is not a terminal may be kept for long, and read by many.
-    webhookUrl: process.stdout.isTTY ? `${baseUrl}/signals/${account.name}/${token}` : null,
+    webhookUrl: webhookAt(options.publicUrl ?? facts.relayUrl),
+    ownWebhookUrl: webhookAt(facts.relayUrl),
     account,
     accounts,
     tickers: settings.tickers,
     regionNotes: listRegionNotes(settings),
     wasPaperEmptied: exchange.wasEmptied,
   });
+}
+
+function isForOwner(error: unknown): boolean {
+  return error instanceof RelayError && (error.code === 'live_refused' || error.code === 'config_invalid');
 }
 
 function explainError(error: unknown): string {

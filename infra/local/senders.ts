@@ -48,7 +48,7 @@ export function createSenderCheck(options: {
       if (sender === null)
         return createRefusal(
           peer,
-          `came through the proxy at ${peer}, whose X-Forwarded-For names no sender`,
+          `came through the proxy at ${peer}, whose X-Forwarded-For names no sender${writeOwn(headers)}`,
         );
       return includes(allowed, sender) ? null : createRefusal(sender);
     },
@@ -94,6 +94,14 @@ function findSender(headers: IncomingHttpHeaders, proxies: BlockList): string | 
   const entries = String(headers['x-forwarded-for'] ?? '').split(',');
   const sender = entries.map((entry) => entry.trim()).findLast((entry) => !includes(proxies, entry));
   return sender === undefined || isIP(sender) === 0 ? null : sender;
+}
+
+/** What a command gets that posts through the proxy on its own machine. */
+function writeOwn({ 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders): string {
+  const text = String(forwarded);
+  return text.split(',').every((entry) => isIP(entry.trim()) !== 0)
+    ? `, but only proxies (${text}); from the machine of the proxy, post to the address of the relay itself`
+    : '';
 }
 
 function createRefusal(address: string, how = `came from ${describeAddress(address)}`): RelayError {

@@ -78,7 +78,10 @@ export function createExchangeClients(options: {
 }
 
 function createKeyMissing(account: string): RelayError {
-  return new RelayError('secrets_missing', `account ${account} has no exchange key stored`);
+  return new RelayError(
+    'secrets_missing',
+    `account ${account} has no exchange key stored: \`npx relay keys set ${account}\` stores it, with the --data or --stack of this relay`,
+  );
 }
 
 interface Keyed {

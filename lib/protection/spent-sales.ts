@@ -1,15 +1,7 @@
 import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import {
-  isGuardedBuy,
-  mayBeOneStrategy,
-  ofOneStrategy,
-  restOfSale,
-  sellable,
-  soldOfBuys,
-  spotLots,
-  strategyOf,
-} from './spot-lots.ts';
+import { mayBeOneStrategy, ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
+import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
 import { partsWithin, type StopSale, stoppedBy } from './stop-sales.ts';
 import { isUnguardedBuy, unguardedLots } from './unguarded-lots.ts';
 

@@ -1,7 +1,8 @@
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { currenciesInName } from '../model/market.ts';
-import { isGuardedBuy, mayBeOneStrategy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
+import { mayBeOneStrategy } from '../model/one-strategy.ts';
+import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 import { unguardedLots } from './unguarded-lots.ts';
 

@@ -11,6 +11,7 @@ import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen, type SoldOf } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
+import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
 import type { SpotFact } from '../model/step-facts.ts';
 import { leftOf } from './left-of.ts';
@@ -164,38 +165,6 @@ export function isSpotStop({ protects, spot, status }: OrderRecord): boolean {
 /** Whether an order sells on spot what no stop-loss sells. */
 export function isSale({ spot, asked, protects }: OrderRecord): boolean {
   return spot !== null && asked?.side === 'sell' && protects === null;
-}
-
-/** Whether two orders may be of one strategy: one that names none may be of any. */
-export function mayBeOneStrategy(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other;
-}
-
-/** What a sale of a strategy may be about: its own first, then what may be its own, each in the order in which they are given. */
-export function ofOneStrategy<One>(
-  all: readonly One[],
-  strategy: string | undefined,
-  strategyIn: (one: One) => string | undefined,
-): readonly One[] {
-  const own = all.filter((one) => mayBeOneStrategy(strategyIn(one), strategy));
-  return ownFirst(own, strategy, strategyIn);
-}
-
-export function strategyOf({ strategy }: { readonly strategy: string | undefined }): string | undefined {
-  return strategy;
-}
-
-/** What a sale of a strategy is about first: its own, then what may be its own, each in the order in which they are given. */
-export function ownFirst<One>(
-  all: readonly One[],
-  strategy: string | undefined,
-  strategyOf: (one: One) => string | undefined,
-): readonly One[] {
-  const rank = (one: One) => {
-    const of = strategyOf(one);
-    return Number(of === strategy) + Number(mayBeOneStrategy(of, strategy));
-  };
-  return all.toSorted((one, other) => rank(other) - rank(one));
 }
 
 /** What of an amount can be sold: whole steps of it, and nothing when that is too little for an order. */

@@ -1,11 +1,12 @@
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Market } from '../model/market.ts';
+import { mayBeOneStrategy } from '../model/one-strategy.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { boughtBefore } from '../signals/bought-before.ts';
 import { cutSale } from '../signals/cut-sale.ts';
-import { isGuardedBuy, isSale, isSpotStop, mayBeOneStrategy } from './spot-lots.ts';
+import { isGuardedBuy, isSale, isSpotStop } from './spot-lots.ts';
 
 /** What a stop-loss on spot has sold, or a part of that. */
 export interface StopSale {

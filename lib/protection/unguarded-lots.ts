@@ -1,6 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { feeOf, isSale, ownFirst, type SoldPart, strategyOf, takeFrom } from './spot-lots.ts';
+import { ownFirst, strategyOf } from '../model/one-strategy.ts';
+import { feeOf, isSale, type SoldPart, takeFrom } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 
 /** Whether an order is a spot buy that asked for no stop-loss. */

@@ -1,6 +1,7 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import {
   applyFirst,
+  type BookedFill,
   bookFill,
   bookKeyOfFill,
   type CostPosition,
@@ -8,6 +9,7 @@ import {
 } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
+import { ofOneStrategy } from '../model/one-strategy.ts';
 import type { SignalFacts } from './signal-facts.ts';
 
 /** One fill, and what it changed. Amounts of money are in the quote currency. */
@@ -63,12 +65,14 @@ export function createDealBooks(
         pending = null;
       }
       const currencies = currenciesInName(fill.market);
-      const booked = bookFill(books, fill, {
-        key: bookKeyOfFill(books, fill, facts?.positionSide),
-        currencies,
-        isSpot: isSpot(fill.market),
-        onlyReduces: facts?.onlyReduces ?? false,
-      });
+      const booked = isSpot(fill.market)
+        ? bookOnSpot(books, fill, currencies, facts?.strategy ?? undefined)
+        : bookFill(books, fill, {
+            key: bookKeyOfFill(books, fill, facts?.positionSide),
+            currencies,
+            isSpot: false,
+            onlyReduces: facts?.onlyReduces ?? false,
+          });
       return {
         fill,
         facts,
@@ -85,6 +89,56 @@ export function createDealBooks(
       };
     },
   };
+}
+
+/**
+ * On spot each strategy has what it bought itself, because a sale that names one sells nothing that another has bought. It
+ * sells its own first, then what may be its own; the rest is what the owner holds besides.
+ */
+function bookOnSpot(
+  books: Map<string, CostPosition>,
+  fill: Fill,
+  currencies: Currencies,
+  strategy: string | undefined,
+): BookedFill {
+  const facts = { currencies, isSpot: true, onlyReduces: false };
+  const own = spotKeyOf(fill.market, strategy);
+  if (fill.side === 'buy') return bookFill(books, fill, { ...facts, key: own });
+  const held = [...books].flatMap(([key, { amount }]) => {
+    const of = amount.gt(zero) ? strategyInKey(fill.market, key) : null;
+    return of === null ? [] : [{ key, amount, strategy: of.strategy }];
+  });
+  let rest = parseDecimal(fill.amount);
+  let fee = fill.fee;
+  const parts: BookedFill[] = [];
+  const sell = (key: string, amount: Decimal) => {
+    // The fee belongs to the sale as a whole: its first part has all of it.
+    parts.push(bookFill(books, { ...fill, amount: formatDecimal(amount), fee }, { ...facts, key }));
+    rest = rest.minus(amount);
+    fee = '0';
+  };
+  for (const { key, amount } of ofOneStrategy(held, strategy, (one) => one.strategy))
+    if (rest.gt(zero)) sell(key, minimum(rest, amount));
+  if (rest.gt(zero) || parts.length === 0) sell(own, rest);
+  return parts.reduce((all, part) => ({
+    position: part.position,
+    amount: all.amount.plus(part.amount),
+    closed: all.closed.plus(part.closed),
+    unmatched: all.unmatched.plus(part.unmatched),
+    gross: all.gross.plus(part.gross),
+    realised: all.realised.plus(part.realised),
+  }));
+}
+
+function spotKeyOf(market: string, strategy: string | undefined): string {
+  return `${market} ${JSON.stringify(strategy ?? null)}`;
+}
+
+/** @returns null for what is held of another market */
+function strategyInKey(market: string, key: string): { readonly strategy: string | undefined } | null {
+  if (!key.startsWith(`${market} `)) return null;
+  const strategy: string | null = JSON.parse(key.slice(market.length + 1));
+  return { strategy: strategy ?? undefined };
 }
 
 function isValued({ feeAsset, fee }: Fill, { base, quote }: Currencies): boolean {

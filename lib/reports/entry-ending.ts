@@ -132,7 +132,7 @@ function endByFills(lot: EntryLot): Partial<Ending> {
   if (opened.eq(zero)) return { state: 'reduced', profit: unmatched.gt(zero) ? null : realised, left: zero };
   const total = profit.plus(realised);
   if (left.eq(zero)) return { state: closingState(closedBy), profit: total, left };
-  return { state: 'open', profit: opened.eq(left) && closed.eq(zero) ? null : total, left };
+  return { state: 'open', profit: closedBy.size === 0 && closed.eq(zero) ? null : total, left };
 }
 
 /** Stop-losses and take-profits alone, whether the exchange made them or the relay placed them. */

@@ -3,6 +3,7 @@ import type { EntryKey } from '../ledger/entry.ts';
 import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
+import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import { protectionNamedBy } from '../model/protect-id.ts';
 
@@ -14,6 +15,7 @@ export interface EntryLot {
   readonly market: string;
   /** Of the order, not of its exits. */
   readonly side: Side;
+  readonly strategy: string | undefined;
   /** How much its order opened, in base units. */
   readonly opened: Decimal;
   /** How much of that no fill has closed yet, in base units. */
@@ -26,7 +28,10 @@ export interface EntryLot {
   readonly closed: Decimal;
   /** What that made. */
   readonly realised: Decimal;
-  /** What its order closed although no stored fill had opened it, in base units. Its profit is unknown. */
+  /**
+   * What its order closed although no stored fill had opened it, in base units. Its profit is unknown. What it sold beside what
+   * it closed is not in it while it is no more than the fee that was taken of that: the owner's own coins stood in for it.
+   */
   readonly unmatched: Decimal;
   /** Currencies of fees that are neither base nor quote: no profit has these fees in it. */
   readonly unvaluedFees: readonly string[];
@@ -36,7 +41,8 @@ export interface EntryLot {
 
 /** Books fills, oldest first, and tells for each signal what became of what it opened. */
 export interface LotBooks {
-  book(fill: Fill): void;
+  /** @param strategy of the signal of the fill, as far as it is known */
+  book(fill: Fill, strategy?: string): void;
   /** Null when no fill of the signal is booked. */
   lotOf(key: EntryKey): EntryLot | null;
   /** What is left of all signals of an account in a market, in base units. */
@@ -47,6 +53,10 @@ export interface LotBooks {
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
   readonly closedBy: Set<FillRole>;
+  /** What was taken of it as a fee in the base currency, and no sale has sold instead, in base units. */
+  feeInBase: Decimal;
+  /** The same of the lots that it closed as a whole. */
+  feeOfClosed: Decimal;
   /** What is left was opened for this, with its fees: paid by a buy, received by a sell. */
   cost: Decimal;
   readonly unvalued: Set<string>;
@@ -54,7 +64,7 @@ type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
 
 /**
  * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill, by hand, too, closes what was opened first, as TradingView's strategies do
- * unless they say otherwise.
+ * unless they say otherwise. On spot, a sale that names a strategy closes nothing that another one has bought.
  *
  * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
  */
@@ -72,9 +82,9 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   }
 
   /** @param position deals of no signal have a lot for each position and side */
-  function lotFor(fill: Fill, position: string): Changeable {
+  function lotFor(fill: Fill, position: string, strategy: string | undefined): Changeable {
     const key = isOfSignal(fill) ? keyOf(fill) : JSON.stringify([position, 'other', fill.side]);
-    const lot = lots.get(key) ?? createLot(fill);
+    const lot = lots.get(key) ?? createLot(fill, strategy);
     lots.set(key, lot);
     return lot;
   }
@@ -82,36 +92,37 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   /** What an exit opened when its position was closed before it: the other side, and no part of its entry. */
   function turnedLotFor(fill: Fill, currencies: Currencies): Changeable {
     const key = JSON.stringify([fill.account, fill.signalId, 'turned', fill.side]);
-    const lot = lots.get(key) ?? { ...createLot(fill), side: fill.side };
+    const lot = lots.get(key) ?? { ...createLot(fill, undefined), side: fill.side };
     lots.set(key, lot);
     noteFee(lot, fill, currencies);
     return lot;
   }
 
   return {
-    book(fill) {
+    book(fill, strategy) {
       const { account, market, positionSide } = fill;
       const currencies = currenciesInName(market);
+      const onSpot = isSpot(account, market);
       const key = JSON.stringify([account, market, positionSide ?? null]);
       changedAtMs.set(JSON.stringify([account, market]), fill.atMs);
-      const booked = bookFill(positions, fill, {
-        key,
-        currencies,
-        isSpot: isSpot(account, market),
-        onlyReduces: false,
-      });
-      const own = lotFor(fill, key);
+      const own = lotFor(fill, key, strategy);
       noteFee(own, fill, currencies);
       const queue = (queues.get(key) ?? []).filter(({ left }) => left.gt(zero));
       queues.set(key, queue);
-      close(queue, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
+      const closable = onSpot ? ofOneStrategy(queue, strategy, strategyOf) : queue;
+      const booked = onSpot
+        ? bookOnSpot(fill, closable)
+        : bookFill(positions, fill, { key, currencies, isSpot: false, onlyReduces: false });
+      close(closable, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
-      if (!isOfExit(fill)) own.unmatched = own.unmatched.plus(booked.unmatched);
+      if (!isOfExit(fill)) noteUnmatched(own, booked.unmatched);
       if (opened.gt(zero)) open(queue, isOfExit(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
       const held = positions.get(key)?.amount.abs() ?? zero;
-      const excess = queue.reduce((sum, { left }) => sum.plus(left), zero).minus(held);
-      if (excess.gt(zero)) own.left = own.left.minus(minimum(own.left, excess));
+      const paid = minimum(own.left, onSpot ? baseFeeOf(fill, currencies) : sumLeft(queue).minus(held));
+      if (!paid.gt(zero)) return;
+      own.left = own.left.minus(paid);
+      own.feeInBase = own.feeInBase.plus(paid);
     },
     lotOf(key) {
       const lot = lots.get(keyOf(key));
@@ -120,20 +131,37 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     leftOf: (account, market, side) =>
       [...queues]
         .filter(([key]) => key.startsWith(JSON.stringify([account, market]).slice(0, -1)))
-        .flatMap(([, queue]) => queue.filter((lot) => lot.side === side))
-        .reduce((sum, { left }) => sum.plus(left), zero),
+        .map(([, queue]) => sumLeft(queue.filter((lot) => lot.side === side)))
+        .reduce((sum, left) => sum.plus(left), zero),
     changedAtMsOf: (account, market) => changedAtMs.get(JSON.stringify([account, market])) ?? null,
   };
+}
+
+/** On spot a buy closes nothing, and a sale no more than what may be its own. */
+function bookOnSpot({ side, amount: text }: Fill, closable: readonly EntryLot[]) {
+  const amount = parseDecimal(text);
+  if (side === 'buy') return { amount, closed: zero, unmatched: zero };
+  const closed = minimum(amount, sumLeft(closable));
+  return { amount, closed, unmatched: amount.minus(closed) };
+}
+
+function baseFeeOf({ fee, feeAsset }: Fill, { base }: Currencies): Decimal {
+  return feeAsset === base ? parseDecimal(fee) : zero;
+}
+
+function sumLeft(lots: readonly Pick<EntryLot, 'left'>[]): Decimal {
+  return lots.reduce((sum, { left }) => sum.plus(left), zero);
 }
 
 function keyOf({ account, signalId }: EntryKey): string {
   return JSON.stringify([account, signalId]);
 }
 
-function createLot({ market, side, role, atMs }: Fill): Changeable {
+function createLot({ market, side, role, atMs }: Fill, strategy: string | undefined): Changeable {
   return {
     market,
     side: isOfExit({ role }) ? oppositeOf(side) : side,
+    strategy,
     opened: zero,
     left: zero,
     profit: zero,
@@ -143,9 +171,17 @@ function createLot({ market, side, role, atMs }: Fill): Changeable {
     unmatched: zero,
     unvaluedFees: [],
     changedAtMs: atMs,
+    feeInBase: zero,
+    feeOfClosed: zero,
     cost: zero,
     unvalued: new Set(),
   };
+}
+
+function noteUnmatched(own: Changeable, amount: Decimal): void {
+  const forFee = minimum(amount, own.feeOfClosed);
+  own.feeOfClosed = own.feeOfClosed.minus(forFee);
+  own.unmatched = own.unmatched.plus(amount).minus(forFee);
 }
 
 function noteFee({ unvalued }: Changeable, { feeAsset, fee }: Fill, { base, quote }: Currencies): void {
@@ -191,6 +227,10 @@ function close(
     if (!isExit) {
       own.closed = own.closed.plus(part);
       own.realised = own.realised.plus(profit);
+      if (lot.left.eq(zero)) {
+        own.feeOfClosed = own.feeOfClosed.plus(lot.feeInBase);
+        lot.feeInBase = zero;
+      }
       for (const asset of lot.unvalued) own.unvalued.add(asset);
     }
     for (const asset of own.unvalued) lot.unvalued.add(asset);

@@ -2,7 +2,7 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import { type Executions, listSignalFills } from '../ledger/executions.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import { placedByIn } from '../ledger/order-facts.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
@@ -51,7 +51,7 @@ export async function readEndings(
   const books = createLotBooks((account, market) => sources.isSpot(account, market));
   const unread = new Set<string>();
   for (const account of await accountsToReplay(sources, entries))
-    if (!(await replay(sources, books, account, nowMs))) unread.add(account);
+    if (!(await replay(sources, books, account, { entries, nowMs }))) unread.add(account);
   const endings: (ToldEnding | null)[] = [];
   for (const entry of entries) {
     const lot = unread.has(entry.account) ? null : books.lotOf(entry);
@@ -98,16 +98,25 @@ const clockAheadMs = 31 * 24 * 3_600_000;
 
 /** @returns false when there are too many fills: nothing may be concluded from those that were read */
 async function replay(
-  { executions }: EndingSources,
+  { ledger, executions, isSpot }: EndingSources,
   books: LotBooks,
   account: string,
-  nowMs: number,
+  { entries, nowMs }: { readonly entries: readonly Entry[]; readonly nowMs: number },
 ): Promise<boolean> {
+  // Only on spot does it matter which strategy bought. The ledger is long: it is read where an entry names one.
+  const isAsked = entries.some(
+    ({ account: of, signal }) =>
+      of === account && signal?.strategy !== undefined && isSpot(of, signal.market),
+  );
+  const strategies = new Map<string, string | undefined>();
+  if (isAsked)
+    for await (const { signalId, signal } of listEntries(ledger, { account }))
+      strategies.set(signalId, signal?.strategy);
   let count = 0;
   for await (const fill of listSignalFills(executions, account, 0, nowMs + clockAheadMs)) {
     count += 1;
     if (count > mostFills) return false;
-    books.book(fill);
+    books.book(fill, strategies.get(fill.signalId));
   }
   return true;
 }

@@ -30,7 +30,12 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
     expect(main).toEqual({
       account: 'main',
       balances: { BTC: '1.25', ETH: '20', SOL: '0.5', USDT: '25000.75' },
+      // The documented dialect has no list of it.
+      ...(dialect === 'live'
+        ? { spot: expect.objectContaining({ USDT: { available: expect.any(String), inOrders: '0' } }) }
+        : {}),
     });
+    expect(table.stdout.includes('spot: available')).toBe(dialect === 'live');
     expect(rehearsal).toEqual({ account: 'rehearsal', balances: { USDT: '500' } });
     expect(table.stdout).toMatch(/^USDT +25000\.75$/m);
   });

@@ -104,6 +104,7 @@ describe('notify', () => {
     expect(run.exitCode).toBe(1);
     expect(run.stdout).toContain('it answered HTTP 401: Unauthorized');
     expect(run.stderr).toContain('telegram, slack did not take the notice');
+    for (const channel of ['telegram', 'slack']) expect(run.stderr).toContain(`notify set ${channel}`);
   });
 
   test('says how to set what nobody has set', async () => {
@@ -139,8 +140,14 @@ describe('doctor', () => {
     ]);
   });
 
-  test('says when a channel told something last', async () => {
+  test('says when a channel told something last, and warns while it has not', async () => {
     await setBoth();
+    const untold = 'nothing told yet: it is not known whether anybody is reached';
+    expect(await checksOf()).toEqual([
+      ['notices: telegram', 'warn', untold],
+      ['notices: slack', 'warn', untold],
+    ]);
+
     await world.ledger.writePause('main', { sinceMs: Date.now(), reason: 'a test', kind: 'entries' });
     await world.tell();
 

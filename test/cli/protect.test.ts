@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import shipped from '../../relay.config.example.ts';
 import { createPost } from '../paper/paper-client.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
@@ -84,6 +86,8 @@ describe('protect', () => {
     });
 
     expect(stdout).toMatch(/^status +satisfied$/m);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('is noted; its orders follow as signals of their own');
+    expect(stdout).not.toContain('nothing was sent');
     expect(stdout).toMatch(/stop-loss +placed +protect-BTC_USDT-[0-9a-z]+:stop-[0-9a-z]+/);
     expect(stdout).toContain('What should stand, beside what does: npx relay positions');
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
@@ -125,6 +129,22 @@ describe('protect', () => {
 });
 
 describe('signal', () => {
+  test('of a spot buy shows the stop-loss that the relay has placed, and nothing closed', async () => {
+    await relay.world.close();
+    const { mode, markets, maxSlippage } = shipped.accounts.main;
+    const accounts = { main: { mode, markets, maxSlippage } };
+    relay = await startRelay('live', parseConfig({ ...shipped, accounts }).settings);
+    relay.world.setPrice('DBTC_DUSDT', '50000');
+    await enter({ ticker: 'DBTCDUSDT', quantity: '0.005', stopLoss: '48000' });
+    await openOnce(1);
+    await relay.world.follow();
+
+    const { stdout } = await runCli(relay.here('signal', 'entry-1'));
+
+    expect(stdout).toMatch(/^stop-loss +order \d+ of the relay itself, below: open$/m);
+    expect(stdout).toMatch(/^result +open, as far as the relay knows$/m);
+  });
+
   test('shows what the relay did to keep the protection of an entry', async () => {
     await enter();
     await protect('--stop-loss', '49000');

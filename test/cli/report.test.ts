@@ -39,13 +39,13 @@ describe('report', () => {
     expect(await print(['report', 'main', ...day], { width: 80 })).toBe(
       `report of account main, 2026-11-20 00:00 to 2026-11-20 23:59 UTC
 
-market    signals  placed  filled  in part   alert to order  order to fill
-                                                (p50 / p95)    (p50 / p95)
-──────────────────────────────────────────────────────────────────────────
-BTC_PERP        5       4       3        1   95 ms / 120 ms  35 ms / 4.9 s
-ETH_USDT        2       2       2        0   90 ms / 110 ms  25 ms / 45 ms
-SOL_PERP        1       1       1        0  200 ms / 200 ms  50 ms / 50 ms
-total           8       7       6        1  100 ms / 200 ms  40 ms / 4.9 s
+market    in    signals  placed  filled  in part   alert to order  order to fill
+                                                      (p50 / p95)    (p50 / p95)
+────────────────────────────────────────────────────────────────────────────────
+BTC_PERP  USDT        5       4       3        1   95 ms / 120 ms  35 ms / 4.9 s
+ETH_USDT  USDT        2       2       2        0   90 ms / 110 ms  25 ms / 45 ms
+SOL_PERP  USDT        1       1       1        0  200 ms / 200 ms  50 ms / 50 ms
+total     USDT        8       7       6        1  100 ms / 200 ms  40 ms / 4.9 s
 
 market    deals      turnover  slippage   in money    orders      fees paid
                                                     compared

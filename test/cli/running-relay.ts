@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { locateDataFolder, writeRun } from '../../lib/host/data-folder.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A running relay and paper exchange, and the folder where the tool finds them. */
@@ -16,8 +17,9 @@ export interface RunningRelay {
   pointTo(urls: { readonly relayUrl: string; readonly exchangeUrl: string }): void;
 }
 
-export async function startRelay(dialect: Dialect): Promise<RunningRelay> {
-  const world = await openWorld({ dialect });
+/** @param settings of the relay; its commands read those of the project */
+export async function startRelay(dialect: Dialect, settings?: Settings): Promise<RunningRelay> {
+  const world = await openWorld({ dialect, ...(settings === undefined ? {} : { settings }) });
   const path = dirname(world.secretsPath);
   const relayUrl = new URL(world.webhookUrl).origin;
   const pointTo: RunningRelay['pointTo'] = (urls) => writeRun(locateDataFolder(path), { ...urls, dialect });

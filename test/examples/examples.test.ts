@@ -7,7 +7,7 @@ import type { Account, TradingGround } from '../../lib/model/account.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
-import { firstAlertText } from '../../lib/signals/first-alert.ts';
+import { firstAlertText, tries } from '../../lib/signals/first-alert.ts';
 import { createTemplate, type TemplateName } from '../../lib/signals/message-template.ts';
 import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
@@ -50,6 +50,18 @@ const expectations: Readonly<Record<string, readonly AlertItem[]>> = {
         limitPrice: '60560',
         stopLoss: '59000',
         takeProfit: '64000',
+      },
+    },
+  ],
+  'buy-on-spot.json': [
+    {
+      explicitId: 'example-spot-1',
+      signal: {
+        ...btc,
+        action: 'order',
+        orderType: 'market',
+        side: 'buy',
+        size: { unit: 'base', quantity: '0.001' },
       },
     },
   ],
@@ -109,6 +121,18 @@ const expectations: Readonly<Record<string, readonly AlertItem[]>> = {
 };
 
 describe('the examples', () => {
+  test.each(Object.entries(tries))('are what the greeting knows of them: %s', (name, needs) => {
+    const [item] = readAlert(readExample(name));
+    const { ticker, side, orderType, size } = (item as AlertItem).signal as OrderSignal;
+
+    expect({ ticker, side, kind: orderType, amount: size.unit === 'base' && size.quantity }).toEqual({
+      ticker: needs.ticker,
+      side: needs.side,
+      kind: needs.kind,
+      amount: needs.amount,
+    });
+  });
+
   test.each(Object.entries(expectations))('say what they mean: %s', (name, items) => {
     expect(readAlert(readExample(name))).toEqual(items);
   });

@@ -26,7 +26,10 @@ test('a client is reused until its key is replaced', async () => {
   expect(Object.keys(await second.call(mainBalance, {}))).toContain('USDT');
 
   keys = null;
-  await expect(clients.forAccount('main')).rejects.toMatchObject({ code: 'secrets_missing' });
+  await expect(clients.forAccount('main')).rejects.toMatchObject({
+    code: 'secrets_missing',
+    message: expect.stringContaining('`npx relay keys set main` stores it'),
+  });
   clients.close();
   await paper.close();
 });

@@ -5,6 +5,7 @@ import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { readEndings } from '../../lib/reports/read-endings.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -382,4 +383,21 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
     await goOn(30);
     expect([await held(), await standing()]).toEqual(['0.8998', []]);
   });
+});
+
+test('a sale of another strategy is shown as no close of what this one bought', async () => {
+  await send('a', buy);
+  await goOn(10);
+  await holdBesides('1');
+  await send('b', sell);
+  await goOn(10);
+  const { ledger, executions, clock } = relay.services;
+  const sources = { ledger, executions, isSpot: () => true, heldOf: async () => null };
+
+  const told = await readEndings(sources, [await relay.entry('s1'), await relay.entry('s2')], clock.nowMs());
+
+  expect(told.map((ending) => [ending?.state, ending?.profit])).toEqual([
+    ['open', null],
+    ['reduced', null],
+  ]);
 });

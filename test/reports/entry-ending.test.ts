@@ -319,4 +319,49 @@ describe('the fills of all signals tell', () => {
       { state: 'reduced', profit: '-0.6' },
     ]);
   });
+
+  test('that what was bought on spot is just open while nothing sold it, although its fee left it', () => {
+    const books = bookAll(
+      [fillOf('in', 'buy', '0.005', '50000', { fee: '0.000005', feeAsset: 'BTC' })],
+      true,
+    );
+
+    expect(endings(books, 'in')).toMatchObject([{ state: 'open', profit: null, left: '0.004995' }]);
+  });
+
+  test.each([
+    ['exactly what was bought', '0.01', '9.49'],
+    ['more than that', '0.0101', null],
+  ])('that a sale of %s on spot sold the fee beside it', (_, amount, profit) => {
+    const books = bookAll(
+      [
+        fillOf('in', 'buy', '0.01', '50000', { fee: '0.00001', feeAsset: 'BTC' }),
+        fillOf('out', 'sell', amount, '51000', { fee: '0' }),
+        fillOf('again', 'sell', '0.00001', '51000', { fee: '0' }),
+      ],
+      true,
+    );
+
+    expect(endings(books, 'in', 'out', 'again')).toMatchObject([
+      { state: 'closed', left: '0' },
+      { state: 'reduced', profit },
+      { state: 'reduced', profit: null },
+    ]);
+  });
+
+  test('that a sale of one strategy on spot sold nothing that another one had bought', () => {
+    const books = createLotBooks(() => true);
+    books.book(fillOf('in', 'buy', '0.01', '50000'), 'a');
+    books.book(fillOf('other', 'sell', '0.01', '51000'), 'b');
+    expect(endings(books, 'in', 'other')).toMatchObject([
+      { state: 'open', profit: null, left: '0.01' },
+      { state: 'reduced', profit: null },
+    ]);
+
+    books.book(fillOf('out', 'sell', '0.01', '52000'), 'a');
+    expect(endings(books, 'in', 'out')).toMatchObject([
+      { state: 'closed', profit: '19.8', left: '0' },
+      { state: 'reduced', profit: '19.8' },
+    ]);
+  });
 });

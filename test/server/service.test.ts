@@ -41,6 +41,12 @@ describe('the unit of systemd', () => {
     expect(stderr).toContain('Failed to parse protect system value');
   });
 
+  // test/infra/local/live.test.ts has the exit status of such a start.
+  test('does not try a start again that was refused', () => {
+    expect(unit).toMatch(/^Restart=on-failure$/m);
+    expect(unit).toMatch(/^RestartPreventExitStatus=78$/m);
+  });
+
   test('is exposed by 1.5 of 10 at most', async () => {
     const judge = (threshold: string) =>
       run('systemd-analyze', [

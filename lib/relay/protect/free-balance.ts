@@ -9,6 +9,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
+import { mayBeOneStrategy, ofOneStrategy } from '../../model/one-strategy.ts';
 import type { Order } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -16,7 +17,7 @@ import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingOf, holdingStops } from '../../protection/guards.ts';
 import { isOpen, keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
-import { isSpotStop, mayBeOneStrategy, ofOneStrategy, spotLots } from '../../protection/spot-lots.ts';
+import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
   countStopped,
   partsWithin,

@@ -23,6 +23,7 @@ const facts: GreetingFacts = {
   isFrozen: false,
   data: '.relay',
   webhookUrl: 'http://127.0.0.1:18080/signals/main/gsVbzIDBp0HcLwF3Qe2ZkT9xAyNmR4oJ',
+  ownWebhookUrl: 'http://127.0.0.1:18080/signals/main/gsVbzIDBp0HcLwF3Qe2ZkT9xAyNmR4oJ',
   account: main,
   accounts: [main],
   tickers: settings.tickers,
@@ -70,7 +71,7 @@ describe('the greeting of a local run', () => {
   test.each([
     ['the first alert', facts],
     ['an example', { ...facts, dialect: 'documented' as const }],
-  ])('has a command for a shell, over several lines, that sends %s', async (_, own) => {
+  ])('has a command for a shell, over several lines, that sends %s to the relay itself', async (_, own) => {
     const received = Promise.withResolvers<{ readonly url: string | undefined; readonly body: string }>();
     const server = createServer(async (request, response) => {
       received.resolve({ url: request.url, body: await text(request) });
@@ -79,10 +80,12 @@ describe('the greeting of a local run', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const webhookUrl = `http://127.0.0.1:${port}/signals/main/token`;
+    const ownWebhookUrl = `http://127.0.0.1:${port}/signals/main/token`;
 
     const [command = ''] =
-      /(?:sed .*\n +)?curl [\s\S]*?'http[^']+'/.exec(writeGreeting({ ...own, webhookUrl })) ?? [];
+      /(?:sed .*\n +)?curl [\s\S]*?'http[^']+'/.exec(
+        writeGreeting({ ...own, webhookUrl: 'https://relay.example.com/signals/main/token', ownWebhookUrl }),
+      ) ?? [];
     execFile('sh', ['-c', command]);
     const { url, body } = await received.promise;
     server.close();
@@ -103,6 +106,34 @@ describe('the greeting of a local run', () => {
       '  PAPER           main, second: the mode is "live", but `npm start` trades on\n',
     );
     expect(greeting).toContain('No order leaves this machine, and no real\n');
+  });
+
+  test.each([
+    [['live', 'dry-run'], 'a: orders trade real money.'],
+    [['dry-run', 'paper'], 'No account trades real money: none has mode "live".'],
+  ] as const)('names the accounts that trade real money: %j', (modes, expected) => {
+    const accounts = modes.map((mode, index) => ({ name: 'ab'[index] ?? '', mode }));
+
+    expect(stripVTControlCharacters(writeGreeting({ ...facts, isLive: true, accounts }))).toContain(
+      `  LIVE            ${expected}\n`,
+    );
+  });
+
+  test.each([
+    ['spot', 'buy-on-spot.json'],
+    ['margin', 'buy-stop-limit.json'],
+  ] as const)('tries an example that the account takes on %s', (tradesOn, example) => {
+    const markets = { BTC_USDT: { ...main.markets['BTC_USDT'], tradesOn } };
+    const account = { ...main, markets, maxSlippageRate: null, allowUnguardedMarket: tradesOn === 'spot' };
+
+    expect(writeGreeting({ ...facts, account: account as Account })).toContain(`@examples/${example} `);
+  });
+
+  test('tries nothing where no example fits', () => {
+    const greeting = writeGreeting({ ...facts, account: { ...main, markets: {} } });
+
+    expect(greeting).not.toContain('Try it here');
+    expect(greeting).toContain('  What became of each alert, from another terminal');
   });
 
   test('shows another message to an account that cannot send the first one', () => {

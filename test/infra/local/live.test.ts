@@ -33,7 +33,7 @@ describe('npm start -- --live', () => {
   test('is refused until the account that trades has a key, and says how to store it', async () => {
     const refused = await place.start();
 
-    expect([await refused.exitCode, refused.isReady]).toEqual([1, false]);
+    expect([await refused.exitCode, refused.isReady]).toEqual([78, false]);
     expect(await refused.complaint).toBe(
       `main: mode 'live' and no exchange key; store it with \`npx relay keys set main --data ${place.data}\`; nothing was started\nCorrect what the message names, then start again. Without \`--live\` the relay trades on paper.\n`,
     );
@@ -98,7 +98,7 @@ describe('npm start -- --live', () => {
   test('takes no option of the paper exchange', async () => {
     const refused = await place.start(['--live', '--frozen', '--paper-port', '0']);
 
-    expect(await refused.exitCode).toBe(1);
+    expect(await refused.exitCode).toBe(78);
     expect(await refused.complaint).toContain('--paper-port, --frozen set the paper exchange');
   });
 

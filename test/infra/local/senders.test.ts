@@ -31,7 +31,7 @@ describe('who may post an alert:', () => {
     ['spaces and IPv4 in IPv6', ` ::ffff:${tradingView} `, null],
     ['another sender', '198.51.100.1', 'came from 198.51.100.1'],
     ['what the sender wrote itself', `${tradingView}, 198.51.100.1`, 'came from 198.51.100.1'],
-    ['proxies alone', '10.0.0.7', 'names no sender'],
+    ['proxies alone', '10.0.0.7', 'names no sender, but only proxies (10.0.0.7)'],
     ['no address', 'unknown', 'names no sender'],
     ['nothing', '', 'names no sender'],
   ])('behind a proxy that is named: %s', (_, forwarded, reason) => {
