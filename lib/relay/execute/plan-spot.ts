@@ -93,12 +93,12 @@ export function leaveToOthers(
   sized: Sized,
   { clock }: Pick<ExecuteServices, 'clock'>,
 ): Plan | null {
-  const { own, others } = shares;
+  const { own, others, untold } = shares;
   if (others.size === 0 || holding?.of !== 'spot') return null;
   const left = floorToStep(maximum(besideOthers(holding), own), market.amountStep);
   if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) return null;
   const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
-  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss`;
+  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
   const most = `${formatDecimal(left)} ${market.base}`;
   const denial: Denial = {
     rule: 'bought_by_other_strategy',
@@ -109,6 +109,11 @@ export function leaveToOthers(
   if (!mayShowLate(records, strategy, clock.nowMs())) return { verdict: 'denied', denial };
   const reason = `the spot balance may not show yet what strategy "${strategy}" has bought`;
   return { verdict: 'waiting', reason, mayPassSoon: true, orElse: denial };
+}
+
+function describeUntold(untold: SaleShares['untold']): string {
+  const names = untold.map((signalId) => `"${signalId}"`).join(' and ');
+  return names === '' ? '' : `, of which what ${names} has bought is not known yet`;
 }
 
 /** Whether a list may not show yet what the last order of the market did, or a buy of the strategy that rests. */
