@@ -150,11 +150,12 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
  * What a spot sale may be cut to: all that a reading shows as available, if no more is missing than the fees of what alerts
  * have bought in the market.
  */
-function listCuts(history: History, { send, limits, market, side, bought }: SaleOrBuy, asked: Decimal) {
+function listCuts(history: History, sent: SaleOrBuy, asked: Decimal) {
+  const { send, limits, market, side, bought } = sent;
   if (limits.tradesOn !== 'spot' || side !== 'sell') return [];
   const fee = (bought.gt(asked) ? bought : asked).times(market.takerFeeRate);
   return readingsFor(history, send, market.name, 'spot')
-    .map((body) => availableOf(body, market.base))
+    .flatMap((body) => [availableOf(body, market.base), sellableOf(body, market.base, sent)])
     .filter((available) => available.lt(asked) && asked.minus(available).lte(fee.plus(market.amountStep)));
 }
 
@@ -178,15 +179,24 @@ function reducible(body: unknown, { market, side }: SentOrder): readonly Decimal
     .map((amount) => amount.abs());
 }
 
-/** What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. */
+/**
+ * What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. What the entry says
+ * that it leaves to other strategies cannot; I46 says how much that is.
+ */
 function sellableOf(body: unknown, ticker: string, { entry }: SentOrder): Decimal {
   const sending = entry.steps.find(({ status }) => status === 'sending')?.evidence as
-    | { readonly sizedOn?: { readonly holding?: { readonly heldByStops?: string } } }
+    | {
+        readonly sizedOn?: {
+          readonly holding?: { readonly heldByStops?: string; readonly leftToOthers?: string };
+        };
+      }
     | undefined;
   const balances = body as Readonly<Record<string, { readonly freeze: string } | undefined>>;
   const frozen = parseDecimal(balances[ticker]?.freeze ?? '0');
-  const told = parseDecimal(sending?.sizedOn?.holding?.heldByStops ?? '0');
-  return availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
+  const { heldByStops = '0', leftToOthers = '0' } = sending?.sizedOn?.holding ?? {};
+  const told = parseDecimal(heldByStops);
+  const there = availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
+  return maximum(there.minus(parseDecimal(leftToOthers)), zero);
 }
 
 function availableOf(body: unknown, ticker: string): Decimal {
