@@ -154,6 +154,20 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
     expect(await standing()).toEqual([stopOfB, stopOfA]);
   });
 
+  test('while the balance cannot be read, a sale of strategy B sells what it has bought and no more', async () => {
+    await send('b', buyLower);
+    await goOn(12);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
+    const tooMuch = await send('b', { ...limitSale, quantity: '0.1998' });
+    const exit = await send('b', { ...sell, quantity: '0.0999' });
+    relay.paper.control.clearFaults();
+    await goOn(30);
+
+    expect([tooMuch.status, exit.status, await held()]).toEqual(['denied', 'placed', '0.0999']);
+    expect(noteOf(tooMuch)).toContain('the spot balance could not be read');
+    expect(await standing()).toEqual([stopOfA]);
+  });
+
   test('what the owner holds beside a buy of A whose outcome is not known is sold by strategy B', async () => {
     await holdBesides('0.2');
     relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
