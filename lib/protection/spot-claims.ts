@@ -1,5 +1,6 @@
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
+import { isStillOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
 import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
@@ -70,9 +71,13 @@ function claimedBeside(
 export interface SaleShares {
   /** What buys of its strategy, or of none, have left; zero where nothing is left to others. */
   readonly own: Decimal;
-  /** What buys with a stop-loss of other strategies have left, by their names. */
+  /** What buys with a stop-loss of other strategies have left, by their names: at most, where it is not known. */
   readonly others: ReadonlyMap<string, Decimal>;
+  /** The ids of the signals of those of which it is not known yet what they have bought. */
+  readonly untold: readonly string[];
 }
+
+const noShares: SaleShares = { own: zero, others: new Map(), untold: [] };
 
 /**
  * What is left of the buys of a market, and no resting sale of their strategy holds. How much the others have left is known of
@@ -87,9 +92,9 @@ export function sharesForSale(
   records: readonly OrderRecord[],
 ): SaleShares {
   const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
-  if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy)))
-    return { own: zero, others: new Map() };
+  if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy))) return noShares;
   const left = new Map<string | undefined, Decimal>();
+  const untold: string[] = [];
   const lots = spotLots(records, market);
   const unguarded = unguardedLots(records, soldOfBuys(records, market));
   for (const record of records) {
@@ -97,13 +102,36 @@ export function sharesForSale(
     const lot =
       lots.get(signalId) ?? (mayBeOneStrategy(name, strategy) ? unguarded.get(signalId) : undefined);
     const held = stoppedBy(record, records) === null ? restOfSale(record) : zero;
-    left.set(name, (left.get(name) ?? zero).plus(lot ?? zero).minus(held));
+    const perhaps = isOther(name) ? untoldOf(record) : zero;
+    if (perhaps.gt(zero)) untold.push(signalId);
+    left.set(
+      name,
+      (left.get(name) ?? zero)
+        .plus(lot ?? zero)
+        .plus(perhaps)
+        .minus(held),
+    );
   }
   const shares = [...left].filter(([, amount]) => amount.gt(zero));
   return {
     own: shares.reduce((sum, [name, amount]) => (isOther(name) ? sum : sum.plus(amount)), zero),
     others: new Map(shares.flatMap(([name, amount]) => (isOther(name) ? [[name, amount]] : []))),
+    untold,
   };
+}
+
+/**
+ * The most that a buy with a stop-loss can have bought beyond what is known of it: its outcome is not known, or only what it
+ * has spent. Then it cost more than its stop-loss.
+ */
+function untoldOf(record: OrderRecord): Decimal {
+  if (!isGuardedBuy(record)) return zero;
+  const { status, state, followed, reported, amount, spot, exits } = record;
+  if (status === 'unknown' || status === 'sending') return amount ?? zero;
+  const isSpent = spot?.isQuoteSized === true && followed === null && state !== null && !isStillOpen(state);
+  const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
+  if (status !== 'placed' || !isSpent || stopPrice === null) return zero;
+  return floorToStep(parseDecimal(reported?.amount ?? '0').div(stopPrice), parseDecimal(spot.amountStep));
 }
 
 export function sumOf(shares: SaleShares['others']): Decimal {

@@ -9,8 +9,10 @@ import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { isBalanceTrusted } from '../../lib/relay/protect/trust-balance.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 import { testConfig } from '../support/world.ts';
 
 /** On spot the exchange makes no stop-loss of an order: the relay places it for what a buy has bought, and keeps it. */
@@ -629,6 +631,29 @@ test('a sale that ends while the outcome of the buy is not known is followed on,
   await send({ ...sell, quantity: '0.06' });
   await goOn(1800);
   expect((await relay.entry('s2')).execution?.isFollowed).toBe(false);
+});
+
+test('so is a sale that ends while the outcome of the buy becomes known', async () => {
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
+  expect(await send(buy)).toMatchObject({ status: 'unknown' });
+  await send({ ...sell, quantity: '0.04' });
+  relay.clock.advance(30_000);
+  const { executions } = relay.services;
+  let turns = 0;
+  async function followed(account: string, limit: number) {
+    const before = await executions.followed(account, limit);
+    turns += 1;
+    if (turns === 1) await relay.reconcile();
+    return before;
+  }
+  await createFollower({ ...relay.services, executions: override(executions, { followed }) }).run(
+    Number.POSITIVE_INFINITY,
+  );
+  await goOn(30);
+
+  expect((await relay.entry('s1')).status).toBe('placed');
+  expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
+  expect((await relay.entry('s2')).execution?.isFollowed).toBe(true);
 });
 
 describe('After a sale that sold all of one buy and a part of the next', () => {

@@ -10,25 +10,22 @@ import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 import { testConfig } from '../support/world.ts';
 
 /** Two strategies trade one spot market: the sale of the one takes nothing that the other has bought with a stop-loss. */
-const { settings } = parseConfig({
-  ...testConfig,
-  accounts: {
-    main: {
-      mode: 'live',
-      maxSlippage: '0.5%',
-      allowUnguardedMarket: true,
-      markets: { BTC_USDT: { tradesOn: 'spot' } },
-    },
-  },
-});
+const main = {
+  mode: 'live',
+  maxSlippage: '0.5%',
+  allowUnguardedMarket: true,
+  markets: { BTC_USDT: { tradesOn: 'spot' } },
+};
 
 let relay: Aftermath;
 let count = 0;
-beforeEach(async () => {
+async function open(account: object = {}): Promise<void> {
   count = 0;
+  const { settings } = parseConfig({ ...testConfig, accounts: { main: { ...main, ...account } } });
   relay = await openAftermath('live', undefined, undefined, settings);
   relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
-});
+}
+beforeEach(() => open());
 afterEach(() => relay.close());
 
 const goOn = (seconds: number) => relay.goOn(seconds);
@@ -143,6 +140,42 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
       '0.0999',
       ['buy 0.06 at 49000', stopOfA],
     ]);
+  });
+
+  test('a sale of strategy B sells nothing of what a buy of A has bought whose outcome is not known', async () => {
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
+    expect(await send('a', buyLower)).toMatchObject({ status: 'unknown' });
+    await goOn(12);
+    const exit = await send('b', sell);
+    expect([exit.status, await held()]).toEqual(['denied', '0.1998']);
+    expect(noteOf(exit)).toContain('of which what "s2" has bought is not known yet');
+    await relay.reconcile();
+    await goOn(30);
+
+    expect(await standing()).toEqual([stopOfB, stopOfA]);
+  });
+
+  test('while the balance cannot be read, a sale of strategy B sells what it has bought and no more', async () => {
+    await send('b', buyLower);
+    await goOn(12);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'trade-balance', probability: 1 });
+    const tooMuch = await send('b', { ...limitSale, quantity: '0.1998' });
+    const exit = await send('b', { ...sell, quantity: '0.0999' });
+    relay.paper.control.clearFaults();
+    await goOn(30);
+
+    expect([tooMuch.status, exit.status, await held()]).toEqual(['denied', 'placed', '0.0999']);
+    expect(noteOf(tooMuch)).toContain('the spot balance could not be read');
+    expect(await standing()).toEqual([stopOfA]);
+  });
+
+  test('what the owner holds beside a buy of A whose outcome is not known is sold by strategy B', async () => {
+    await holdBesides('0.2');
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-limit' });
+    await send('a', buyLower);
+    const exit = await send('b', sell);
+
+    expect([exit.status, await held()]).toEqual(['placed', '0.2998']);
   });
 
   test.each([
@@ -323,6 +356,17 @@ test('A sale of a strategy may sell what was bought without a name', async () =>
   await goOn(30);
 
   expect([exit.status, await held(), await standing()]).toEqual(['placed', '0', []]);
+});
+
+test('A sale of strategy B sells nothing of what A has bought in the quote currency, before anybody has followed it', async () => {
+  await relay.close();
+  await open({ maxSlippage: null });
+  const ofQuote = { ...buy, quantity: undefined, quoteQuantity: '5000' };
+  expect(await send('a', ofQuote)).toMatchObject({ status: 'placed' });
+  const exit = await send('b', sell);
+  await goOn(30);
+
+  expect([exit.status, await held(), await standing()]).toEqual(['denied', '0.0999', [stopOfA]]);
 });
 
 test('A sale of strategy B sells nothing of A whose stop-loss does not stand yet', async () => {

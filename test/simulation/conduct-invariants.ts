@@ -29,7 +29,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ...findLeaks(facts),
     ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
     ...entries.flatMap((entry) => findIllegalMoves(keyText(entry), entry.steps)),
-    ...Object.values(settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>
+    ...Object.values(facts.settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>
       findHaste(history, name, maxOrdersPerMinute, entries),
     ),
     ...findForgeries(facts),
@@ -108,7 +108,8 @@ function keysOf(key: Parameters<typeof keyText>[0] | null): readonly string[] {
 /** The longest time between reading the pause and writing `sending`: a reading is used for a second. */
 const pauseSlackMs = slowestStepMs + 1100;
 
-function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly Violation[] {
+function findUntimelySend(facts: Facts, send: WireSend): readonly Violation[] {
+  const { history, entries } = facts;
   const { key } = send;
   const entry = key === null ? undefined : entries.find((known) => keyText(known) === keyText(key));
   if (entry === undefined || entry.signal === null)
@@ -116,8 +117,8 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
   // What must not rest is ended however late it is.
   // So are the stops that would outlive a position which is closed.
   const endsRest = placesOrder(entry.signal) && !isCreate(send.path);
-  // And an order that protects a position takes the place of another one.
-  if (endsRest && entry.signal.action !== 'protect' && !mayNotRest(entry))
+  // And an order that protects a position takes the place of another one, and a sale on spot that of stop-losses.
+  if (endsRest && entry.signal.action !== 'protect' && !mayNotRest(entry) && !isSpotSale(facts, entry))
     return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
@@ -128,6 +129,11 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
     // Cancellations are sent during a pause, too.
     ...(isCreate(send.path) ? findSendsInPause(history, send, entry) : []),
   ];
+}
+
+function isSpotSale({ settings: own }: Facts, { account, signal }: Entry): boolean {
+  const tradesOn = own.accounts[account]?.markets[signal?.market ?? '']?.tradesOn;
+  return tradesOn === 'spot' && signal?.action === 'order' && signal.side === 'sell';
 }
 
 function findSendsInPause(history: History, send: WireSend, entry: Entry): readonly Violation[] {

@@ -21,6 +21,8 @@ export interface SimulatedExchange {
   hedge(account: string, atMs: number): void;
   /** How it makes the stop-losses and take-profits of entries. */
   setExits(settings: ExitSettings, atMs: number): void;
+  /** What an account holds for trading on spot, in the units of the currency. */
+  setSpotFunds(account: string, ticker: string, amount: string, atMs: number): void;
   /** Places an order that the relay does not know, as the owner does on the exchange's own page. */
   placeByHand(order: HandOrder, atMs: number): void;
   /** Cancels an open order, as the owner does on the exchange's own page. */
@@ -74,6 +76,9 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
     },
     setExits(change, atMs) {
       trading.execute({ kind: 'set_exits', atMs, change });
+    },
+    setSpotFunds(account, ticker, amount, atMs) {
+      trading.execute({ kind: 'set_funds', atMs, account, of: 'spot', ticker, amount: parseDecimal(amount) });
     },
     placeByHand(order, atMs) {
       const { account, ...fields } = order;

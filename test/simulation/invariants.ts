@@ -6,6 +6,7 @@ import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
+import { findWrongSales } from './claim-invariants.ts';
 import { findUnendedCloses } from './close-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import { findWrongFollowing } from './follow-invariants.ts';
@@ -77,6 +78,7 @@ export const invariants = {
   I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so; what it opened is closed again, and no more, or an alarm says that nobody does',
   I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
   I45: 'the profit that a report adds up is the change of the collateral at the exchange',
+  I46: 'no sale of a strategy on spot takes what another one has bought with a stop-loss, unless an alarm says so, and none is denied for that while what it may sell is there',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -132,6 +134,7 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findWrongProfits(facts),
     ...findUnendedCloses(facts),
     ...findUnfitSpotStops(facts),
+    ...findWrongSales(facts),
     ...findUnfitExits(facts),
     ...findUnlawfulProtection(facts),
     ...findWrongProtection(facts),

@@ -11,6 +11,7 @@ import { positionMutants } from './position-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
 import { riskMutants } from './risk-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
+import { spotMutants } from './spot-mutants.ts';
 import type { Range } from './tally.ts';
 import { turnedMutants } from './turned-mutants.ts';
 import { wireMutants } from './wire-mutants.ts';
@@ -33,6 +34,7 @@ const mutants: readonly Mutant[] = [
   ...closeMutants,
   ...guardMutants,
   ...turnedMutants,
+  ...spotMutants,
   ...riskMutants,
   ...wireMutants,
   ...followMutants,

@@ -42,7 +42,7 @@ export function drawOrderFields(draw: OrderDraw): Fields {
 }
 
 /** Draws the prices and flags of each kind. */
-const drawPrices: Readonly<Record<OrderKindName, (draw: SidedDraw) => Fields>> = {
+export const drawPrices: Readonly<Record<OrderKindName, (draw: SidedDraw) => Fields>> = {
   stop_limit: (draw) => {
     const limit = Math.round(draw.ground.price * (draw.isBuy ? 1.001 : 0.999)) + rollWhole(draw.random, 0, 3);
     const distance = draw.reach === undefined ? 1 : Math.round(limit * draw.reach);

@@ -4,6 +4,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
+import { currenciesInName } from '../../lib/model/market.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
@@ -37,6 +38,8 @@ import { resolveUnknown } from './resolving.ts';
 import { listSecrets, ownersOf } from './secrets.ts';
 import { Sender } from './sender.ts';
 import { type SimulatedWorld, settingsIn, withoutLimitsOfRisk } from './simulated-world.ts';
+import { SpotDraw } from './spot-alerts.ts';
+import { drawSpotRun, type SpotRun } from './spot-runs.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -97,12 +100,15 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const { dialect } = options;
   const positions = drawPositionRun(options.seed, dialect, options.kind);
   const guards = drawGuardRun(options.seed, dialect, options.kind, startMs);
-  const special = positions ?? guards;
+  const spot = drawSpotRun(options.seed, dialect);
+  const special = positions ?? guards ?? spot;
   const grounds = special?.others ?? groundsIn(dialect);
   const others = new AlertDraw(random, startMs, { dialect, grounds, kinds, isHedged });
   const strategies = positions === null ? null : new PositionDraw(positions, startMs);
   const guarded = guards === null ? null : new GuardDraw(guards, startMs, isHedged);
-  const alerts = drawAlerts(others, strategies ?? guarded, options.signals);
+  const sharing = spot === null ? null : new SpotDraw(spot, startMs, kinds);
+  const own = strategies ?? guarded ?? sharing;
+  const alerts = drawAlerts(others, own, options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
@@ -117,7 +123,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
     options.seed % seedsPerBalanceLag === 0
       ? withBalanceLag(oddLists, createRandom(Math.imul(options.seed, balanceLagStride)), isCalm)
       : oddLists;
-  const doPositionsLag = special !== null;
+  const doPositionsLag = positions !== null || guards !== null;
   const actsUntilMs = calmFromMs + actsAfterCalmMs;
   const followPauseMs = () => (loop.nowMs < actsUntilMs ? guardedPauseMs : minuteMs);
   const stage: Stage = {
@@ -140,6 +146,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 
   world.exchange.setExits(drawExitSettings(options.seed, dialect), startMs);
   if (isHedged) world.exchange.hedge(hedgedAccount, startMs);
+  if (spot !== null) holdLittle(world, spot);
   perhapsStartAhead(world, deployment, calmFromMs);
   if (rollChance(random, 0.008)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
@@ -150,7 +157,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   acts?.schedule();
   if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
-  const last = (strategies ?? guarded)?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
+  const last = own?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
   for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
   await comeToRest(world, deployment, async (minute) => {
@@ -177,15 +184,20 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   return { ...facts, violations: findViolations(facts) };
 }
 
-/** @param strategies that hold positions; most alerts are theirs, and the others come between them */
+/** @param strategies that hold positions, or share a spot market; most alerts are theirs, and the others come between them */
 function drawAlerts(
   others: AlertDraw,
-  strategies: PositionDraw | GuardDraw | null,
+  strategies: PositionDraw | GuardDraw | SpotDraw | null,
   count: number,
 ): readonly Alert[] {
   if (strategies === null) return others.draw(count);
   const half = Math.ceil(count / 2);
   return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
+}
+
+function holdLittle({ exchange, settings }: SimulatedWorld, { shared, held }: SpotRun): void {
+  const { base } = currenciesInName(settings.tickers[shared.ticker] ?? '');
+  exchange.setSpotFunds(shared.account, base, held, startMs);
 }
 
 function letMeddle(

@@ -8,6 +8,7 @@ import {
   rateOfPercent,
   zero,
 } from '../../lib/base/decimal.ts';
+import type { Step } from '../../lib/ledger/entry.ts';
 import { isQuoteSized } from '../../lib/model/order.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
 import type { History } from './history.ts';
@@ -60,7 +61,8 @@ function checkRecord(sent: SentOrder): Violation | null {
     readonly sizedOn?: { readonly readAtMs: number };
     readonly amount?: string;
   };
-  const isSaid = sizedOn !== undefined && result === amount.toFixed();
+  const sold = [zero, ...listSoldByStops(sent)].map((one) => amount.plus(one).toFixed());
+  const isSaid = sizedOn !== undefined && result !== undefined && sold.includes(result);
   return isSaid ? null : broken(sent, 'was sent although its entry does not say what it was sized on');
 }
 
@@ -126,8 +128,9 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
   const { size } = signal;
   const fromQuote = (quote: Decimal) => (isQuoteSized(sent) ? quote : quote.div(unitPrice));
   const fromBase = (base: Decimal) => (isQuoteSized(sent) ? base.times(unitPrice) : base);
+  const rests = (asked: Decimal) => listSoldByStops(sent).map((sold) => asked.minus(sold));
   const cut = (asked: Decimal) =>
-    [asked, asked.minus(soldByStops(sent))].flatMap((rest) => [rest, ...listCuts(history, sent, rest)]);
+    [asked, ...rests(asked)].flatMap((rest) => [rest, ...listCuts(history, sent, rest)]);
   if (size.unit === 'base') return cut(fromBase(parseDecimal(size.quantity)));
   if (size.unit === 'quote') return cut(fromQuote(parseDecimal(size.quoteQuantity)));
   const rate = rateOfPercent(size.quantityPercent);
@@ -137,7 +140,7 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
   if (limits.tradesOn === 'spot') {
     const ticker = side === 'buy' ? market.quote : market.base;
     const shares = read('spot').map((body) => sellableOf(body, ticker, sent).times(rate));
-    return side === 'buy' ? shares.map(fromQuote) : shares;
+    return side === 'buy' ? shares.map(fromQuote) : shares.flatMap((share) => [share, ...rests(share)]);
   }
   const terms =
     limits.tradesOn === 'futures' ? read('futures').map((body) => termsOf(body, market.name)) : [marginTerms];
@@ -150,19 +153,26 @@ function listSizes(history: History, sent: SaleOrBuy, unitPrice: Decimal): reado
  * What a spot sale may be cut to: all that a reading shows as available, if no more is missing than the fees of what alerts
  * have bought in the market.
  */
-function listCuts(history: History, { send, limits, market, side, bought }: SaleOrBuy, asked: Decimal) {
+function listCuts(history: History, sent: SaleOrBuy, asked: Decimal) {
+  const { send, limits, market, side, bought } = sent;
   if (limits.tradesOn !== 'spot' || side !== 'sell') return [];
   const fee = (bought.gt(asked) ? bought : asked).times(market.takerFeeRate);
   return readingsFor(history, send, market.name, 'spot')
-    .map((body) => availableOf(body, market.base))
+    .flatMap((body) => [availableOf(body, market.base), sellableOf(body, market.base, sent)])
     .filter((available) => available.lt(asked) && asked.minus(available).lte(fee.plus(market.amountStep)));
 }
 
-/** What stop-losses had sold of a sale on spot already, as the entry says. */
-function soldByStops({ entry }: SentOrder): Decimal {
-  const { note = '' } = entry.steps.find(({ status }) => status === 'sending') ?? {};
-  const told = [...note.matchAll(/has sold ([0-9.]+) of it already/g)];
-  return told.reduce((sum, [, amount = '0']) => sum.plus(parseDecimal(amount)), zero);
+/**
+ * What stop-losses had sold of a sale on spot, as the entry says: before it was planned, and with what they sold before they
+ * could be cancelled.
+ */
+function listSoldByStops({ entry }: SentOrder): readonly Decimal[] {
+  const soldIn = ({ note }: Pick<Step, 'note'>) =>
+    [...note.matchAll(/has sold ([0-9.]+) of it already/g)].map(([, amount = '0']) => parseDecimal(amount));
+  const sending = entry.steps.filter(({ status }) => status === 'sending');
+  return [sending, entry.steps].map((steps) =>
+    steps.flatMap(soldIn).reduce((sum, amount) => sum.plus(amount), zero),
+  );
 }
 
 interface Held {
@@ -178,15 +188,24 @@ function reducible(body: unknown, { market, side }: SentOrder): readonly Decimal
     .map((amount) => amount.abs());
 }
 
-/** What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. */
+/**
+ * What the relay's own stop-losses hold can be sold, too: as much as the entry says, if so much is held. What the entry says
+ * that it leaves to other strategies cannot; I46 says how much that is.
+ */
 function sellableOf(body: unknown, ticker: string, { entry }: SentOrder): Decimal {
   const sending = entry.steps.find(({ status }) => status === 'sending')?.evidence as
-    | { readonly sizedOn?: { readonly holding?: { readonly heldByStops?: string } } }
+    | {
+        readonly sizedOn?: {
+          readonly holding?: { readonly heldByStops?: string; readonly leftToOthers?: string };
+        };
+      }
     | undefined;
   const balances = body as Readonly<Record<string, { readonly freeze: string } | undefined>>;
   const frozen = parseDecimal(balances[ticker]?.freeze ?? '0');
-  const told = parseDecimal(sending?.sizedOn?.holding?.heldByStops ?? '0');
-  return availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
+  const { heldByStops = '0', leftToOthers = '0' } = sending?.sizedOn?.holding ?? {};
+  const told = parseDecimal(heldByStops);
+  const there = availableOf(body, ticker).plus(told.lte(frozen) ? told : zero);
+  return maximum(there.minus(parseDecimal(leftToOthers)), zero);
 }
 
 function availableOf(body: unknown, ticker: string): Decimal {

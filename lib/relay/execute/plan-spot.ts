@@ -83,7 +83,7 @@ interface SharedSale {
 
 /**
  * A sale of more than its strategy has bought, and the owner holds besides, would sell what another strategy has bought with a
- * stop-loss. The balance may not show yet what an order has just bought: then it is read again.
+ * stop-loss. The balance may not show yet what an order has just bought, or cannot be read: then it is read again.
  *
  * @returns null for a sale that leaves that
  */
@@ -93,22 +93,30 @@ export function leaveToOthers(
   sized: Sized,
   { clock }: Pick<ExecuteServices, 'clock'>,
 ): Plan | null {
-  const { own, others } = shares;
-  if (others.size === 0 || holding?.of !== 'spot') return null;
-  const left = floorToStep(maximum(besideOthers(holding), own), market.amountStep);
+  const { own, others, untold } = shares;
+  if (others.size === 0) return null;
+  const isRead = holding?.of === 'spot';
+  const left = floorToStep(maximum(isRead ? besideOthers(holding) : zero, own), market.amountStep);
   if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) return null;
   const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
-  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss`;
+  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
   const most = `${formatDecimal(left)} ${market.base}`;
   const denial: Denial = {
     rule: 'bought_by_other_strategy',
     limit: most,
     actual: sized.ok ? formatDecimal(sized.baseAmount) : 'a share of that',
-    message: `strategy "${strategy}" has ${left.eq(zero) ? 'nothing' : `no more than ${most}`} to sell beside the ${bought}; nothing was sold. To sell those, too, send the sale with the "strategy" that bought them, or without one`,
+    message: `strategy "${strategy}" has ${left.eq(zero) ? 'nothing' : `no more than ${most}`} to sell beside the ${bought}${isRead ? '' : ' (the spot balance could not be read)'}; nothing was sold. To sell those, too, send the sale with the "strategy" that bought them, or without one`,
   };
-  if (!mayShowLate(records, strategy, clock.nowMs())) return { verdict: 'denied', denial };
-  const reason = `the spot balance may not show yet what strategy "${strategy}" has bought`;
+  if (isRead && !mayShowLate(records, strategy, clock.nowMs())) return { verdict: 'denied', denial };
+  const reason = isRead
+    ? `the spot balance may not show yet what strategy "${strategy}" has bought`
+    : 'the spot balance could not be read, and another strategy has bought in the market';
   return { verdict: 'waiting', reason, mayPassSoon: true, orElse: denial };
+}
+
+function describeUntold(untold: SaleShares['untold']): string {
+  const names = untold.map((signalId) => `"${signalId}"`).join(' and ');
+  return names === '' ? '' : `, of which what ${names} has bought is not known yet`;
 }
 
 /** Whether a list may not show yet what the last order of the market did, or a buy of the strategy that rests. */

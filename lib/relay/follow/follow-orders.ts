@@ -192,7 +192,7 @@ async function followAccount(
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
   for (const one of followed)
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
-  const unfollowed = await findUnfollowed(services.ledger, account, followed);
+  const unfollowed = await findUnfollowed(services, account, followed);
   keepSpotSales(followed, unfollowed, nowMs);
   if (keeper !== null) keepOpeners(followed, unfollowed);
   const current = followed.map((one) => one.currentAt(nowMs));

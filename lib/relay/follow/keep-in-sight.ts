@@ -1,5 +1,6 @@
 import { hasPassed } from '../../base/clock.ts';
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Executions, mostFollowed } from '../../ledger/executions.ts';
 import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
@@ -12,6 +13,11 @@ import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
+interface UnfollowedServices {
+  readonly ledger: Pick<Ledger, 'openOrders'>;
+  readonly executions: Pick<Executions, 'followed'>;
+}
+
 /**
  * The orders with exits of a market that are sent, and not among the followed ones: what these were is not known yet, or has just
  * become known. What ends before they are followed may have been about them.
@@ -20,15 +26,20 @@ import type { FollowedEntry } from './followed-entry.ts';
  * @throws RelayError `store_unavailable`
  */
 export async function findUnfollowed(
-  ledger: Pick<Ledger, 'openOrders'>,
+  { ledger, executions }: UnfollowedServices,
   account: string,
   followed: readonly FollowedEntry[],
 ): Promise<readonly OrderRecord[]> {
   const known = new Set(followed.map(({ entry }) => entry.signalId));
   const ending = followed.filter(({ isDone, own }) => isDone && hasFilled(own));
   const markets = new Set(ending.map(({ market }) => market));
+  if (markets.size === 0) return [];
   const open = await Promise.all([...markets].map((one) => ledger.openOrders(account, one, mostBelieved)));
-  return listRecords(open.flat()).filter(({ signalId, exits }) => exits.length > 0 && !known.has(signalId));
+  // One that turned out to be filled is open no more: by then it is followed.
+  const since = await executions.followed(account, mostFollowed);
+  return listRecords([...open.flat(), ...since]).filter(
+    ({ signalId, market, exits }) => markets.has(market) && exits.length > 0 && !known.has(signalId),
+  );
 }
 
 /**
