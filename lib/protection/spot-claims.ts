@@ -1,5 +1,5 @@
-import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
@@ -121,16 +121,19 @@ export function sharesForSale(
 }
 
 /**
- * The most that a buy with a stop-loss can have bought beyond what is known of it: its outcome is not known, or only what it
- * has spent. Then it cost more than its stop-loss.
+ * The most that a buy with a stop-loss can have bought beyond what is known of it: its outcome is not known, it rests and may have
+ * filled since it was followed, or only what it has spent is known. Then it cost more than its stop-loss.
  */
 function untoldOf(record: OrderRecord): Decimal {
   if (!isGuardedBuy(record)) return zero;
   const { status, state, followed, reported, amount, spot, exits } = record;
   if (status === 'unknown' || status === 'sending') return amount ?? zero;
-  const isSpent = spot?.isQuoteSized === true && followed === null && state !== null && !isStillOpen(state);
+  if (status !== 'placed') return zero;
+  const rests = state === null || isStillOpen(state);
+  if (rests && amount !== null) return maximum(amount.minus(filledBy(record)), zero);
+  const isSpent = spot?.isQuoteSized === true && followed === null;
   const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
-  if (status !== 'placed' || !isSpent || stopPrice === null) return zero;
+  if (!isSpent || stopPrice === null) return zero;
   return floorToStep(parseDecimal(reported?.amount ?? '0').div(stopPrice), parseDecimal(spot.amountStep));
 }
 

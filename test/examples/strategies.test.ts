@@ -88,6 +88,12 @@ const cases: Readonly<Record<string, Case>> = {
     checked: 'exits',
   },
   'first-alert.json': { grounds: [margin], strategy: guarded(false, '0.001'), checked: 'exits' },
+  'buy-on-spot.json': {
+    grounds: [spot],
+    strategy: (entry) =>
+      enterAtFixedPrice({ entry, through: '61000', leave: example('tradingview-long-only.json') }),
+    checked: 'end',
+  },
   'buy-stop-limit.json': {
     grounds: [margin],
     strategy: (entry) =>

@@ -349,6 +349,35 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
   });
 });
 
+describe('While a resting buy of strategy B has just filled, before anybody has followed it', () => {
+  const fill = () => relay.setPrice('49000');
+
+  test.each(sales)('a sale %s of strategy A, which has bought nothing, sells nothing', async (_, sale) => {
+    await send('b', restingBuy);
+    await goOn(12);
+    fill();
+
+    expect(await send('a', sale)).toMatchObject({ status: 'denied' });
+    await goOn(30);
+    expect([await held(), await standing()]).toEqual(['0.0999', [stopOfA]]);
+  });
+
+  test.each([
+    ['in per cent', { ...sell, quantity: undefined, quantityPercent: '100%' }],
+    ['at market', sell],
+  ])('a sale %s of strategy A sells what that has bought', async (_, sale) => {
+    await send('a', buyLower);
+    await goOn(12);
+    await send('b', restingBuy);
+    await goOn(12);
+    fill();
+
+    expect(await send('a', sale)).toMatchObject({ status: 'placed' });
+    await goOn(30);
+    expect([await held(), await standing()]).toEqual(['0.0999', [stopOfA]]);
+  });
+});
+
 test('A sale of a strategy may sell what was bought without a name', async () => {
   await send(null, buy);
   await goOn(12);

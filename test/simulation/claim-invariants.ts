@@ -9,7 +9,6 @@ import { isMarketTold } from './guard-invariants.ts';
 import { keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { type EntryOf, entriesOf, isOwn, leastSale, replayLots, sum } from './spot-lots.ts';
-import { isOfResponse } from './true-positions.ts';
 
 /**
  * Finds sales of a strategy on spot that took what another one had bought with a stop-loss, where no alarm says so, and sales
@@ -148,14 +147,12 @@ function isOpen(status: PaperOrder['status']): boolean {
   return status === 'open' || status === 'partially_filled';
 }
 
-/** Whether the relay had stored a fill before a time, or knew of an order that may have filled at once. */
+/** Whether the relay had stored a fill before a time, or sent its order before: that counts with all that it can fill. */
 function wasTold({ facts, entryOf }: Place, deal: PaperDeal, beforeMs: number): boolean {
   const storedAtMs = facts.history.storedDeals.get(deal.dealId) ?? Number.POSITIVE_INFINITY;
   if (storedAtMs < beforeMs) return true;
   const entry = entryOf(deal);
-  const order = facts.exchange.orders.get(deal.orderId);
-  if (entry === undefined || order === undefined || !isOfResponse({ ...deal, order })) return false;
-  const started = facts.history.started.get(keyText(entry));
+  const started = entry === undefined ? undefined : facts.history.started.get(keyText(entry));
   return started !== undefined && started.atMs < beforeMs;
 }
 
@@ -184,6 +181,7 @@ function findWronglyDenied(place: Place): readonly Violation[] {
     if (wasUnknown(facts, entry, deniedAtMs)) return [];
     const before = deals.filter(({ atMs }) => atMs <= deniedAtMs);
     if (before.some((deal) => isSpent(place, deal, deniedAtMs))) return [];
+    if (orders.some((order) => restedAt(order, deniedAtMs))) return [];
     const moment = { order: { orderId: Number.MAX_SAFE_INTEGER, createdAtMs: deniedAtMs }, deals: before };
     const shares = readable(before, deniedAtMs - readingMs).map((read) =>
       shareOf(place, sale.strategy, read, moment, () => true),
@@ -194,6 +192,11 @@ function findWronglyDenied(place: Place): readonly Violation[] {
     const text = `${keyText(entry)} of ${sale.strategy} was denied ${formatDecimal(asked)} ${sale.market}, as bought by others, and had ${formatDecimal(fewest)}`;
     return [{ invariant: 'I46', harm: 'other', text } as const];
   });
+}
+
+/** Whether it is a buy that rested then, as far as a list can have shown: it counts with all that it can fill. */
+function restedAt({ side, status, createdAtMs, updatedAtMs }: PaperOrder, atMs: number): boolean {
+  return side === 'buy' && createdAtMs <= atMs && (isOpen(status) || updatedAtMs > atMs - readingMs);
 }
 
 /** Whether the relay knew of a buy only what it had spent: then it counts the most that this can have bought. */

@@ -164,7 +164,7 @@ function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
   };
 }
 
-/** Whether the relay has placed a stop-loss after it was told that there is none. */
+/** Whether the relay has placed a stop-loss that waits for its price after it was told that there is none. */
 function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers): boolean {
   const { unprotectedAtMs } = watched;
   const kept = keepers.get(entry.signalId) ?? [];
@@ -172,6 +172,7 @@ function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers): bo
     (one) =>
       unprotectedAtMs !== undefined &&
       roleOf(one.entry) === 'stop_loss' &&
+      'stopPrice' in one.signal &&
       one.entry.createdAtMs > unprotectedAtMs,
   );
 }
