@@ -61,17 +61,31 @@ export function statusAt({ statuses }: History, entry: Entry, atMs: number): Sta
 }
 
 /** Finds orders that were sent while an earlier order of their market could still change the position. */
-function findEarlySend({ history, entries }: Facts, sent: DependentSend): readonly Violation[] {
+function findEarlySend(facts: Facts, sent: DependentSend): readonly Violation[] {
+  const { history, entries } = facts;
   const { entry, send } = sent;
   const reduce = reduceLegOf(entry, entries);
   const earlier = earlierOrders(history, entries, entry)
     .map((other) => ({ other, status: statusAt(history, other, send.atMs) }))
     .filter(({ other, status }) => {
       if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
+      if (wasCancelled(facts, other, send.atMs)) return false;
       return inFlight.has(status) || (other === reduce && !isFinal(status));
     });
   return earlier.map(({ other, status }) =>
     broken(other === reduce ? 'I20' : 'I25', sent, `while ${keyText(other)} was ${status}`),
+  );
+}
+
+/** Whether its order had been cancelled by then without a fill: it changes no position, although its own signal does not say so yet. */
+function wasCancelled({ exchange }: Facts, { account, clientOrderId }: Entry, atMs: number): boolean {
+  return [...exchange.orders.values()].some(
+    (order) =>
+      order.account === account &&
+      order.clientOrderId === clientOrderId &&
+      order.status === 'cancelled' &&
+      order.filled.eq(zero) &&
+      order.updatedAtMs <= atMs,
   );
 }
 
