@@ -37,34 +37,43 @@ export function replayLots(deals: readonly PaperDeal[], entryOf: EntryOf): Reado
     const lot = lots.get(name);
     if (lot !== undefined) lots.set(name, { ...lot, left: lot.left.plus(amount) });
   };
+  const sell = (amount: Decimal, from: readonly string[]) => {
+    let rest = amount;
+    for (const name of from) {
+      const left = lots.get(name)?.left ?? zero;
+      const sold = left.gt(zero) ? minimum(left, rest) : zero;
+      add(name, sold.neg());
+      rest = rest.minus(sold);
+    }
+  };
   for (const deal of deals) {
     const entry = entryOf(deal);
     const signal = entry?.signal;
-    if (signal?.action === 'protect') add(signal.of, deal.amount.neg());
+    if (signal?.action === 'protect') {
+      // A sale may have sold its part since it was placed: then it sells what that sale would have sold next.
+      const { strategy } = lots.get(signal.of) ?? {};
+      sell(deal.amount, [signal.of, ...inOrderOfSale(lots, strategy)]);
+    }
     if (entry === undefined || signal?.action !== 'order') continue;
     const { strategy } = signal;
-    if (deal.side === 'buy') {
-      if (!lots.has(entry.signalId))
-        lots.set(entry.signalId, { left: zero, strategy, isGuarded: signal.stopLoss !== undefined });
-      add(entry.signalId, deal.amount.minus(deal.fee));
-    } else {
-      let rest = deal.amount;
-      for (const [name, { left }] of inOrderOfSale(lots, strategy)) {
-        const sold = left.gt(zero) ? minimum(left, rest) : zero;
-        add(name, sold.neg());
-        rest = rest.minus(sold);
-      }
+    if (deal.side === 'sell') {
+      sell(deal.amount, inOrderOfSale(lots, strategy));
+      continue;
     }
+    if (!lots.has(entry.signalId))
+      lots.set(entry.signalId, { left: zero, strategy, isGuarded: signal.stopLoss !== undefined });
+    add(entry.signalId, deal.amount.minus(deal.fee));
   }
   return lots;
 }
 
-function inOrderOfSale(lots: ReadonlyMap<string, Lot>, strategy: string | undefined) {
+function inOrderOfSale(lots: ReadonlyMap<string, Lot>, strategy: string | undefined): readonly string[] {
   const rank = (lot: Lot) =>
     Number(lot.strategy !== strategy) + 2 * Number(!lot.isGuarded) + 4 * Number(!isOwn(lot, strategy));
   return [...lots]
     .filter(([, lot]) => isOwn(lot, strategy) || !lot.isGuarded)
-    .toSorted(([, one], [, other]) => rank(one) - rank(other));
+    .toSorted(([, one], [, other]) => rank(one) - rank(other))
+    .map(([name]) => name);
 }
 
 /** Whether a sale may be of what this has bought: who names no strategy may be any. */
