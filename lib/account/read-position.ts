@@ -27,9 +27,18 @@ export type PositionReading =
       /** The average entry price in the quote currency; null when the exchange does not say it. */
       readonly basePrice: Decimal | null;
     } & DatedPosition)
-  /** `mayPassSoon`: another reading in a moment may do. */
-  | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
+  | WaitingReading
   | { readonly kind: 'denied'; readonly denial: Denial };
+
+/** A reading that does not count yet. */
+export interface WaitingReading {
+  readonly kind: 'waits';
+  readonly reason: string;
+  /** Whether another reading in a moment may do. */
+  readonly mayPassSoon: boolean;
+  /** Since when the outcome of an order that it waits for is not known; absent: it waits for a list. */
+  readonly unknownSinceMs?: number;
+}
 
 /** Which position is read, and for which signal. */
 export interface PositionQuery {
@@ -70,7 +79,7 @@ export async function readPosition(
   });
   if (unsettled !== undefined) {
     const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
-    return { kind: 'waits', reason, mayPassSoon: false };
+    return { kind: 'waits', reason, mayPassSoon: false, unknownSinceMs: unsettled.updatedAtMs };
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);

@@ -170,6 +170,8 @@ test('a stop-loss fits as soon as the outcome of the order that it has waited fo
     await reconcileSignals(relay.services);
   }
   expect((await relay.entry(lost.signalId)).status).toBe('not_placed');
+  // Until then the stop-loss could have opened a position, and the owner knows it.
+  expect(relay.alarmNames()).toContain('protection_failed');
 
   await relay.goOn(6);
 

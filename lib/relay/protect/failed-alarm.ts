@@ -99,6 +99,17 @@ export async function tellPaused(
 
 const longestQuietWaitMs = 60_000;
 
+/** Tells that what protects a position has to wait for an order whose outcome has not been known for a minute. */
+export async function tellUnsettled(
+  services: TellServices,
+  entry: Protecting,
+  sinceMs: number,
+  reason: string,
+): Promise<void> {
+  if (!hasPassed(sinceMs, longestQuietWaitMs, services.clock.nowMs())) return;
+  await tellHeldBack(services, entry, `${reason}: settle that one with \`npx relay resolve\``);
+}
+
 /**
  * Tells of each market where a signal that keeps a stop-loss or take-profit fitting has not been looked at for a minute.
  * Signals before it in the line of its market wait, for example until the outcome of an order is known.

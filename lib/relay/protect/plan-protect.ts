@@ -21,7 +21,7 @@ import { judgeEnded } from '../position/judge-closing.ts';
 import type { ExecuteServices } from '../services.ts';
 import { denialOutcome } from '../settle/settle-entry.ts';
 import { isOverActRate, tooManyActs } from './act-rate.ts';
-import { nameOf, tellFailed, tellHeldBack, tellRest } from './failed-alarm.ts';
+import { nameOf, tellFailed, tellHeldBack, tellRest, tellUnsettled } from './failed-alarm.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { readGround } from './read-ground.ts';
 import { cancelReplaced, type Replaced, withReplaced, withReplacedOnSpot } from './replace-exits.ts';
@@ -70,7 +70,11 @@ export async function planProtect(
     guard: signal,
   };
   const reading = await readGround(services, client, market, query, limits);
-  if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
+  if (reading.kind === 'waits') {
+    const { unknownSinceMs, ...waits } = reading;
+    if (unknownSinceMs !== undefined) await tellUnsettled(services, entry, unknownSinceMs, waits.reason);
+    return { ...waits, verdict: 'waiting' };
+  }
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, entries, open, taken } = reading;
   const lost = await services.lostProtection?.takeIn(account.name, entries, open);

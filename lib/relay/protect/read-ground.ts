@@ -1,4 +1,10 @@
-import { findUnsettled, listRecent, type PositionQuery, readPosition } from '../../account/read-position.ts';
+import {
+  findUnsettled,
+  listRecent,
+  type PositionQuery,
+  readPosition,
+  type WaitingReading,
+} from '../../account/read-position.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
@@ -28,7 +34,7 @@ export type GroundReading =
       /** On spot: what no order holds, in base units; null elsewhere, where an order that only reduces holds nothing. */
       readonly free: Decimal | null;
     }
-  | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
+  | WaitingReading
   | { readonly kind: 'denied'; readonly denial: Denial };
 
 /**
@@ -71,7 +77,7 @@ async function readSpotGround(
   const unsettled = await findUnsettled(services, query, null);
   if (unsettled !== undefined) {
     const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the balance`;
-    return { kind: 'waits', reason, mayPassSoon: false };
+    return { kind: 'waits', reason, mayPassSoon: false, unknownSinceMs: unsettled.updatedAtMs };
   }
   const { entries } = await listRecent(services, query.account, name);
   const taken = await readTaken(services.facts, query.account, name);
