@@ -39,7 +39,12 @@ export async function expectExits(
   const placed = own.filter(({ status }) => status === 'placed');
   // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
   const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
-  const ended = listRecords(single).filter(({ signalId }) => !resting.has(signalId));
+  // A close that is settled late may find entries that were sent after it.
+  const isLater = (orderId: number | null) =>
+    orderId !== null && closed.orderId !== null && orderId > closed.orderId;
+  const ended = listRecords(single).filter(
+    ({ signalId, orderId }) => !resting.has(signalId) && !isLater(orderId),
+  );
   const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);

@@ -697,5 +697,7 @@ describe('A close whose response is lost', () => {
     await relay.reconcile();
 
     expect(openIds()).toEqual([later]);
+    const ended = (await relay.entry('s2')).steps.at(-1)?.facts?.exitsEndedFor;
+    expect(ended).toEqual(['s1']);
   });
 });
