@@ -333,7 +333,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'overruled-owner',
     breaks: 'a stop-loss or take-profit that the owner has cancelled is placed again',
     seeds: 300,
-    fromSeed: 61,
+    fromSeed: 113,
     ...shared,
     mutation: { facts: claimCancels },
   },

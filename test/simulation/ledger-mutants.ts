@@ -296,7 +296,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'torn-array',
     breaks: 'the signals of an alert are stored one by one',
     seeds: 400,
-    fromSeed: 22,
+    fromSeed: 37,
     dialect: 'live',
     mutation: { ledger: storeOneByOne },
   },
@@ -373,7 +373,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'new-identity-per-delivery',
     breaks: 'a resend counts as a new signal',
     seeds: 100,
-    fromSeed: 11,
+    fromSeed: 21,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName, process }) =>
