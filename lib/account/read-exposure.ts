@@ -94,12 +94,12 @@ export async function readExposure(
   const unseen = take(counted);
   const excess = countExcess(exits, valued.positions, unseen);
   const countsLoss = (account.limits?.maxDailyLoss ?? null) !== null;
-  const unseenFills = countsLoss ? findUnlisted({ ...view, ...late }) : [];
+  const justFilled = await floatingOf(countsLoss ? findUnlisted({ ...view, ...late }) : [], prices);
   return {
     exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
-    floating: valued.floating.plus(await floatingOf(unseenFills, prices)),
-    unknown: [...unknown, ...valued.unknown],
+    floating: valued.floating.plus(justFilled.sum),
+    unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };
 }
@@ -261,18 +261,28 @@ async function valueAmount(order: Order, isSpot: boolean, prices: UsdtPrices): P
   return last === null ? null : remaining.times(last);
 }
 
-/** The floating profit of what these orders have opened, as far as it is known at what price, in USDT. */
-async function floatingOf(filled: readonly OwnOrder[], prices: UsdtPrices): Promise<Decimal> {
+/** The floating profit of what these orders have opened, in USDT, and of which it is not known, one sentence each. */
+async function floatingOf(
+  filled: readonly OwnOrder[],
+  prices: UsdtPrices,
+): Promise<{ readonly sum: Decimal; readonly unknown: readonly string[] }> {
   let sum = zero;
-  for (const { market, side, amount, paid = null, onlyReduces } of filled) {
-    if (onlyReduces || amount === null || paid === null) continue;
+  const unknown: string[] = [];
+  for (const { signalId, market, side, amount, paid, onlyReduces } of filled) {
+    // What still rests has opened nothing.
+    if (onlyReduces || paid === undefined) continue;
     const rate = await prices.rateOf(currenciesInName(market).quote);
     const last = await prices.lastOf(market);
-    if (rate === null || last === null) continue;
+    if (amount === null || paid === null || rate === null || last === null) {
+      unknown.push(
+        `the profit of what the order of signal ${signalId} has just filled in ${market} is not known`,
+      );
+      continue;
+    }
     const rise = last.times(amount).minus(paid.times(rate));
     sum = side === 'buy' ? sum.plus(rise) : sum.minus(rise);
   }
-  return sum;
+  return { sum, unknown };
 }
 
 /** An order of the relay as the limits count it, or what is not known of it. */

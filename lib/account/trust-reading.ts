@@ -93,6 +93,9 @@ function endReportOf({ reported }: OrderRecord): OrderReport | null {
   return reported !== null && isOrderEnd(reported.status) ? reported : null;
 }
 
+/** A clock that is further behind is not allowed for: otherwise a reading might never count. */
+const longestClockErrorMs = 60_000;
+
 /** A fill of an order that had rested, or of an exit, which the follower has stored. */
 function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
   const { signalId, followed, exits, readAtMs } = record;
@@ -106,7 +109,7 @@ function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
   // The follower also reads what has nothing to do with the fill, long after it.
   const latestMs = endedAtMs === null ? readAtMs : endedAtMs + longestPositionLagMs;
   // A clock that was behind when the fill was read, and is set right since, must not make it seem older.
-  const earliestMs = endedAtMs === null ? readAtMs : Math.min(endedAtMs, readAtMs + longestPositionLagMs);
+  const earliestMs = endedAtMs === null ? readAtMs : Math.min(endedAtMs, readAtMs + longestClockErrorMs);
   const answeredAtMs = Math.max(Math.min(readAtMs, latestMs), earliestMs);
   return [{ signalId, answeredAtMs, endedAtMs, expected: null }];
 }

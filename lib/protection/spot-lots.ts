@@ -198,6 +198,12 @@ function sell(
   const noted = new Map(Object.entries(sale.soldOf).map(([name, amount]) => [name, parseDecimal(amount)]));
   const sold = new Map([...noted].map(([name, amount]) => [name, { amount, wasOpen: false }]));
   let rest = [...noted.values()].reduce((left, amount) => left.minus(amount), filledBy(sale));
+  // An older release may have noted a buy of another strategy.
+  for (const [name, amount] of noted)
+    if (lots.has(name) && !there.some(({ signalId }) => signalId === name)) {
+      const left = lots.get(name) ?? zero;
+      lots.set(name, left.minus(minimum(left, amount)));
+    }
   for (const { signalId, boughtLater } of there) {
     const left = lots.get(signalId) ?? zero;
     const known = noted.get(signalId);

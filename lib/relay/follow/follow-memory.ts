@@ -61,6 +61,7 @@ export class AccountMemory {
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
   #readAtMs: number | null = null;
+  #readBeforeMs: number | null = null;
 
   /** What is known of an order. */
   knownOf(name: OrderPlaceName): KnownOrder {
@@ -96,8 +97,14 @@ export class AccountMemory {
     const ended = await listEndedOrders(client, fromMs, options);
     const deals = await listAccountDeals(client, Math.min(fromMs, dealsFromMs), options);
     // What could not be read must not hold back the rest: an order that no list shows is asked for alone.
+    this.#readBeforeMs = this.#readAtMs;
     this.#readAtMs = nowMs;
     return { open: open.orders, ended, deals, hiddenOpen: open.hidden };
+  }
+
+  /** What was read counts for nothing: the next reading begins where this one began. */
+  readAgain(): void {
+    this.#readAtMs = this.#readBeforeMs;
   }
 
   /** Takes over what the lists say of an order. */

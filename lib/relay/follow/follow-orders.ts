@@ -166,7 +166,10 @@ async function followAccount(
   const known = entries.map(({ entry }) => entry);
   const { lostProtection } = services;
   // What is done is decided with them: the next turn reads everything again.
-  if (((await lostProtection?.adopt(account, { ...reading, entries: known })) ?? 0) > 0) return;
+  if (((await lostProtection?.adopt(account, { ...reading, entries: known })) ?? 0) > 0) {
+    memory.readAgain();
+    return;
+  }
   const ended = new Set(entries.flatMap(({ entry }) => endedExitsIn(entry)));
   const followed = entries.map(({ entry, signal }) => {
     const { orderId, clientOrderId } = entry;

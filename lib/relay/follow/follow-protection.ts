@@ -155,7 +155,7 @@ function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
     return;
   }
   // The owner may end what the relay has placed since, before any list has shown it: that is told, too.
-  if (hasPlacedSince(one, keepers)) one.watched = calm(one);
+  if (hasPlacedSince(one, keepers, nowMs)) one.watched = calm(one);
   const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
   one.watched = {
     ...calm(one),
@@ -165,7 +165,7 @@ function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
 }
 
 /** Whether the relay has placed a stop-loss that waits for its price after it was told that there is none. */
-function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers): boolean {
+function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers, nowMs: number): boolean {
   const { unprotectedAtMs } = watched;
   const kept = keepers.get(entry.signalId) ?? [];
   return kept.some(
@@ -173,7 +173,9 @@ function hasPlacedSince({ entry, watched }: FollowedEntry, keepers: Keepers): bo
       unprotectedAtMs !== undefined &&
       roleOf(one.entry) === 'stop_loss' &&
       'stopPrice' in one.signal &&
-      one.entry.createdAtMs > unprotectedAtMs,
+      one.entry.createdAtMs > unprotectedAtMs &&
+      // A time in the future was noted before the clock was set back.
+      one.entry.createdAtMs <= nowMs,
   );
 }
 

@@ -43,10 +43,11 @@ export async function findUnfollowed(
 }
 
 /**
- * Keeps what was sold on spot in sight for as long as a part of a buy with a stop-loss is held in its market that may be of its
- * strategy, or may be held: no position tells there what is left of it. What a sale sold of a buy that ends is noted beside the sale, so that it is not counted
- * against the next buy once nothing of the first one is read any more. What it sold of a buy that was open is noted, too:
- * what that fills later does not belong to the sale.
+ * Keeps the sales on spot in sight for as long as their market has a buy with a stop-loss of which a part is held, or may be, and
+ * which may be of their strategy: no position tells there what is left of it.
+ *
+ * What a sale sold of a buy that ends is noted beside the sale. Without that it would count against the next buy, once the first
+ * one is not read any more. What it sold of a buy that was open is noted, too: what that fills later does not belong to the sale.
  */
 export function keepSpotSales(
   followed: readonly FollowedEntry[],

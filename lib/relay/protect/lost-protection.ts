@@ -160,7 +160,6 @@ export async function createLostProtection(
       // First: a stop-loss that follows the price would move back to where it stood at the time of the backup.
       await noteBest(services.facts, of.wanted, order);
       if (await store(ledger, clock.nowMs(), order, of)) adopted += 1;
-      else found.delete(order.clientOrderId);
     }
     const left = new Set<Listed>(lost.flatMap(({ order, of }) => (of === null ? order : [])));
     endedBefore.set(
@@ -259,8 +258,7 @@ async function store(
   { wanted, idMs }: NonNullable<LostOrder['of']>,
 ): Promise<boolean> {
   const entry = protectEntryOf(wanted, atMs, idMs);
-  const { result } = await ledger.accept([entry], null);
-  if (result !== 'stored') return false;
+  await ledger.accept([entry], null);
   const { spot } = wanted;
   const started = await ledger.start(
     entry,

@@ -3,7 +3,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 
-/** What became of a stop-loss. */
+/** What became of an order that protects. */
 export interface StopEnd {
   /** What it has sold, in base units. */
   readonly filled: Decimal;
@@ -12,7 +12,7 @@ export interface StopEnd {
 }
 
 /**
- * How a stop-loss has ended. The fills alone, without the order, may not all be listed yet: they tell it when they are the whole
+ * How an order that protects has ended. The fills alone, without the order, may not all be listed yet: they tell it when they are the whole
  * amount.
  *
  * @returns null while no list tells it

@@ -21,7 +21,7 @@ const clockToleranceMs = 60_000;
  * that may be older than the restore is looked up before it is sent.
  *
  * What keeps a position protected is not looked up: it is planned on what stands at the exchange, with what the lost relay
- * had placed (lib/relay/protect/lost-protection.ts). What of that has ended since is missing.
+ * had placed (lib/relay/protect/lost-protection.ts).
  *
  * @param accounts whose restore counts
  * @returns undefined where nothing was restored
