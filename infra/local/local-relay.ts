@@ -15,6 +15,7 @@ import { createPlainWebhook, createRefusal, type HttpResponse } from '../../lib/
 import { createSchedule } from '../../lib/host/schedule.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
+import { readRestoredAt } from '../../lib/ledger/account-facts.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { findClientOrderIds } from '../../lib/ledger/sqlite-client-orders.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -199,10 +200,11 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   };
   const accounts = Object.keys(settings.accounts);
+  const restoredAtMs = await readRestoredAt(trading.facts, accounts);
   // In the other dialect the lists have no names of orders.
   const isNamed = options.exchange.dialect === 'live';
-  const lostProtection = isNamed ? await createLostProtection(trading, accounts) : undefined;
-  const settleSentBefore = await createSentBefore(trading, accounts);
+  const lostProtection = isNamed ? createLostProtection(trading, restoredAtMs) : undefined;
+  const settleSentBefore = createSentBefore(trading, restoredAtMs);
   const executing = { ...trading, settleSentBefore, lostProtection };
   const reconcileServices = {
     ...shared,

@@ -40,10 +40,8 @@ export async function expectExits(
   // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
   const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
   // A close that is settled late may find entries that were sent after it.
-  const isLater = (orderId: number | null) =>
-    orderId !== null && closed.orderId !== null && orderId > closed.orderId;
   const ended = listRecords(single).filter(
-    ({ signalId, orderId }) => !resting.has(signalId) && !isLater(orderId),
+    ({ signalId, orderId }) => !resting.has(signalId) && !isLater(orderId, closed),
   );
   const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
@@ -53,6 +51,11 @@ export async function expectExits(
 function closingSideOf({ amount, side }: SeenPosition): Side | null {
   if (amount.eq(zero)) return side === null ? null : side === 'LONG' ? 'sell' : 'buy';
   return amount.gt(zero) ? 'sell' : 'buy';
+}
+
+/** Whether an order was placed after the one that closed the position. */
+function isLater(orderId: number | null, { orderId: closing }: Pick<Closed, 'orderId'>): boolean {
+  return orderId !== null && closing !== null && orderId > closing;
 }
 
 /** An unnamed order that may be an exit. */
@@ -96,7 +99,7 @@ export class ExpectedExits {
    * take-profit that the exchange made from this relay's entries. Orders that others have named stay, and those placed after the order that closed the position: they protect another one.
    */
   isExit(order: Order): boolean {
-    if (this.#isLater(order.orderId)) return false;
+    if (isLater(order.orderId, this.#closed)) return false;
     const isKnown = this.#filled().some(({ ids }) => ids.includes(order.orderId));
     // Of the other side, only what is known for certain is an exit.
     if (!this.#isOfSide(order)) return isKnown;
@@ -126,7 +129,8 @@ export class ExpectedExits {
 
   /** Whether an order that has ended was one of these exits, or one that only reduced, as far as its side and its name tell. */
   mayHaveBeenExit({ market, side, orderId, clientOrderId }: EndedOrder): boolean {
-    if (market !== this.#closed.market || !this.#isClosingSide(side) || this.#isLater(orderId)) return false;
+    if (market !== this.#closed.market || !this.#isClosingSide(side) || isLater(orderId, this.#closed))
+      return false;
     return clientOrderId === '' || this.#names.has(clientOrderId);
   }
 
@@ -159,10 +163,6 @@ export class ExpectedExits {
     return closingSide === null || side === closingSide;
   }
 
-  #isLater(orderId: number): boolean {
-    return this.#closed.orderId !== null && orderId > this.#closed.orderId;
-  }
-
   #filled(): readonly Claim[] {
     return this.#claims.filter(({ entryOrderId }) => !this.#unfilled.has(entryOrderId ?? Number.NaN));
   }
@@ -186,7 +186,7 @@ export class ExpectedExits {
           ([orderId, { order }]) =>
             !taken.has(orderId) &&
             mayBeExit(claim, wanted, order) &&
-            !(claim.isFilled && this.#isLater(orderId)),
+            !(claim.isFilled && isLater(orderId, this.#closed)),
         );
         if (first !== undefined) taken.add(first[0]);
         return first === undefined ? [] : [first[1]];

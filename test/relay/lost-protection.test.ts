@@ -6,6 +6,7 @@ import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { readRestoredAt } from '../../lib/ledger/account-facts.ts';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { createLostProtection } from '../../lib/relay/protect/lost-protection.ts';
 import { createSentBefore } from '../../lib/relay/settle/sent-before.ts';
@@ -72,8 +73,8 @@ function backUp(): () => Promise<void> {
     const { services, clock } = relay;
     await services.facts.write('main', 'restored', { atMs: clock.nowMs() });
     Object.assign(services, {
-      settleSentBefore: await createSentBefore(services, ['main']),
-      lostProtection: await createLostProtection(services, ['main']),
+      settleSentBefore: createSentBefore(services, await readRestoredAt(services.facts, ['main'])),
+      lostProtection: createLostProtection(services, await readRestoredAt(services.facts, ['main'])),
     });
     follower = createFollower(services);
   };
@@ -378,5 +379,6 @@ describe('On spot', () => {
 
 test('A folder that was not restored has nothing of a lost relay', async () => {
   await open();
-  expect(await createLostProtection(relay.services, ['main'])).toBeUndefined();
+  const restoredAtMs = await readRestoredAt(relay.services.facts, ['main']);
+  expect(createLostProtection(relay.services, restoredAtMs)).toBeUndefined();
 });

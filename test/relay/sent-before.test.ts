@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { readRestoredAt } from '../../lib/ledger/account-facts.ts';
 import { isSignal } from '../../lib/ledger/entry.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { ClearedEntries } from '../../lib/relay/position/cleared-entries.ts';
@@ -29,7 +30,9 @@ describe('a relay whose folder was restored', () => {
   async function restoreAt(atMs: number): Promise<void> {
     const { services } = relay;
     await services.facts.write('main', 'restored', { atMs });
-    Object.assign(services, { settleSentBefore: await createSentBefore(services, ['main', 'slow']) });
+    Object.assign(services, {
+      settleSentBefore: createSentBefore(services, await readRestoredAt(services.facts, ['main', 'slow'])),
+    });
   }
 
   /** As the lost relay sent it after the backup: it has filled. */
@@ -185,7 +188,8 @@ describe('a relay whose folder was restored', () => {
 test('a stop-loss that the relay keeps is not looked up: it is placed on what stands at the exchange', async () => {
   const relay = await openKeptRelay();
   await relay.services.facts.write('main', 'restored', { atMs: relay.clock.nowMs() });
-  const settleSentBefore = await createSentBefore(relay.services, ['main']);
+  const restoredAtMs = await readRestoredAt(relay.services.facts, ['main']);
+  const settleSentBefore = createSentBefore(relay.services, restoredAtMs);
   Object.assign(relay.services, { settleSentBefore });
   const order = { orderType: 'market', maxSlippage: '1%', quantity: '0.1' };
   await relay.say({ action: 'buy', ...order, stopLoss: '48000' });
@@ -205,6 +209,7 @@ test('a stop-loss that the relay keeps is not looked up: it is placed on what st
 
 test('a folder that was not restored has no such lookup', async () => {
   const relay = await openAftermath();
-  expect(await createSentBefore(relay.services, ['main'])).toBeUndefined();
+  const restoredAtMs = await readRestoredAt(relay.services.facts, ['main']);
+  expect(createSentBefore(relay.services, restoredAtMs)).toBeUndefined();
   await relay.close();
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Decimal, formatDecimal, one, rateOfPercent, zero } from '../../base/decimal.ts';
 import type { EndedOrder } from '../../exchange/list-account.ts';
-import { type AccountFacts, readRestoredAt } from '../../ledger/account-facts.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -102,15 +102,13 @@ const farthestAheadMs = 90_000;
  * The id that an order of the relay carries is made of the signal that it protects, its role and the second in which it was
  * asked for. So the order itself tells whose it is, as soon as the ledger knows that signal.
  *
- * @param accounts whose restore counts
+ * @param restoredAtMs of each account that was restored
  * @returns undefined where nothing was restored
- * @throws RelayError `store_unavailable`
  */
-export async function createLostProtection(
+export function createLostProtection(
   services: LostServices,
-  accounts: readonly string[],
-): Promise<LostProtection | undefined> {
-  const restoredAtMs = await readRestoredAt(services.facts, accounts);
+  restoredAtMs: ReadonlyMap<string, number>,
+): LostProtection | undefined {
   if (restoredAtMs.size === 0) return undefined;
   const { ledger, clock, executions } = services;
   const found = new Map<string, LostOrder['of']>();

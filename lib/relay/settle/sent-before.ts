@@ -1,5 +1,4 @@
 import { longestLagMs } from '../../exchange/lag.ts';
-import { readRestoredAt } from '../../ledger/account-facts.ts';
 import type { SignalEntry, Step } from '../../ledger/entry.ts';
 import type { Status } from '../../model/outcome.ts';
 import { isPositionSignal, isProtecting } from '../../model/signal.ts';
@@ -23,15 +22,13 @@ const clockToleranceMs = 60_000;
  * What keeps a position protected is not looked up: it is planned on what stands at the exchange, with what the lost relay
  * had placed (lib/relay/protect/lost-protection.ts).
  *
- * @param accounts whose restore counts
+ * @param restoredAtMs of each account that was restored
  * @returns undefined where nothing was restored
- * @throws RelayError `store_unavailable`
  */
-export async function createSentBefore(
+export function createSentBefore(
   services: ExecuteServices,
-  accounts: readonly string[],
-): Promise<ExecuteServices['settleSentBefore']> {
-  const restoredAtMs = await readRestoredAt(services.facts, accounts);
+  restoredAtMs: ReadonlyMap<string, number>,
+): ExecuteServices['settleSentBefore'] {
   if (restoredAtMs.size === 0) return undefined;
   return async (entry, action, cleared) => {
     const sinceMs = restoredAtMs.get(entry.account);
