@@ -130,6 +130,18 @@ describe('Of a position that the owner reduces by hand', () => {
     expect(relay.alarmNames()).toHaveLength(2);
   });
 
+  test('they are told anew when the owner opens another one, which they would enlarge', async () => {
+    await open();
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(90);
+    await relay.byHand('sell', '0.05');
+    await relay.goOn(90);
+
+    expect(told().map(({ held }) => held)).toEqual(['0', '-0.05']);
+  });
+
   test('nothing is told when it is bought again within a minute', async () => {
     await open();
     await relay.say(buy);

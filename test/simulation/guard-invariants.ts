@@ -1,5 +1,5 @@
 import type { AlarmName } from '../../lib/base/alarms.ts';
-import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { replacedIn } from '../../lib/ledger/cancel-reports.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import {
@@ -78,12 +78,31 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
   const isToldOnce = !isKept(facts, place) && lost.length === 0;
   const sinceMs = Math.max(isToldOnce ? 0 : changedAtMs, ...found.map(({ createdAtMs }) => createdAtMs));
   if (found.length === 0 || isMarketTold(facts, place, sinceMs)) return [];
+  if (!isKept(facts, place) && areNamed(facts, place, found)) return [];
   const orders = found.map(
     ({ orderId, side, remaining }) => `${orderId} (${side} ${formatDecimal(remaining)})`,
   );
   return [
     broken('I34', place, `the position is ${formatDecimal(amount)}, and open are ${orders.join(', ')}`),
   ];
+}
+
+/** Whether an alarm has named these orders as too much for a position in the direction of this one. */
+function areNamed({ history }: Facts, place: TruePlace, orders: readonly PaperOrder[]): boolean {
+  return history.alarms.some(({ name, facts }) => {
+    const { account, market, held, orderIds } = facts;
+    if (name !== 'protection_failed' || account !== place.account || market !== place.market) return false;
+    const isSameDirection =
+      typeof held === 'string' &&
+      directionOf(parseDecimal(held.split(' ').at(-1) ?? '')) === directionOf(place.amount);
+    return (
+      isSameDirection && Array.isArray(orderIds) && orders.every(({ orderId }) => orderIds.includes(orderId))
+    );
+  });
+}
+
+function directionOf(amount: Decimal): number {
+  return amount.cmp(zero);
 }
 
 function sumOf(orders: readonly PaperOrder[]): Decimal {

@@ -30,8 +30,8 @@ interface TooLarge {
 /**
  * Tells of stop-losses and take-profits that are more than what is left of what they protect, where the account only raises
  * alarms: nothing fits them. One that the exchange made of an entry opens a position that nobody asked for when it fires. One
- * that the relay has placed, when it kept the protection, only reduces: it closes what another order opened. It is told of a
- * position once, and again after hours, when it has lasted longer than the lists may lag behind.
+ * that the relay has placed, when it kept the protection, only reduces: it closes what another order opened. It is told when
+ * it has lasted longer than the lists may lag behind: once of a position, again of one in another direction, and after hours.
  *
  * @param sinceMs since when each of them is seen; kept from one reading to the next
  */
@@ -74,7 +74,7 @@ export async function tellTooLarge(
       (orderId) => `npx relay cancel ${market} --order-id ${orderId} --account ${account}${commandOptions}`,
     );
     await teller.tell(account, {
-      key: `too large: ${newest.name}`,
+      key: `too large: ${newest.name} ${directionOf(position)}`,
       alarm: {
         name: 'protection_failed',
         message: `${explain(lasting, { account, market, held })}; ${promise}`,
@@ -139,6 +139,11 @@ function listLeft(position: GuardedPosition, view: GuardView): readonly TooLarge
 
 function sumOf(exits: readonly StandingExit[]): Decimal {
   return exits.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), zero);
+}
+
+function directionOf({ amount }: GuardedPosition): string {
+  if (amount.eq(zero)) return 'flat';
+  return amount.gt(zero) ? 'long' : 'short';
 }
 
 function describeHeld({ side, amount }: GuardedPosition): string {
