@@ -10,11 +10,14 @@ import { type DayFills, type DayServices, readDayFills, realisedBy } from './day
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';
 import { describeHidden, type PositionsReading } from './read-positions.ts';
+import type { Reduction } from './reductions.ts';
+import { describeUnexplained, findUnexplained } from './unexplained.ts';
 import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
 /**
  * Pauses the account when the loss of its day has reached its limit; an account without such a limit causes no request.
  *
+ * @returns the reductions whose loss is not known yet
  * @throws ExchangeError when a price that is needed cannot be read; RelayError `store_unavailable`
  */
 export async function checkLossOfDay(
@@ -25,25 +28,30 @@ export async function checkLossOfDay(
     readonly reading: PositionsReading;
     readonly options: SendOptions;
   },
-): Promise<void> {
+): Promise<readonly Reduction[]> {
   const { name, limits } = account;
-  if (limits === undefined || limits.maxDailyLoss === null) return;
+  if (limits === undefined || limits.maxDailyLoss === null) return [];
   const prices = createUsdtPrices(read.client, read.options);
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
   const day = await readDayFills(services, account, read).catch(notRead);
-  if (day === null) return tellUncomputed(services.log, name, ['the deals of the account cannot be read']);
+  if (day === null) {
+    tellUncomputed(services.log, name, ['the deals of the account cannot be read']);
+    return [];
+  }
+  const unexplained = findUnexplained(day, read.reading);
   const result = await resultOf(day, { positions: read.reading.positions, floating }, prices);
-  const hidden = describeHidden(read.reading);
-  if (typeof result === 'string' || unknown.length + hidden.length > 0) {
+  const open = [...describeHidden(read.reading), ...unknown, ...describeUnexplained(unexplained)];
+  if (typeof result === 'string' || open.length > 0) {
     const reason = [
-      ...hidden,
-      ...unknown,
+      ...open,
       ...(typeof result === 'string' ? [`the value of ${result} in USDT is not known`] : []),
     ];
-    return tellUncomputed(services.log, name, reason);
+    tellUncomputed(services.log, name, reason);
+    return unexplained;
   }
   const denial = checkDailyLoss(result, limits.maxDailyLoss);
   if (denial !== null) await pauseOnLoss(services, name, denial);
+  return unexplained;
 }
 
 /** The reading of the positions counts although this list cannot be read. */

@@ -20,6 +20,8 @@ import {
   parseBooks,
   readOtherDeals,
 } from './account-deals.ts';
+import { type PositionsReading, parseReading } from './read-positions.ts';
+import { parseReductions, type Reduction } from './reductions.ts';
 
 export type DayServices = DealServices;
 
@@ -28,12 +30,17 @@ export interface DayFills {
   /** When the day began. */
   readonly sinceMs: number;
   readonly readAtMs: number;
+  /** What older fills left at the beginning of these. */
   readonly books: CostBooks;
+  /** When the first of these fills may have been. */
+  readonly fromMs: number;
   /** What the account held when it was first read, if that was since then. */
   readonly first: FirstHoldings | null;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
   readonly isSpot: (market: string) => boolean;
+  /** The last reading of the positions that is kept, and what no deal had explained in it; null: there is none. */
+  readonly held: (PositionsReading & { readonly unexplained: readonly Reduction[] }) | null;
 }
 
 /** An account without stored books is computed from the fills of this time. */
@@ -85,7 +92,12 @@ export async function readDayFills(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
   );
   const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
-  return { sinceMs, readAtMs: nowMs, books, first: first.atMs < checkpointMs ? null : first, fills, isSpot };
+  const kept = await facts.read(name, 'positions');
+  const reading = parseReading(kept);
+  const held =
+    reading === null ? null : { ...reading, unexplained: parseReductions(fieldsOf(kept)['unexplained']) };
+  const begun = first.atMs < checkpointMs ? null : first;
+  return { sinceMs, fromMs: checkpointMs, readAtMs: nowMs, books, first: begun, fills, isSpot, held };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Account } from '../model/account.ts';
 import { readDayFills } from './day-profit.ts';
 import { type AccountServices, readExposure } from './read-exposure.ts';
 import { riskFactsOf } from './risk-facts.ts';
+import { describeUnexplained, findUnexplained } from './unexplained.ts';
 import { createUsdtPrices } from './usdt-prices.ts';
 
 export interface LimitReport {
@@ -48,7 +49,10 @@ export async function readLimitUse(
   return {
     readAtMs: read?.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],
-    unknown: read?.unknown ?? [],
+    unknown: [
+      ...(read?.unknown ?? []),
+      ...(read === null || day === null ? [] : describeUnexplained(findUnexplained(day, read.reading))),
+    ],
   };
 }
 

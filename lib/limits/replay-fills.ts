@@ -17,6 +17,15 @@ export interface RealisedProfit {
   readonly byQuote: ReadonlyMap<string, Decimal>;
   /** When a fill last closed at a loss; null: none of them did. */
   readonly lastLossAtMs: number | null;
+  /** What each fill made of its position, oldest first. */
+  readonly moves: readonly BookMove[];
+}
+
+/** A fill, the key of its position in the books, and what that held after it, signed, in base units. */
+export interface BookMove {
+  readonly fill: Fill;
+  readonly key: string;
+  readonly after: Decimal;
 }
 
 /**
@@ -37,6 +46,7 @@ export function replayFills(
   const books = new Map(before);
   const byQuote = new Map<string, Decimal>();
   let lastLossAtMs: number | null = null;
+  const moves: BookMove[] = [];
   let pending = first;
   for (const fill of fills) {
     if (pending !== null && fill.atMs >= pending.atMs) {
@@ -44,16 +54,18 @@ export function replayFills(
       pending = null;
     }
     const currencies = currenciesInName(fill.market);
-    const { closed, realised } = bookFill(books, fill, {
-      key: bookKeyOfFill(books, fill),
+    const key = bookKeyOfFill(books, fill);
+    const { closed, realised, position } = bookFill(books, fill, {
+      key,
       currencies,
       isSpot: isSpot(fill.market),
       onlyReduces: false,
     });
+    moves.push({ fill, key, after: position.amount });
     if (closed.gt(zero) && realised.lt(zero)) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }
   if (pending !== null) applyFirst(books, pending, isSpot);
-  return { books, byQuote, lastLossAtMs };
+  return { books, byQuote, lastLossAtMs, moves };
 }

@@ -8,6 +8,7 @@ import {
 import { checkLossOfDay } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
+import { findReductions, type Reduction } from '../account/reductions.ts';
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
@@ -23,16 +24,11 @@ import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
-import {
-  describeReduction,
-  type Explanation,
-  explainReduction,
-  findReductions,
-} from './explain-reduction.ts';
+import { describeReduction, type Explanation, explainReduction } from './explain-reduction.ts';
 import { findUnread } from './unread-time.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
-import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
+import { describeWatch, parseWatch, type WatchState } from './watch-state.ts';
 import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
 /** The services that the watch needs. */
@@ -216,8 +212,13 @@ async function readAndCompare(services: WatchServices, account: Account, compari
       tellReduction(reduction, explanation, alarms);
     else unexplained.push(reduction);
   }
-  await checkLossOfDay(services, account, { client, reading, options });
-  return { ...reading, unexplained, unread };
+  const unpriced = await checkLossOfDay(services, account, { client, reading, options });
+  return { ...reading, unexplained: [...unexplained, ...unpriced.filter(isNew(reductions))], unread };
+}
+
+function isNew(known: readonly Reduction[]): (one: Reduction) => boolean {
+  return ({ market, positionSide }) =>
+    !known.some((other) => other.market === market && other.positionSide === positionSide);
 }
 
 /** What cannot be read now is read later, and the reading of the positions counts in any case. */

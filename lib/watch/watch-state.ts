@@ -1,7 +1,6 @@
 import { describeReading, type PositionsReading, parseReading } from '../account/read-positions.ts';
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
-import { type PositionSide, positionSides } from '../model/order.ts';
+import { describeReductions, parseReductions, type Reduction } from '../account/reductions.ts';
+import { fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
 
 /** What the watch of an account's positions keeps from one run to the next: the fact `positions`. */
 export interface WatchState extends PositionsReading {
@@ -17,28 +16,11 @@ export interface UnreadTime {
   readonly untilMs: number;
 }
 
-/** A position that became smaller between two readings. */
-export interface Reduction {
-  readonly market: string;
-  readonly positionSide: PositionSide;
-  /** Signed, in base units. */
-  readonly from: Decimal;
-  readonly to: Decimal;
-  /** When the position was last seen unreduced. */
-  readonly sinceMs: number;
-  /** When the reduction was first seen. */
-  readonly seenAtMs: number;
-}
-
 export function describeWatch({ alarmedAtMs, unexplained, unread, ...reading }: WatchState): Json {
   return {
     ...describeReading(reading),
     alarmedAtMs,
-    unexplained: unexplained.map(({ from, to, ...reduction }) => ({
-      ...reduction,
-      from: formatDecimal(from),
-      to: formatDecimal(to),
-    })),
+    unexplained: describeReductions(unexplained),
     ...(unread === null ? {} : { unread: toJson(unread) }),
   };
 }
@@ -52,22 +34,10 @@ export function parseWatch(fact: Json): WatchState | null {
   const times = Object.entries(fieldsOf(alarmedAtMs)).flatMap(([key, time]) =>
     typeof time === 'number' ? [[key, time] as const] : [],
   );
-  const reductions = Array.isArray(unexplained) ? (unexplained as readonly Json[]) : [];
   return {
     ...reading,
     alarmedAtMs: Object.fromEntries(times),
-    unexplained: reductions.flatMap((reduction) => parseReduction(reduction) ?? []),
+    unexplained: parseReductions(unexplained),
     unread: fromMs === null || untilMs === null ? null : { fromMs, untilMs },
   };
-}
-
-function parseReduction(json: Json): Reduction | null {
-  const fields = fieldsOf(json);
-  const { market } = fields;
-  const positionSide = positionSides.find((side) => side === fields['positionSide']);
-  const [from, to] = [decimalIn(fields['from']), decimalIn(fields['to'])];
-  const [sinceMs, seenAtMs] = [numberIn(fields['sinceMs']), numberIn(fields['seenAtMs'])];
-  if (typeof market !== 'string' || positionSide === undefined) return null;
-  if (from === null || to === null || sinceMs === null || seenAtMs === null) return null;
-  return { market, positionSide, from, to, sinceMs, seenAtMs };
 }

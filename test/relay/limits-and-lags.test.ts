@@ -213,6 +213,109 @@ describe('While the list of positions lags, the loss of a fill that it does not 
   });
 });
 
+describe('A stop-loss that has visibly closed a position', () => {
+  const careful = settingsWith({ maxDailyLoss: '15' });
+  const cooling = settingsWith({ coolDownAfterLoss: 30 });
+  const buy = { action: 'buy', quantity: '0.02' };
+  const guarded = { ...buy, stopLoss: '49000', maxSlippage: '5%' };
+  const unknown = { status: 'denied', rule: 'limit_not_known' };
+
+  /** No list shows deals or ended orders of the last seconds; positions and open orders are as they are. */
+  function lagDeals(): void {
+    for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
+  }
+
+  async function goOn(ms: number): Promise<void> {
+    relay.clock.advance(ms);
+    await relay.reconcile();
+    await relay.follow();
+  }
+
+  /** The account is read while it holds nothing. */
+  beforeEach(async () => {
+    expect(
+      await relay.sendUnder(careful, {
+        ...buy,
+        orderType: 'limit',
+        maxSlippage: undefined,
+        limitPrice: '40000',
+      }),
+    ).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('50000');
+  });
+
+  test.each([
+    ['maxDailyLoss', careful, 'max_daily_loss'],
+    ['coolDownAfterLoss', cooling, 'cool_down_after_loss'],
+  ])('counts for %s: nothing is opened before its deal is listed', async (_, settings, rule) => {
+    expect(await relay.sendUnder(settings, guarded)).toEqual(placed);
+    await goOn(20_000);
+    lagDeals();
+    relay.setPrice('49000');
+    relay.clock.advance(2_000);
+    await relay.follow();
+
+    expect(await relay.sendUnder(settings, buy)).toMatchObject(unknown);
+    expect(await relay.sendUnder(settings, { ...buy, ticker: 'BTCUSDT.P' }, 'BTC_PERP')).toMatchObject(
+      unknown,
+    );
+    relay.clock.advance(9_000);
+    expect(await relay.sendUnder(settings, buy)).toMatchObject({ rule });
+  });
+
+  test('counts, too, when it was opened since the positions were last read, and when they are read again', async () => {
+    relay.clock.advance(2_000);
+    expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
+    relay.clock.advance(20_000);
+    await relay.follow();
+    lagDeals();
+    relay.setPrice('49000');
+    relay.clock.advance(2_000);
+
+    expect(await relay.sendUnder(careful, buy)).toMatchObject(unknown);
+    await goOn(1_000);
+    expect(await relay.sendUnder(careful, buy)).toMatchObject(unknown);
+    relay.clock.advance(9_000);
+    expect(await relay.sendUnder(careful, buy)).toMatchObject({ rule: 'max_daily_loss' });
+    expect(relay.alarms.filter(({ name }) => name === 'position_reduced')).toEqual([]);
+  });
+
+  test('stops no reduction, and is counted no longer than its deal may be late', async () => {
+    expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
+    await goOn(20_000);
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    lagDeals();
+    relay.setPrice('49000');
+    relay.clock.advance(2_000);
+
+    expect(await relay.sendUnder(careful, { action: 'sell', quantity: '0.01', reduceOnly: true })).toEqual(
+      placed,
+    );
+  });
+});
+
+test('What the relay itself has closed is explained by the response to its order', async () => {
+  const careful = settingsWith({ maxDailyLoss: '15' });
+  const buy = { action: 'buy', quantity: '0.02' };
+  expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+  for (let time = 0; time < 2; time += 1) {
+    relay.clock.advance(20_000);
+    await relay.reconcile();
+    await relay.follow();
+  }
+  for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
+
+  expect(await relay.sendUnder(careful, { action: 'close' })).toEqual(placed);
+  relay.clock.advance(2_000);
+  expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+  relay.clock.advance(12_000);
+  expect(await relay.sendUnder(careful, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+});
+
 describe('An order that rests', () => {
   test.each([
     ['a position', most, { rule: 'max_position', actual: '0.04' }],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PositionsReading } from '../../lib/account/read-positions.ts';
 import type { AlarmName } from '../../lib/base/alarms.ts';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
@@ -142,6 +143,8 @@ export class History {
   readonly storedDeals = new Map<number, number>();
   /** By account and id of a deal: when it was last stored as one of no signal. */
   readonly storedOthers = new Map<string, number>();
+  /** Readings of the positions that were stored, oldest first. */
+  readonly keptPositions: (PositionsReading & { readonly account: string; readonly atMs: number })[] = [];
   /** By key of an entry that became `not_sent`: its note, the process, and when that invocation started. */
   readonly unsent = new Map<string, Unsent>();
   /** By key: whether the last delivery of a signal on one machine only waited for an earlier one. */

@@ -14,7 +14,8 @@ import { isOfResponse } from './true-positions.ts';
 
 /**
  * Finds orders that open or enlarge a position although losses that the relay had been told of had reached a limit of loss:
- * by the list of deals of the same invocation, by what was stored before that began, or by the response to an order.
+ * by the list of deals of the same invocation, by what was stored before that began, or by the response to an order. Also
+ * those after a loss whose deal no list showed, although the list of positions showed what it had closed.
  */
 export function findAfterLosses(facts: Facts): readonly Violation[] {
   if (facts.dialect !== 'live') return [];
@@ -22,7 +23,11 @@ export function findAfterLosses(facts: Facts): readonly Violation[] {
   const known: Known = { facts, orders, deals: realisedDeals(facts.exchange) };
   return listSentOrders(facts)
     .filter((sent) => mayOpen(known, sent))
-    .flatMap((sent) => [...findInCoolDown(known, sent), ...findBeyondDailyLoss(known, sent)]);
+    .flatMap((sent) => [
+      ...findInCoolDown(known, sent),
+      ...findBeyondDailyLoss(known, sent),
+      ...findAfterVisible(known, sent),
+    ]);
 }
 
 interface Known {
@@ -100,6 +105,42 @@ function findBeyondDailyLoss(known: Known, sent: SentOrder): readonly Violation[
   if (!losses.every((loss) => loss.gte(most))) return [];
   const text = `${describeSent(sent)} was sent after a loss of ${losses.map(formatDecimal).join(', ')}, and ${formatDecimal(most)} is allowed`;
   return [broken(text)];
+}
+
+/**
+ * An order of an account with a limit of loss that was sent after a stop-out which the relay could see: the position was in
+ * its last reading, is smaller in each of this order, and no deal that it was told of says at which price.
+ */
+function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
+  const { maxDailyLoss = null, coolDownMs = null } = sent.account.limits ?? {};
+  const readings = positionsRead(known, sent);
+  if ((maxDailyLoss === null && coolDownMs === null) || readings.length === 0) return [];
+  const { account } = sent.entry;
+  const { history, exchange } = known.facts;
+  const told = new Set(dealsTold(known, sent).map(({ deal }) => deal));
+  const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+  const kept = history.keptPositions.findLast((one) => one.account === account && one.atMs < startedAtMs);
+  // Without any deal that it was told of, it may be one of those that do not count.
+  if (kept === undefined || told.size === 0) return [];
+  const earlier = known.deals.filter(({ deal }) => deal.account === account && deal.atMs < sent.send.atMs);
+  return kept.positions.flatMap(({ market, positionSide, amount: before, modifiedAtMs }) => {
+    const since = earlier.filter(({ deal }) => deal.market === market && deal.atMs > (modifiedAtMs ?? 0));
+    const isKnown = since.some(({ deal }) => told.has(deal));
+    const isMade = since.every(
+      ({ deal }) => exchange.orders.get(deal.orderId)?.positionSide === positionSide,
+    );
+    const isVisible = readings.every((positions) => {
+      const now = parseDecimal(positions.find((one) => one.market === market)?.amount ?? '0');
+      return now.times(before).gte(zero) && now.abs().lt(before.abs());
+    });
+    if (positionSide !== 'BOTH' || modifiedAtMs === null || since.length === 0) return [];
+    if (isKnown || !isMade || !isVisible) return [];
+    return [
+      broken(
+        `${describeSent(sent)} was sent after the position in ${market} was seen to be smaller than ${formatDecimal(before)}, and no deal of that was known`,
+      ),
+    ];
+  });
 }
 
 function isSpot(exchange: Facts['exchange'], orderId: number): boolean {

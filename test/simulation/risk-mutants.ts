@@ -103,6 +103,21 @@ export const riskMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'reductions-forgotten',
+    breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
+    seeds: 400,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      facts: (facts, { handlerName }) =>
+        handlerName === 'execute'
+          ? override(facts, {
+              read: async (account, name) => (name === 'positions' ? null : facts.read(account, name)),
+            })
+          : facts,
+    },
+  },
+  {
     name: 'no-cool-down',
     breaks: 'nothing is waited for after a loss',
     seeds: 300,

@@ -1,3 +1,4 @@
+import { parseReading } from '../../lib/account/read-positions.ts';
 import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
@@ -165,11 +166,16 @@ export function createSteppedExecutions(process: Process, executions: Executions
 
 /** The store of facts as one process uses it. */
 export function createSteppedFacts(process: Process, facts: AccountFacts): AccountFacts {
+  const { loop, history } = process.stage;
   return {
     read: (account, name) =>
       process.step('facts.read', `${account} ${name}`, () => facts.read(account, name)),
     write: (account, name, fact) =>
-      process.step('facts.write', `${account} ${name}`, () => facts.write(account, name, fact)),
+      process.step('facts.write', `${account} ${name}`, async () => {
+        await facts.write(account, name, fact);
+        const reading = name === 'positions' ? parseReading(fact) : null;
+        if (reading !== null) history.keptPositions.push({ account, atMs: loop.nowMs, ...reading });
+      }),
   };
 }
 

@@ -3,6 +3,7 @@ import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { riskFactsOf } from '../../account/risk-facts.ts';
+import { describeUnexplained, findUnexplained } from '../../account/unexplained.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
@@ -106,6 +107,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
   const unknown = denyUnknown(account, [
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...read.unknown,
+    ...(day === null ? [] : describeUnexplained(findUnexplained(day, read.reading))),
   ]);
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
   const denial = unknown ?? checkRisk(checked, facts, account);
