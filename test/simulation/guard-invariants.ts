@@ -139,11 +139,19 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
     ...handStops.filter(({ side }) => side === closing),
   ]);
   const missing = wanted.minus(standing);
-  if (missing.lt(leastTrade(market)) || isMarketTold(facts, place, place.changedAtMs)) return [];
+  if (missing.lt(leastTrade(market)) || isMarketTold(facts, place, changedFor(place, wanting))) return [];
   const sources = wanting.map(({ entry, share }) => `${keyText(entry)} ${formatDecimal(share)}`).join(', ');
   return [
     broken('I35', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),
   ];
+}
+
+/** When the position changed last but for exits of other entries: what those close is no part of what is left of these. */
+function changedFor({ deals, everyExit }: TruePlace, sources: readonly TrueSource[]): number {
+  const own = new Set(sources.map(({ entry }) => entry));
+  const ofOthers = new Set(everyExit.filter(({ of }) => !own.has(of)).map(({ order }) => order.orderId));
+  const last = deals.findLast(({ orderId }) => !ofOthers.has(orderId));
+  return last?.atMs ?? Number.NEGATIVE_INFINITY;
 }
 
 /**

@@ -37,6 +37,8 @@ export interface TruePlace {
   readonly amount: Decimal;
   /** When the position changed last; minus infinity when it never did. */
   readonly changedAtMs: number;
+  /** What has changed it, oldest first. */
+  readonly deals: readonly PaperDeal[];
   /** The open exits of this market and side. */
   readonly exits: readonly TrueExit[];
   /** All of them, those that have ended included. */
@@ -106,6 +108,7 @@ function describePlace(
     positionSide,
     amount,
     changedAtMs: deals.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY,
+    deals,
     exits: everyExit.filter(({ order }) => exchange.open.has(order.orderId)),
     everyExit,
     handStops: open.filter(

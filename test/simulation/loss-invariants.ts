@@ -45,6 +45,8 @@ interface ReadPosition {
   readonly market: string;
   readonly amount: string | null;
   readonly unrealizedPnl?: string;
+  /** In seconds. */
+  readonly modifyDate?: number;
 }
 
 function positionsRead({ facts }: Known, { send, market }: SentOrder): readonly ReadPosition[][] {
@@ -89,6 +91,8 @@ function findBeyondDailyLoss(known: Known, sent: SentOrder): readonly Violation[
   )
     return [];
   const told = new Map(dealsTold(known, sent).map((one) => [one.deal, one]));
+  // What a fill has opened that no position shows yet counts at the price of that moment: perhaps as a gain.
+  if ([...told.values()].some((one) => !one.isClosing && !isListed(one, readings, sent))) return [];
   const earlier = own.filter(({ deal }) => deal.atMs <= sent.send.atMs);
   const gains = earlier.map((one) => told.get(one.deal) ?? one).filter(({ realised }) => realised.gt(zero));
   const lost = [...told.values()].filter(({ realised }) => realised.lt(zero));
@@ -152,6 +156,20 @@ function isSpot(exchange: Facts['exchange'], orderId: number): boolean {
 function isShown({ deal }: RealisedDeal, positions: readonly ReadPosition[], { send }: SentOrder): boolean {
   const isLate = send.atMs - deal.atMs < listedAfterMs;
   return !isLate || positions.every(({ market }) => market !== deal.market);
+}
+
+/** Whether every list of positions shows what a deal has made of its position. */
+function isListed(
+  { deal }: RealisedDeal,
+  readings: readonly (readonly ReadPosition[])[],
+  { send }: SentOrder,
+): boolean {
+  if (send.atMs - deal.atMs >= listedAfterMs) return true;
+  return readings.every((positions) =>
+    positions.some(
+      ({ market, modifyDate }) => market === deal.market && (modifyDate ?? 0) * 1000 >= deal.atMs,
+    ),
+  );
 }
 
 /** Longer than the relay takes a list of positions to lag, on a clock that is off. */
