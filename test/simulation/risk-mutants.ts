@@ -106,6 +106,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
+    fromSeed: 1010,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -130,7 +131,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 302,
+    fromSeed: 585,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },
