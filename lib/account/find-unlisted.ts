@@ -3,7 +3,7 @@ import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import { averagePrice, type OrderRecord, type Sighting } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
-import { type Fill, isStillOpen } from '../model/execution.ts';
+import { type Fill, mayStillBeOpen } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Order, PositionSide } from '../model/order.ts';
 import { describeOwn, type OwnOrder, type OwnRecord, partOf, remainderOf, takePart } from './own-orders.ts';
@@ -81,7 +81,7 @@ function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
 /** Whether an order may be open although no list shows it. */
 function mayBeOpen({ status, state, followed, orderOpen, updatedAtMs }: OrderRecord, nowMs: number): boolean {
   if (status === 'sending' || status === 'unknown') return true;
-  if (status !== 'placed' || (state !== null && !isStillOpen(state))) return false;
+  if (status !== 'placed' || !mayStillBeOpen(state)) return false;
   // Of an order that has left the list, the follower has not said yet how it ended.
   if (followed !== null) return orderOpen;
   // A negative age means that the clock was set back: how old the order is is not known.

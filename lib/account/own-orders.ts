@@ -3,7 +3,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
-import { isStillOpen } from '../model/execution.ts';
+import { mayStillBeOpen } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { mustNotRest } from '../orders/order-kinds.ts';
 import { saysItReduces } from '../signals/may-open.ts';
@@ -35,7 +35,7 @@ export function wholeOrderOf(account: Account, entry: Entry): OwnOrder | null {
   const own = record === null ? null : describeOwn(account, record);
   if (own === null) return null;
   const filled = filledBy(own);
-  const hasEnded = own.state !== null && !isStillOpen(own.state);
+  const hasEnded = !mayStillBeOpen(own.state);
   return takePart(own, hasEnded ? filled : own.amount, own.mayRest && filled.eq(zero));
 }
 

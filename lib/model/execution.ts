@@ -140,6 +140,11 @@ export function isStillOpen(status: FollowedStatus): boolean {
   return status !== 'gone' && !isOrderEnd(status);
 }
 
+/** Whether an order may be open: null, nobody has seen yet what became of it. */
+export function mayStillBeOpen(status: FollowedStatus | null): boolean {
+  return status === null || isStillOpen(status);
+}
+
 /** Whether the signal's own order is open, as far as the exchange said. */
 export function isOwnOrderOpen(execution: Pick<Execution, 'orders'>): boolean {
   const own = orderOf(execution, 'order');

@@ -5,12 +5,13 @@ import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { fillsAtAnyPrice, type StopKind } from '../model/account.ts';
+import { mayStillBeOpen } from '../model/execution.ts';
 import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
 import { exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
-import { isOpen, keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
+import { keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
 import { asListed } from './left-of.ts';
 import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
@@ -125,7 +126,8 @@ export function holdingStops(view: SpotView): readonly HoldingStop[] {
   return listRecords(view.entries).flatMap((record) => {
     const { protects } = record;
     const kept = isSpotStop(record) ? keptExit(record) : null;
-    if (protects === null || kept === null || !isOpen(kept.state) || own.hasEnded(kept.orderId)) return [];
+    if (protects === null || kept === null || !mayStillBeOpen(kept.state) || own.hasEnded(kept.orderId))
+      return [];
     return holdingOf(record, protects.of, view.open, kept.fresh?.remaining) ?? [];
   });
 }
@@ -160,7 +162,7 @@ interface Known {
 
 function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Known): BareGuard {
   const known = knownExits(wanted, records);
-  const live = known.filter(({ state, orderId }) => isOpen(state) && !own.hasEnded(orderId));
+  const live = known.filter(({ state, orderId }) => mayStillBeOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
     if (listed === undefined) return fresh ?? [];

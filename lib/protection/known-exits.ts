@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { type FollowedStatus, isStillOpen } from '../model/execution.ts';
+import type { FollowedStatus } from '../model/execution.ts';
 import { isOrderEnd } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import { isStopMarket, mustNotRest } from '../orders/order-kinds.ts';
@@ -50,10 +50,6 @@ export interface OwnExit {
   /** What it was to protect before that was rounded, in base units; null when nothing says it. */
   readonly exact: Decimal | null;
   readonly pair: readonly number[];
-}
-
-export function isOpen(state: FollowedStatus | null): boolean {
-  return state === null || isStillOpen(state);
 }
 
 /** What the exchange made of an order, and what this relay placed to protect it, those that have ended included. */

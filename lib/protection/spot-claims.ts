@@ -1,8 +1,8 @@
 import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
-import { isOpen } from './known-exits.ts';
 import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 import { unguardedLots } from './unguarded-lots.ts';
@@ -129,7 +129,7 @@ function untoldOf(record: OrderRecord): Decimal {
   const { status, state, followed, reported, amount, spot, exits } = record;
   if (status === 'unknown' || status === 'sending') return amount ?? zero;
   if (status !== 'placed') return zero;
-  if (isOpen(state) && amount !== null) return maximum(amount.minus(filledBy(record)), zero);
+  if (mayStillBeOpen(state) && amount !== null) return maximum(amount.minus(filledBy(record)), zero);
   const isSpent = spot?.isQuoteSized === true && followed === null;
   const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
   if (!isSpent || stopPrice === null) return zero;

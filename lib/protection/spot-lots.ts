@@ -9,7 +9,7 @@ import {
 } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { isStillOpen, type SoldOf } from '../model/execution.ts';
+import { mayStillBeOpen, type SoldOf } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
@@ -76,7 +76,7 @@ export function takeFrom(
 /** What a sale that rests has still to sell, in base units; zero of every other order. */
 export function restOfSale(record: OrderRecord): Decimal {
   const { status, state, amount } = record;
-  const rests = isSale(record) && status === 'placed' && (state === null || isStillOpen(state));
+  const rests = isSale(record) && status === 'placed' && mayStillBeOpen(state);
   return rests ? maximum((amount ?? zero).minus(filledBy(record)), zero) : zero;
 }
 
@@ -143,7 +143,7 @@ function ofNamed(sale: OrderRecord, buys: readonly OrderRecord[]): SoldOf {
 
 /** What the ledger alone tells: the fills of an open buy so far. Those of one that ended since may all be later. */
 function filledWhileOpen(buy: OrderRecord): Decimal {
-  return buy.state === null || isStillOpen(buy.state) ? filledBy(buy) : zero;
+  return mayStillBeOpen(buy.state) ? filledBy(buy) : zero;
 }
 
 /** What a buy bought, without its fee, beyond what had been filled of it before. */
@@ -176,7 +176,7 @@ export function sellable(amount: Decimal, spot: SpotFact | null): Decimal {
 
 /** What would be open may still fill, so it comes last. */
 function endOf({ endedAtMs, state, reported, sentAtMs }: OrderRecord): number {
-  const hasEnded = state !== null && !isStillOpen(state);
+  const hasEnded = !mayStillBeOpen(state);
   const toldAtMs = endedAtMs ?? (hasEnded ? (reported?.createdAtMs ?? sentAtMs) : null);
   return toldAtMs ?? Number.MAX_SAFE_INTEGER;
 }

@@ -1,6 +1,6 @@
 import { type Decimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
-import { isStillOpen } from '../model/execution.ts';
+import { mayStillBeOpen } from '../model/execution.ts';
 
 /**
  * How much this relay has bought on spot of what a sale closes, parts that it has sold since included. The fee of each of
@@ -29,7 +29,7 @@ export function boughtBefore(records: readonly OrderRecord[], market: string, am
 function soldBy({ asked, amount, protects, state }: OrderRecord, filled: Decimal): Decimal {
   if (amount === null) return filled;
   // What the relay's own stop-losses hold can be sold.
-  const isHeld = protects === null && (state === null || isStillOpen(state));
+  const isHeld = protects === null && mayStillBeOpen(state);
   const sold = isHeld ? maximum(amount, filled) : filled;
   if (sold.lt(amount) || asked?.size.unit !== 'base') return sold;
   return maximum(parseDecimal(asked.size.quantity), sold);

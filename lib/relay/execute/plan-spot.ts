@@ -3,11 +3,11 @@ import { floorToStep, formatDecimal, maximum, zero } from '../../base/decimal.ts
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import { mayStillBeOpen } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { isOpen } from '../../protection/known-exits.ts';
 import { type SaleShares, sumOf } from '../../protection/spot-claims.ts';
 import type { StoppedSale } from '../../protection/stop-sales.ts';
 import { besideOthers } from '../../signals/size-from-account.ts';
@@ -123,7 +123,7 @@ function describeUntold(untold: SaleShares['untold']): string {
 function mayShowLate(records: readonly OrderRecord[], strategy: string, nowMs: number): boolean {
   return records.some((record) => {
     const { sentAtMs, answeredAtMs, status, state, asked } = record;
-    const rests = asked?.side === 'buy' && status === 'placed' && isOpen(state);
+    const rests = asked?.side === 'buy' && status === 'placed' && mayStillBeOpen(state);
     if (rests && mayBeOneStrategy(record.strategy, strategy)) return true;
     return sentAtMs !== null && nowMs - answeredAtMs <= longestPositionLagMs;
   });

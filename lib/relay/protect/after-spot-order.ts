@@ -2,7 +2,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
-import { isStillOpen } from '../../model/execution.ts';
+import { mayStillBeOpen } from '../../model/execution.ts';
 import { isGuardedBuy, isSale, spotLots } from '../../protection/spot-lots.ts';
 import { namesOf } from '../../protection/wanted.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -52,5 +52,5 @@ function needsOf(record: OrderRecord): readonly ProtectionNeed[] {
 }
 
 function isStanding({ status, state, orderId }: OrderRecord): boolean {
-  return status === 'placed' && orderId !== null && (state === null || isStillOpen(state));
+  return status === 'placed' && orderId !== null && mayStillBeOpen(state);
 }

@@ -8,6 +8,7 @@ import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
+import { mayStillBeOpen } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
 import { mayBeOneStrategy, ofOneStrategy } from '../../model/one-strategy.ts';
 import type { Order } from '../../model/order.ts';
@@ -15,7 +16,7 @@ import { orderNamedBy } from '../../model/protect-id.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { type HoldingStop, holdingOf, holdingStops } from '../../protection/guards.ts';
-import { isOpen, keptExit } from '../../protection/known-exits.ts';
+import { keptExit } from '../../protection/known-exits.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { isSpotStop, spotLots } from '../../protection/spot-lots.ts';
 import {
@@ -120,7 +121,7 @@ function unlistedStops(
   const confirmed = replacedIn(entries);
   return records.filter((record) => {
     const kept = stoppedBy(record, records) === null ? null : keptExit(record);
-    if (kept === null || kept.fresh !== null || !isOpen(kept.state)) return false;
+    if (kept === null || kept.fresh !== null || !mayStillBeOpen(kept.state)) return false;
     return !confirmed.has(kept.orderId) && !open.some(({ orderId }) => orderId === kept.orderId);
   });
 }
