@@ -32,6 +32,11 @@ export function findReductions(before: PositionsReading, now: PositionsReading):
   });
 }
 
+/** Whether the position is as large again as before: a list that lagged behind had shown it without its last fill. */
+export function isBack({ market, positionSide, from }: Reduction, now: PositionsReading): boolean {
+  return !isSmaller(from, amountIn(now, market, positionSide));
+}
+
 /** Zero for a position that is not open. */
 export function amountIn({ positions }: PositionsReading, market: string, side: PositionSide): Decimal {
   return positions.find((one) => one.market === market && one.positionSide === side)?.amount ?? zero;

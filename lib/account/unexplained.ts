@@ -7,7 +7,7 @@ import { currenciesInName } from '../model/market.ts';
 import { mostClockAheadMs } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
 import type { PositionsReading } from './read-positions.ts';
-import { amountIn, isSmaller, type Reduction, reductionMarginMs } from './reductions.ts';
+import { amountIn, isBack, isSmaller, type Reduction, reductionMarginMs } from './reductions.ts';
 
 /**
  * The reductions of which no deal is known yet: the list of deals may lag behind that of the positions, and until it shows
@@ -21,7 +21,9 @@ export function findUnexplained(day: DayFills, now: PositionsReading): readonly 
   if (held === null) return [];
   const { moves } = replayFills(day.books, day.fills, day.sinceMs, isSpot, day.first);
   const byKey = Map.groupBy(moves, ({ key }) => key);
-  const pending = held.unexplained.filter((one) => !isExplained(one, byKey.get(bookKey(one)) ?? []));
+  const pending = held.unexplained.filter(
+    (one) => !isBack(one, now) && !isExplained(one, byKey.get(bookKey(one)) ?? []),
+  );
   const known = new Set(pending.map(bookKey));
   const found = listPlaces(held, now, moves).flatMap((place) => {
     const key = bookKey(place);
@@ -90,9 +92,10 @@ function findReduced(
   const initial = day.books.get(bookKeyOf(market, positionSide))?.amount ?? zero;
   const starts = listStarts(moves, from, span, initial);
   const firstEnd = firstAfter(moves, now.readAtMs - longestPositionLagMs);
-  const possible = starts.flatMap((start) =>
-    listAmounts(from, moves.slice(start), day.isSpot).slice(Math.max(firstEnd - start, 0)),
-  );
+  const possible = starts.flatMap((start) => [
+    ...listAmounts(from, moves.slice(start), day.isSpot).slice(Math.max(firstEnd - start, 0)),
+    ...listEarlier(from, moves.slice(firstEnd, start)),
+  ]);
   if (!possible.every((amount) => isSmaller(amount, to))) return null;
   const nearest = possible.reduce((one, other) => (other.abs().lt(one.abs()) ? other : one));
   const changedAtMs = Math.max(before?.modifiedAtMs ?? 0, moves.at(-1)?.fill.atMs ?? 0) || null;
@@ -149,6 +152,16 @@ function listAmounts(
     amounts.push(books.get(key)?.amount ?? zero);
   }
   return amounts;
+}
+
+/** What the position was before fills of the last seconds: this reading may be older than the one in which they were seen. */
+function listEarlier(held: Decimal, late: readonly BookMove[]): readonly Decimal[] {
+  let amount = held;
+  return late.toReversed().map(({ fill }) => {
+    const traded = parseDecimal(fill.amount);
+    amount = fill.side === 'buy' ? amount.minus(traded) : amount.plus(traded);
+    return amount;
+  });
 }
 
 /** Whether known fills have reduced the position by as much since. */

@@ -8,7 +8,7 @@ import {
 import { checkLossOfDay } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
-import { findReductions, type Reduction } from '../account/reductions.ts';
+import { findReductions, isBack, type Reduction } from '../account/reductions.ts';
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
@@ -208,6 +208,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   for (const reduction of reductions) {
     const explanation = await explainReduction(client, reduction, options);
     const isOpen = explanation === 'unexplained' || explanation === 'unread';
+    if (isOpen && isBack(reduction, reading)) continue;
     if (!isOpen || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
       tellReduction(reduction, explanation, alarms);
     else unexplained.push(reduction);

@@ -282,6 +282,39 @@ describe('A stop-loss that has visibly closed a position', () => {
     expect(relay.alarms.filter(({ name }) => name === 'position_reduced')).toEqual([]);
   });
 
+  test('is not what a list shows that is older than the last reading', async () => {
+    relay.clock.advance(2_000);
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    await goOn(1_000);
+    lagPositions();
+    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
+    await goOn(1_000);
+    relay.paper.control.clearFaults();
+    relay.clock.advance(20_000);
+
+    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
+    for (let minute = 0; minute < 4; minute += 1) await goOn(minuteMs);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('is not what the relay sees on a clock that is ahead, and nothing of it is told later', async () => {
+    const { clock } = relay;
+    Object.assign(relay.services, {
+      clock: override<typeof clock>(clock, { nowMs: () => clock.nowMs() + 9_000 }),
+    });
+    await goOn(minuteMs);
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    relay.clock.advance(2_000);
+    lagPositions();
+    await goOn(1_000);
+    relay.paper.control.clearFaults();
+    await goOn(minuteMs);
+
+    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
+    for (let minute = 0; minute < 4; minute += 1) await goOn(minuteMs);
+    expect(relay.alarms).toEqual([]);
+  });
+
   test('stops no reduction, and is counted no longer than its deal may be late', async () => {
     expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
     await goOn(20_000);
