@@ -4,20 +4,20 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { DayResult } from '../limits/risk-limit.ts';
+import { riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { type DayFills, type DayServices, readDayFills, realisedBy } from './day-profit.ts';
+import { type DayFills, type DayServices, readDayFills, readStoredFills, realisedBy } from './day-profit.ts';
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';
 import { describeHidden, type PositionsReading } from './read-positions.ts';
-import type { Reduction } from './reductions.ts';
-import { describeUnexplained, findUnexplained } from './unexplained.ts';
+import { describeUnpriced, findUnpriced, type HeldPositions, type Unpriced } from './unpriced.ts';
 import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
 /**
- * Pauses the account when the loss of its day has reached its limit; an account without such a limit causes no request.
+ * Pauses the account when the loss of its day has reached its limit; an account without a limit of loss causes no request.
  *
- * @returns the reductions whose loss is not known yet
+ * @returns the positions of which it is not known yet what they have lost
  * @throws ExchangeError when a price that is needed cannot be read; RelayError `store_unavailable`
  */
 export async function checkLossOfDay(
@@ -26,45 +26,44 @@ export async function checkLossOfDay(
   read: {
     readonly client: ExchangeClient;
     readonly reading: PositionsReading;
+    /** The reading before; null: there is none. */
+    readonly held: HeldPositions | null;
     readonly options: SendOptions;
   },
-): Promise<readonly Reduction[]> {
+): Promise<readonly Unpriced[]> {
   const { name, limits } = account;
-  if (limits === undefined || limits.maxDailyLoss === null) return [];
+  if (riskNeedsOf(account, null)?.deals !== true) return [];
   const prices = createUsdtPrices(read.client, read.options);
-  const { floating, unknown } = await valuePositions(read.reading.positions, prices);
   const day = await readDayFills(services, account, read).catch(notRead);
-  if (day === null) {
-    tellUncomputed(services.log, name, ['the deals of the account cannot be read']);
-    return [];
+  const known = day ?? (await readStoredFills(services, account));
+  const unpriced = known === null ? [] : findUnpriced(account, known, read.held, read.reading);
+  const most = limits?.maxDailyLoss ?? null;
+  if (most === null) return unpriced;
+  const { floating, unknown } = await valuePositions(read.reading.positions, prices);
+  const result =
+    day === null ? null : await resultOf(day, { positions: read.reading.positions, floating }, prices);
+  const open = [
+    ...describeHidden(read.reading),
+    ...unknown,
+    ...describeUnpriced(unpriced),
+    ...(typeof result === 'string' ? [`the value of ${result} in USDT is not known`] : []),
+    ...(result === null ? ['the deals of the account cannot be read'] : []),
+  ];
+  if (result === null || typeof result === 'string' || open.length > 0) {
+    services.log.warn('the loss of the day cannot be computed; nothing is opened until it can be', {
+      account: name,
+      reason: open.join('; '),
+    });
+    return unpriced;
   }
-  const unexplained = findUnexplained(day, read.reading);
-  const result = await resultOf(day, { positions: read.reading.positions, floating }, prices);
-  const open = [...describeHidden(read.reading), ...unknown, ...describeUnexplained(unexplained)];
-  if (typeof result === 'string' || open.length > 0) {
-    const reason = [
-      ...open,
-      ...(typeof result === 'string' ? [`the value of ${result} in USDT is not known`] : []),
-    ];
-    tellUncomputed(services.log, name, reason);
-    return unexplained;
-  }
-  const denial = checkDailyLoss(result, limits.maxDailyLoss);
+  const denial = checkDailyLoss(result, most);
   if (denial !== null) await pauseOnLoss(services, name, denial);
-  return unexplained;
+  return unpriced;
 }
-
 /** The reading of the positions counts although this list cannot be read. */
 function notRead(error: unknown): null {
   if (error instanceof ExchangeError) return null;
   throw error;
-}
-
-function tellUncomputed(log: Log, account: string, reasons: readonly string[]): void {
-  log.warn('the loss of the day cannot be computed; nothing is opened until it can be', {
-    account,
-    reason: reasons.join('; '),
-  });
 }
 
 /** The result of the day in USDT, or the quote currency that has no price. */

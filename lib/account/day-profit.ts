@@ -18,10 +18,9 @@ import {
   type DealSource,
   describeBooks,
   parseBooks,
+  readDealsState,
   readOtherDeals,
 } from './account-deals.ts';
-import { type PositionsReading, parseReading } from './read-positions.ts';
-import { parseReductions, type Reduction } from './reductions.ts';
 
 export type DayServices = DealServices;
 
@@ -32,15 +31,13 @@ export interface DayFills {
   readonly readAtMs: number;
   /** What older fills left at the beginning of these. */
   readonly books: CostBooks;
-  /** When the first of these fills may have been. */
+  /** Since when fills are listed. */
   readonly fromMs: number;
   /** What the account held when it was first read, if that was since then. */
   readonly first: FirstHoldings | null;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
   readonly isSpot: (market: string) => boolean;
-  /** The last reading of the positions that is kept, and what no deal had explained in it; null: there is none. */
-  readonly held: (PositionsReading & { readonly unexplained: readonly Reduction[] }) | null;
 }
 
 /** An account without stored books is computed from the fills of this time. */
@@ -59,6 +56,25 @@ export async function readDayFills(
   account: Account,
   source: DealSource,
 ): Promise<DayFills> {
+  return await readFills(services, account, await readOtherDeals(services, account, source));
+}
+
+/**
+ * The same of what is stored alone: without the deals that nobody has read yet.
+ *
+ * @returns null when the account was never read @throws RelayError `store_unavailable`
+ */
+export async function readStoredFills(services: DayServices, account: Account): Promise<DayFills | null> {
+  const state = await readDealsState(services.facts, account.name);
+  return state === null ? null : await readFills(services, account, { fresh: null, first: state.first });
+}
+
+/** @param other.fresh what was read just now, perhaps not stored; null: nothing was read, so what is computed is not kept */
+async function readFills(
+  services: DayServices,
+  account: Account,
+  { fresh, first }: { readonly fresh: readonly Fill[] | null; readonly first: FirstHoldings },
+): Promise<DayFills> {
   const { clock, executions, facts } = services;
   const { name, limits } = account;
   const timeZone = limits?.timeZone ?? 'Etc/UTC';
@@ -66,7 +82,6 @@ export async function readDayFills(
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
   const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
-  const { fresh, first } = await readOtherDeals(services, account, source);
   const stored = parseStored(await facts.read(name, 'books'));
   // Books of a later time were stored before the clock was set back, or in another time zone.
   const start =
@@ -77,27 +92,23 @@ export async function readDayFills(
   if (start.atMs < checkpointMs) {
     const older = merge(
       await readAll(listFills(executions, name, start.atMs, checkpointMs)),
-      fresh.filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
+      (fresh ?? []).filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
     );
     const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
     books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
-    await facts.write(name, 'books', { atMs: checkpointMs, books: describeBooks(books) });
+    if (fresh !== null) await facts.write(name, 'books', { atMs: checkpointMs, books: describeBooks(books) });
   }
   const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
   const known = merge(
     listed,
-    fresh.filter(({ atMs }) => atMs >= checkpointMs),
+    (fresh ?? []).filter(({ atMs }) => atMs >= checkpointMs),
   );
   const told = (await executions.followed(name, mostFollowed)).flatMap(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
   );
   const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
-  const kept = await facts.read(name, 'positions');
-  const reading = parseReading(kept);
-  const held =
-    reading === null ? null : { ...reading, unexplained: parseReductions(fieldsOf(kept)['unexplained']) };
   const begun = first.atMs < checkpointMs ? null : first;
-  return { sinceMs, fromMs: checkpointMs, readAtMs: nowMs, books, first: begun, fills, isSpot, held };
+  return { sinceMs, fromMs: checkpointMs, readAtMs: nowMs, books, first: begun, fills, isSpot };
 }
 
 /**

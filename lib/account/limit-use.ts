@@ -9,8 +9,9 @@ import { listRiskUse, riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
 import { readDayFills } from './day-profit.ts';
 import { type AccountServices, readExposure } from './read-exposure.ts';
+import { readPositions } from './read-positions.ts';
 import { riskFactsOf } from './risk-facts.ts';
-import { describeUnexplained, findUnexplained } from './unexplained.ts';
+import { describeUnpriced, findUnpriced, parseHeld } from './unpriced.ts';
 import { createUsdtPrices } from './usdt-prices.ts';
 
 export interface LimitReport {
@@ -40,19 +41,26 @@ export async function readLimitUse(
 ): Promise<LimitReport> {
   const pause = await services.ledger.readPause(account.name);
   const needs = riskNeedsOf(account, null);
+  const held = needs?.deals ? parseHeld(await services.facts.read(account.name, 'positions')) : null;
   const prices = createUsdtPrices(client, limits);
   const read = needs?.holdings
     ? await readExposure(services, account, { client, limits, prices, market: null })
     : null;
   const day = needs?.deals ? await readDayFills(services, account, { client, options: limits }) : null;
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
+  const unpriced =
+    day === null
+      ? []
+      : findUnpriced(
+          account,
+          day,
+          held,
+          read?.reading ?? (await readPositions({ client, clock: services.clock, limits })),
+        );
   return {
     readAtMs: read?.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],
-    unknown: [
-      ...(read?.unknown ?? []),
-      ...(read === null || day === null ? [] : describeUnexplained(findUnexplained(day, read.reading))),
-    ],
+    unknown: [...(read?.unknown ?? []), ...describeUnpriced(unpriced)],
   };
 }
 

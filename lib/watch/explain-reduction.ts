@@ -1,10 +1,11 @@
-import { type Reduction, reductionMarginMs } from '../account/reductions.ts';
-import { formatDecimal, zero } from '../base/decimal.ts';
+import type { PositionsReading } from '../account/read-positions.ts';
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import { isWholePage, type ListPage } from '../exchange/listed.ts';
-import type { Deal } from '../model/holdings.ts';
+import type { Deal, OpenPosition } from '../model/holdings.ts';
+import type { Reduction } from './watch-state.ts';
 
 /**
  * Orders that the exchange itself placed, by the beginning of their client order id.
@@ -25,6 +26,28 @@ type ExchangeCause = 'auto_deleveraging' | 'liquidation' | 'delisting';
  */
 export type Explanation = ExchangeCause | 'own_orders' | 'unexplained' | 'unread';
 
+/** The positions that are smaller now, closed or turned. */
+export function findReductions(before: PositionsReading, now: PositionsReading): readonly Reduction[] {
+  return before.positions.flatMap((position) => {
+    const to = amountIn(now, position);
+    if (!isSmaller(position.amount, to)) return [];
+    const { market, positionSide, amount: from } = position;
+    return [{ market, positionSide, from, to, sinceMs: before.wholeAtMs, seenAtMs: now.readAtMs }];
+  });
+}
+
+function amountIn({ positions }: PositionsReading, { market, positionSide }: OpenPosition): Decimal {
+  return (
+    positions.find((other) => other.market === market && other.positionSide === positionSide)?.amount ?? zero
+  );
+}
+
+function isSmaller(from: Decimal, to: Decimal): boolean {
+  return from.gt(zero) ? to.lt(from) : to.gt(from);
+}
+
+/** The clocks of exchange and relay may differ, and a reading takes time. */
+const marginMs = 60_000;
 const mostDeals = 500;
 
 /**
@@ -38,7 +61,7 @@ export async function explainReduction(
   options: SendOptions,
 ): Promise<Explanation> {
   const deals = await listDeals(client, market, options);
-  const since = deals.records.filter(({ atMs }) => atMs >= sinceMs - reductionMarginMs);
+  const since = deals.records.filter(({ atMs }) => atMs >= sinceMs - marginMs);
   const cause = since.flatMap(({ clientOrderId = '' }) => {
     const found = exchangeOrders.find(([prefix]) => clientOrderId.startsWith(prefix));
     return found === undefined ? [] : [found[1]];

@@ -8,7 +8,6 @@ import {
 import { checkLossOfDay } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
-import { findReductions, isBack, type Reduction } from '../account/reductions.ts';
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
@@ -21,14 +20,20 @@ import type { Entry } from '../ledger/entry.ts';
 import { type Executions, mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
+import { riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
-import { describeReduction, type Explanation, explainReduction } from './explain-reduction.ts';
+import {
+  describeReduction,
+  type Explanation,
+  explainReduction,
+  findReductions,
+} from './explain-reduction.ts';
 import { findUnread } from './unread-time.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
-import { describeWatch, parseWatch, type WatchState } from './watch-state.ts';
+import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
 import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
 /** The services that the watch needs. */
@@ -114,8 +119,8 @@ async function watchAccount(
     if (client.dialect !== 'live') return;
     if (isDue) {
       reading = await readAndCompare(services, account, { client, options, before, alarms });
-      // Of an account with followed orders, the follower reads them; with `maxDailyLoss`, the check has read them.
-      if (followed.length === 0 && (account.limits?.maxDailyLoss ?? null) === null)
+      // Of an account with followed orders, the follower reads them; with a limit of loss, the check has read them.
+      if (followed.length === 0 && riskNeedsOf(account, null)?.deals !== true)
         await readDealsSafely(services, account, { client, options });
     }
     const inUse = [
@@ -150,8 +155,8 @@ async function mayHavePosition(
   before: WatchState | null,
   followed: readonly Entry[],
 ): Promise<boolean> {
-  const { positions = [], hidden = [], unexplained = [] } = before ?? {};
-  if (positions.length + hidden.length + unexplained.length > 0) return true;
+  const { positions = [], hidden = [], unexplained = [], unpriced = [] } = before ?? {};
+  if (positions.length + hidden.length + unexplained.length + unpriced.length > 0) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
   const recent = await services.listRecent();
   if (!recent.isWhole) return true;
@@ -208,18 +213,12 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   for (const reduction of reductions) {
     const explanation = await explainReduction(client, reduction, options);
     const isOpen = explanation === 'unexplained' || explanation === 'unread';
-    if (isOpen && isBack(reduction, reading)) continue;
     if (!isOpen || hasPassed(reduction.seenAtMs, explainWithinMs, reading.readAtMs))
       tellReduction(reduction, explanation, alarms);
     else unexplained.push(reduction);
   }
-  const unpriced = await checkLossOfDay(services, account, { client, reading, options });
-  return { ...reading, unexplained: [...unexplained, ...unpriced.filter(isNew(reductions))], unread };
-}
-
-function isNew(known: readonly Reduction[]): (one: Reduction) => boolean {
-  return ({ market, positionSide }) =>
-    !known.some((other) => other.market === market && other.positionSide === positionSide);
+  const unpriced = await checkLossOfDay(services, account, { client, reading, held: before, options });
+  return { ...reading, unexplained, unread, unpriced };
 }
 
 /** What cannot be read now is read later, and the reading of the positions counts in any case. */

@@ -1,9 +1,11 @@
-import { describeReading, type PositionsReading, parseReading } from '../account/read-positions.ts';
-import { describeReductions, parseReductions, type Reduction } from '../account/reductions.ts';
-import { fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
+import { describeReading } from '../account/read-positions.ts';
+import { type HeldPositions, keepUnpriced, parseHeld } from '../account/unpriced.ts';
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
+import { type PositionSide, positionSides } from '../model/order.ts';
 
 /** What the watch of an account's positions keeps from one run to the next: the fact `positions`. */
-export interface WatchState extends PositionsReading {
+export interface WatchState extends HeldPositions {
   /** When each alarm was last raised, by its key. */
   readonly alarmedAtMs: Readonly<Record<string, number>>;
   readonly unexplained: readonly Reduction[];
@@ -16,28 +18,58 @@ export interface UnreadTime {
   readonly untilMs: number;
 }
 
-export function describeWatch({ alarmedAtMs, unexplained, unread, ...reading }: WatchState): Json {
+/** A position that became smaller between two readings. */
+export interface Reduction {
+  readonly market: string;
+  readonly positionSide: PositionSide;
+  /** Signed, in base units. */
+  readonly from: Decimal;
+  readonly to: Decimal;
+  /** When the position was last seen unreduced. */
+  readonly sinceMs: number;
+  /** When the reduction was first seen. */
+  readonly seenAtMs: number;
+}
+
+export function describeWatch({ alarmedAtMs, unexplained, unread, unpriced, ...reading }: WatchState): Json {
   return {
     ...describeReading(reading),
     alarmedAtMs,
-    unexplained: describeReductions(unexplained),
+    unexplained: unexplained.map(({ from, to, ...reduction }) => ({
+      ...reduction,
+      from: formatDecimal(from),
+      to: formatDecimal(to),
+    })),
     ...(unread === null ? {} : { unread: toJson(unread) }),
+    ...keepUnpriced(unpriced),
   };
 }
 
 /** Null when nothing is stored, or nothing that can be read. */
 export function parseWatch(fact: Json): WatchState | null {
-  const reading = parseReading(fact);
+  const reading = parseHeld(fact);
   if (reading === null) return null;
   const { alarmedAtMs, unexplained, unread } = fieldsOf(fact);
   const [fromMs, untilMs] = [numberIn(fieldsOf(unread)['fromMs']), numberIn(fieldsOf(unread)['untilMs'])];
   const times = Object.entries(fieldsOf(alarmedAtMs)).flatMap(([key, time]) =>
     typeof time === 'number' ? [[key, time] as const] : [],
   );
+  const reductions = Array.isArray(unexplained) ? (unexplained as readonly Json[]) : [];
   return {
     ...reading,
     alarmedAtMs: Object.fromEntries(times),
-    unexplained: parseReductions(unexplained),
+    unexplained: reductions.flatMap((reduction) => parseReduction(reduction) ?? []),
     unread: fromMs === null || untilMs === null ? null : { fromMs, untilMs },
   };
+}
+
+function parseReduction(json: Json): Reduction | null {
+  const fields = fieldsOf(json);
+  const { market } = fields;
+  const positionSide = positionSides.find((side) => side === fields['positionSide']);
+  const [from, to] = [decimalIn(fields['from']), decimalIn(fields['to'])];
+  const [sinceMs, seenAtMs] = [numberIn(fields['sinceMs']), numberIn(fields['seenAtMs'])];
+  if (typeof market !== 'string' || positionSide === undefined) return null;
+  if (from === null || to === null || sinceMs === null || seenAtMs === null) return null;
+  return { market, positionSide, from, to, sinceMs, seenAtMs };
 }

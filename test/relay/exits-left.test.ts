@@ -140,6 +140,13 @@ describe('Of a position that the owner reduces by hand', () => {
     await relay.goOn(90);
 
     expect(told().map(({ held }) => held)).toEqual(['0', '-0.05']);
+    await relay.byHand('buy', '0.05');
+    await relay.goOn(90);
+    await relay.byHand('sell', '0.06');
+    await relay.goOn(45);
+    expect(told().map(({ held }) => held)).toEqual(['0', '-0.05']);
+    await relay.goOn(45);
+    expect(told().map(({ held }) => held)).toEqual(['0', '-0.05', '-0.06']);
   });
 
   test('nothing is told when it is bought again within a minute', async () => {

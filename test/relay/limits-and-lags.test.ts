@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readLimitUse } from '../../lib/account/limit-use.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
+import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { ListPage } from '../../lib/exchange/listed.ts';
 import { insertOldOrders } from '../simulation/old-orders.ts';
@@ -265,7 +269,87 @@ describe('A stop-loss that has visibly closed a position', () => {
     expect(await relay.sendUnder(settings, buy)).toMatchObject({ rule });
   });
 
-  test('counts, too, when it was opened since the positions were last read, and when they are read again', async () => {
+  test.each([
+    ['maxDailyLoss', careful],
+    ['coolDownAfterLoss', cooling],
+  ])(
+    'counts for %s when the positions are read again, of which none had been there before',
+    async (_, settings) => {
+      relay.clock.advance(2_000);
+      expect(await relay.sendUnder(settings, guarded)).toEqual(placed);
+      relay.clock.advance(20_000);
+      await relay.follow();
+      lagDeals();
+      relay.setPrice('49000');
+      relay.clock.advance(2_000);
+      await goOn(1_000);
+
+      expect(await relay.sendUnder(settings, buy)).toMatchObject(unknown);
+      const client = await relay.services.exchangeFor('main');
+      const account = settings.accounts['main'];
+      if (account === undefined) throw new Error('there is no account');
+      const report = await readLimitUse(relay.services, account, client, { timeoutMs: 2000 });
+      expect(report.unknown).toEqual([
+        'the position in BTC_USDT went from 0.02 to 0, and no deal is counted yet that says at which price',
+      ]);
+    },
+  );
+
+  test('counts when the deals could not be read while the positions were', async () => {
+    expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('49000');
+    relay.clock.advance(2_000);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'executed-history', probability: 1 });
+    await relay.reconcile();
+    relay.paper.control.clearFaults();
+    lagDeals();
+
+    expect(await relay.sendUnder(careful, buy)).toMatchObject(unknown);
+  });
+
+  test('counts although an earlier sale of the same minute would explain it', async () => {
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    await goOn(20_000);
+    await goOn(minuteMs);
+    expect(await relay.sendUnder(careful, { action: 'close' })).toEqual(placed);
+    relay.clock.advance(3_000);
+    await relay.follow();
+    expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
+    relay.clock.advance(20_000);
+    await relay.follow();
+    relay.clock.advance(29_000);
+    lagDeals();
+    relay.setPrice('49000');
+    await goOn(2_000);
+
+    expect(await relay.sendUnder(careful, buy)).toMatchObject(unknown);
+  });
+
+  test('is forgotten after three minutes when no deal ever says at which price', async () => {
+    expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
+    await goOn(20_000);
+    lagDeals();
+    relay.setPrice('49000');
+    await goOn(2_000);
+    relay.paper.control.clearFaults();
+    for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 10 * minuteMs, probability: 1 });
+    const rules: (string | undefined)[] = [];
+    for (let minute = 0; minute < 5; minute += 1) {
+      await goOn(minuteMs);
+      const sent = await relay.sendUnder(
+        careful,
+        { ...buy, ticker: 'BTCUSDT.P', quantity: '0.001' },
+        'BTC_PERP',
+      );
+      rules.push((sent as { readonly rule?: string }).rule);
+    }
+
+    expect(rules).toEqual(['limit_not_known', 'limit_not_known', undefined, undefined, undefined]);
+  });
+
+  test('counts, too, when it was opened since the positions were last read', async () => {
     relay.clock.advance(2_000);
     expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
     relay.clock.advance(20_000);
@@ -288,7 +372,6 @@ describe('A stop-loss that has visibly closed a position', () => {
     await goOn(1_000);
     lagPositions();
     expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
-    await goOn(1_000);
     relay.paper.control.clearFaults();
     relay.clock.advance(20_000);
 
@@ -315,7 +398,7 @@ describe('A stop-loss that has visibly closed a position', () => {
     expect(relay.alarms).toEqual([]);
   });
 
-  test('stops no reduction, and is counted no longer than its deal may be late', async () => {
+  test('stops no reduction', async () => {
     expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
     await goOn(20_000);
     expect(await relay.sendUnder(careful, buy)).toEqual(placed);
@@ -326,6 +409,59 @@ describe('A stop-loss that has visibly closed a position', () => {
     expect(await relay.sendUnder(careful, { action: 'sell', quantity: '0.01', reduceOnly: true })).toEqual(
       placed,
     );
+  });
+});
+
+describe('What a deal by hand has changed elsewhere reduces no position', () => {
+  const careful = settingsWith({ maxDailyLoss: '1500' });
+
+  /** Entries of four minutes. */
+  async function sendLater(fields: object): Promise<void> {
+    relay.clock.advance(12_000);
+    for (let minute = 0; minute < 4; minute += 1) {
+      expect(await relay.sendUnder(careful, fields, 'BTC_PERP')).toEqual(placed);
+      relay.clock.advance(minuteMs);
+      await relay.reconcile();
+      await relay.follow();
+    }
+    expect(relay.alarms.filter(({ name }) => name === 'position_reduced')).toEqual([]);
+  }
+
+  async function hold(fields: object, market?: string): Promise<ExchangeClient> {
+    expect(await relay.sendUnder(careful, { quantity: '0.02', ...fields }, market)).toEqual(placed);
+    for (let minute = 0; minute < 2; minute += 1) {
+      relay.clock.advance(minuteMs);
+      await relay.reconcile();
+      await relay.follow();
+    }
+    return await relay.services.exchangeFor('main');
+  }
+
+  test('on the spot account, in the same market', async () => {
+    const client = await hold({ action: 'buy' });
+    const order = {
+      market: 'BTC_USDT',
+      side: 'buy',
+      amount: parseDecimal('0.01'),
+      clientOrderId: '',
+    } as const;
+    await client.call(spotStockMarket, order);
+
+    await sendLater({ ...perp, positionSide: undefined, action: 'buy', quantity: '0.001' });
+  });
+
+  test('on the other side of hedge mode', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    const client = await hold({ ...perp, action: 'sell', positionSide: 'SHORT' }, 'BTC_PERP');
+    const order = {
+      market: 'BTC_PERP',
+      side: 'buy',
+      amount: parseDecimal('0.05'),
+      clientOrderId: '',
+    } as const;
+    await client.call(marketEndpoint, { ...order, positionSide: 'LONG' });
+
+    await sendLater({ ...perp, action: 'buy', quantity: '0.001' });
   });
 });
 

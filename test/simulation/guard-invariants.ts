@@ -87,11 +87,12 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
   ];
 }
 
-/** Whether an alarm has named these orders as too much for a position in the direction of this one. */
+/** Whether an alarm has named these orders as too much for this position, or for none. */
 function areNamed({ history }: Facts, place: TruePlace, orders: readonly PaperOrder[]): boolean {
-  return history.alarms.some(({ name, facts }) => {
+  return history.alarms.some(({ name, atMs, facts }) => {
     const { account, market, held, orderIds } = facts;
     if (name !== 'protection_failed' || account !== place.account || market !== place.market) return false;
+    if (!place.amount.eq(zero) && atMs < place.openedAtMs) return false;
     const isSameDirection =
       typeof held === 'string' &&
       directionOf(parseDecimal(held.split(' ').at(-1) ?? '')) === directionOf(place.amount);

@@ -37,6 +37,8 @@ export interface TruePlace {
   readonly amount: Decimal;
   /** When the position changed last; minus infinity when it never did. */
   readonly changedAtMs: number;
+  /** When it was opened in its direction; minus infinity when it never was. */
+  readonly openedAtMs: number;
   /** What has changed it, oldest first. */
   readonly deals: readonly PaperDeal[];
   /** The open exits of this market and side. */
@@ -108,6 +110,7 @@ function describePlace(
     positionSide,
     amount,
     changedAtMs: deals.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY,
+    openedAtMs: sinceFlat[0]?.atMs ?? Number.NEGATIVE_INFINITY,
     deals,
     exits: everyExit.filter(({ order }) => exchange.open.has(order.orderId)),
     everyExit,

@@ -138,6 +138,8 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
       return now.times(before).gte(zero) && now.abs().lt(before.abs());
     });
     if (positionSide !== 'BOTH' || modifiedAtMs === null || since.length === 0) return [];
+    // A list of positions may be older than the reading before it.
+    if (sent.send.atMs - modifiedAtMs < listedAfterMs) return [];
     if (isKnown || !isMade || !isVisible) return [];
     return [
       broken(

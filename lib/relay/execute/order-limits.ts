@@ -3,7 +3,7 @@ import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { riskFactsOf } from '../../account/risk-facts.ts';
-import { describeUnexplained, findUnexplained } from '../../account/unexplained.ts';
+import { describeUnpriced, findUnpriced, parseHeld, type Unpriced } from '../../account/unpriced.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
@@ -46,7 +46,8 @@ export async function readLimits(
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   const prices = createUsdtPrices(client, limits);
-  const [read] = await Promise.all([
+  const [held, read] = await Promise.all([
+    needs?.deals ? services.facts.read(account.name, 'positions').then(parseHeld) : null,
     needs &&
       readExposure(services, account, {
         client,
@@ -60,10 +61,11 @@ export async function readLimits(
   // After the positions: what was closed in between counts as realised, where the other order would miss it.
   const day =
     needs?.deals && read !== null ? await readDayFills(services, account, { client, options: limits }) : null;
+  const unpriced = read === null || day === null ? [] : findUnpriced(account, day, held, read.reading);
+  const isSpot = target.tradesOn === 'spot';
   return {
     readAtMs: read?.reading.readAtMs ?? null,
-    check: (sized) =>
-      checkAll({ services, account, isSpot: target.tradesOn === 'spot', prices, read, day }, sized),
+    check: (sized) => checkAll({ services, account, isSpot, prices, read, day, unpriced }, sized),
   };
 }
 
@@ -87,10 +89,11 @@ interface KnownForOrder {
   readonly prices: UsdtPrices;
   readonly read: ExposureReading | null;
   readonly day: DayFills | null;
+  readonly unpriced: readonly Unpriced[];
 }
 
 async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitVerdict> {
-  const { services, account, read, day, isSpot, prices } = known;
+  const { services, account, read, day, unpriced, isSpot, prices } = known;
   if (read === null) return checkUnread(known, sized);
   const rate = await prices.rateOf(currenciesInName(sized.order.market).quote);
   const notional = rate === null ? null : sized.notional.times(rate);
@@ -107,7 +110,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
   const unknown = denyUnknown(account, [
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...read.unknown,
-    ...(day === null ? [] : describeUnexplained(findUnexplained(day, read.reading))),
+    ...describeUnpriced(unpriced),
   ]);
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
   const denial = unknown ?? checkRisk(checked, facts, account);

@@ -31,7 +31,8 @@ interface TooLarge {
  * Tells of stop-losses and take-profits that are more than what is left of what they protect, where the account only raises
  * alarms: nothing fits them. One that the exchange made of an entry opens a position that nobody asked for when it fires. One
  * that the relay has placed, when it kept the protection, only reduces: it closes what another order opened. It is told when
- * it has lasted longer than the lists may lag behind: once of a position, again of one in another direction, and after hours.
+ * it has lasted longer than the lists may lag behind: once of a position, and again after hours. Beside no position it is told
+ * once, however often one comes and goes.
  *
  * @param sinceMs since when each of them is seen; kept from one reading to the next
  */
@@ -74,7 +75,7 @@ export async function tellTooLarge(
       (orderId) => `npx relay cancel ${market} --order-id ${orderId} --account ${account}${commandOptions}`,
     );
     await teller.tell(account, {
-      key: `too large: ${newest.name} ${directionOf(position)}`,
+      key: `too large: ${newest.name}`,
       alarm: {
         name: 'protection_failed',
         message: `${explain(lasting, { account, market, held })}; ${promise}`,
@@ -90,6 +91,13 @@ const promise = `the relay changes nothing here (protection: 'alarm'), and tells
 
 function placeOf({ market, side }: GuardedPosition): string {
   return `${market} ${side}`;
+}
+
+/** One position: another direction, or another opening, is another one. */
+function describePosition(position: GuardedPosition): string {
+  const { amount, openedAtMs } = position;
+  if (amount.eq(zero)) return `${placeOf(position)} flat`;
+  return `${placeOf(position)} ${amount.gt(zero) ? 'long' : 'short'} ${openedAtMs ?? ''}`;
 }
 
 async function readAsked(
@@ -111,7 +119,7 @@ function listTooLarge(position: GuardedPosition, view: GuardView): readonly TooL
     const isAlone = amount.gt(zero) && beside.eq(zero);
     if (isAlone && exits.every(({ onlyReduces }) => onlyReduces)) return [];
     const left = amount.eq(zero) ? 'nothing' : 'a part';
-    return [{ guard, exits, name: `${placeOf(position)} ${of} ${left} ${role}` }];
+    return [{ guard, exits, name: `${describePosition(position)} ${of} ${left} ${role}` }];
   });
 }
 
@@ -133,17 +141,14 @@ function listLeft(position: GuardedPosition, view: GuardView): readonly TooLarge
     // One that only reduces takes no more than there is.
     if (most.gt(zero) && others.eq(zero)) return [];
     const left = amount.eq(zero) ? 'nothing' : 'a part';
-    return [{ guard, exits, name: `${placeOf(position)} placed ${of} ${left} ${role} ${part ?? ''}` }];
+    return [
+      { guard, exits, name: `${describePosition(position)} placed ${of} ${left} ${role} ${part ?? ''}` },
+    ];
   });
 }
 
 function sumOf(exits: readonly StandingExit[]): Decimal {
   return exits.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), zero);
-}
-
-function directionOf({ amount }: GuardedPosition): string {
-  if (amount.eq(zero)) return 'flat';
-  return amount.gt(zero) ? 'long' : 'short';
 }
 
 function describeHeld({ side, amount }: GuardedPosition): string {

@@ -1,0 +1,248 @@
+import { hasPassed } from '../base/clock.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
+import { mayHide } from '../exchange/listed.ts';
+import { limitsOf } from '../limits/check-order.ts';
+import { type BookMove, replayFills } from '../limits/replay-fills.ts';
+import type { Account } from '../model/account.ts';
+import { bookKeyOf } from '../model/average-cost.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { type PositionSide, positionSides } from '../model/order.ts';
+import { mostClockAheadMs } from './account-deals.ts';
+import type { DayFills } from './day-profit.ts';
+import { sameTimeMs } from './find-turned.ts';
+import { type PositionsReading, parseReading } from './read-positions.ts';
+
+/**
+ * A position that became smaller, was closed or turned, and of which no deal is counted yet that says at which price: the
+ * list of deals may lag behind that of the positions. Until then nobody knows what it has lost.
+ */
+export interface Unpriced {
+  readonly market: string;
+  readonly positionSide: PositionSide;
+  /** Signed, in base units. */
+  readonly from: Decimal;
+  readonly to: Decimal;
+  /** When it was first seen. */
+  readonly seenAtMs: number;
+  /** The deals that it waits for are later than this, on the exchange's clock. */
+  readonly afterMs: number;
+}
+
+/** The last reading of the positions that is kept, and what had no price in it. */
+export interface HeldPositions extends PositionsReading {
+  readonly unpriced: readonly Unpriced[];
+}
+
+/** No list lags as long. What has no price until then may never get one, and must not stop an account for ever. */
+const mostUnpricedMs = 3 * 60_000;
+
+/**
+ * What a position must be follows from the last reading and from the fills since then. A reading may be without the fills of
+ * the seconds before it, and a deal of no signal may be of the spot account, or of the other side of hedge mode: a position
+ * counts as reduced only when it is smaller than with any of that.
+ *
+ * @param held null: the positions were never read before
+ */
+export function findUnpriced(
+  account: Account,
+  day: DayFills,
+  held: HeldPositions | null,
+  now: PositionsReading,
+): readonly Unpriced[] {
+  if (held === null) return [];
+  const { moves } = replayFills(day.books, day.fills, day.sinceMs, day.isSpot, day.first);
+  const byKey = Map.groupBy(moves, ({ key }) => key);
+  const movesOf = (place: Place) => byKey.get(bookKeyOf(place.market, place.positionSide)) ?? [];
+  const waiting = held.unpriced.filter(
+    (one) =>
+      !hasPassed(one.seenAtMs, mostUnpricedMs, now.readAtMs) &&
+      isSmaller(one.from, amountOf(positionIn(now, one))) &&
+      !isPriced(one, movesOf(one)),
+  );
+  const found = listPlaces(account, held, now, moves)
+    .filter((place) => !waiting.some((one) => isSamePlace(one, place)))
+    .flatMap((place) => findReduced(place, movesOf(place), { day, held, now }) ?? []);
+  return [...waiting, ...found];
+}
+
+/** What is not known for that reason, one sentence each. */
+export function describeUnpriced(unpriced: readonly Unpriced[]): readonly string[] {
+  return unpriced.map(({ market, positionSide, from, to }) => {
+    const side = positionSide === 'BOTH' ? '' : `${positionSide} `;
+    return `the ${side}position in ${market} went from ${formatDecimal(from)} to ${formatDecimal(to)}, and no deal is counted yet that says at which price`;
+  });
+}
+
+/** What the fact `positions` keeps of them; nothing where there is none. */
+export function keepUnpriced(unpriced: readonly Unpriced[]): { readonly [field: string]: Json } {
+  if (unpriced.length === 0) return {};
+  return {
+    unpriced: unpriced.map(({ from, to, ...one }) => ({
+      ...one,
+      from: formatDecimal(from),
+      to: formatDecimal(to),
+    })),
+  };
+}
+
+/** The fact `positions`; null when nothing is stored, or nothing that can be read. */
+export function parseHeld(fact: Json): HeldPositions | null {
+  const reading = parseReading(fact);
+  if (reading === null) return null;
+  const { unpriced } = fieldsOf(fact);
+  const kept = Array.isArray(unpriced) ? (unpriced as readonly Json[]) : [];
+  return { ...reading, unpriced: kept.flatMap((one) => parseUnpriced(one) ?? []) };
+}
+
+function parseUnpriced(json: Json): Unpriced | null {
+  const fields = fieldsOf(json);
+  const { market } = fields;
+  const positionSide = positionSides.find((side) => side === fields['positionSide']);
+  const [from, to] = [decimalIn(fields['from']), decimalIn(fields['to'])];
+  const [seenAtMs, afterMs] = [numberIn(fields['seenAtMs']), numberIn(fields['afterMs'])];
+  if (typeof market !== 'string' || positionSide === undefined) return null;
+  if (from === null || to === null || seenAtMs === null || afterMs === null) return null;
+  return { market, positionSide, from, to, seenAtMs, afterMs };
+}
+
+type Place = Pick<OpenPosition, 'market' | 'positionSide'>;
+
+function isSamePlace(one: Place, other: Place): boolean {
+  return one.market === other.market && one.positionSide === other.positionSide;
+}
+
+function positionIn({ positions }: PositionsReading, place: Place): OpenPosition | null {
+  return positions.find((one) => isSamePlace(one, place)) ?? null;
+}
+
+function amountOf(position: OpenPosition | null): Decimal {
+  return position?.amount ?? zero;
+}
+
+function isSmaller(from: Decimal, to: Decimal): boolean {
+  if (from.eq(zero)) return false;
+  return from.gt(zero) ? to.lt(from) : to.gt(from);
+}
+
+/** The positions that were held, and those that signals have changed since, where every record can be read. */
+function listPlaces(
+  account: Account,
+  held: PositionsReading,
+  now: PositionsReading,
+  moves: readonly BookMove[],
+): readonly Place[] {
+  const ofSignals = moves.map(({ fill }) => fill).filter(({ role }) => role !== 'other');
+  const changed = ofSignals.map(
+    ({ market, positionSide }): Place => ({ market, positionSide: positionSide ?? 'BOTH' }),
+  );
+  const places = [...held.positions, ...changed].filter(({ market }) => {
+    const tradesOn = limitsOf(account, market)?.tradesOn ?? 'spot';
+    return tradesOn !== 'spot' && !mayHide([...held.hidden, ...now.hidden], market);
+  });
+  return places.filter((place, index) => places.findIndex((one) => isSamePlace(one, place)) === index);
+}
+
+/** What {@link findReduced} compares. */
+interface Compared {
+  readonly day: DayFills;
+  readonly held: PositionsReading;
+  readonly now: PositionsReading;
+}
+
+function findReduced(
+  place: Place,
+  moves: readonly BookMove[],
+  { day, held, now }: Compared,
+): Unpriced | null {
+  const [before, shown] = [positionIn(held, place), positionIn(now, place)];
+  const [from, to] = [amountOf(before), amountOf(shown)];
+  const shownFromMs = now.readAtMs - longestPositionLagMs;
+  const changedAtMs = before?.modifiedAtMs ?? null;
+  // Nothing has changed since, or this list is the older one.
+  if (changedAtMs !== null && changedAtMs >= (shown?.modifiedAtMs ?? shownFromMs)) return null;
+  // Fills before the first of these are missing. Where nothing was held, there were none: they end the watch's sleep.
+  const isOld = held.readAtMs < day.fromMs;
+  if (isOld && !from.eq(zero)) return null;
+  const span = changedAtMs === null ? spanOf(held, isOld) : aroundOf(changedAtMs);
+  const initial = amountIn(day, place);
+  const possible = [moves, moves.filter(({ fill }) => fill.role !== 'other')].flatMap((known) => {
+    const firstEnd = firstAfter(known, shownFromMs);
+    return listStarts(known, from, span, initial).flatMap((start) =>
+      listAmounts(from, known.slice(start)).slice(Math.max(firstEnd - start, 0)),
+    );
+  });
+  if (!possible.every((amount) => isSmaller(amount, to))) return null;
+  const nearest = possible.reduce((one, other) => (other.abs().lt(one.abs()) ? other : one));
+  const lastShownMs = moves[firstAfter(moves, shownFromMs) - 1]?.fill.atMs;
+  const afterMs = Math.max(changedAtMs ?? 0, lastShownMs ?? 0) || span.fromMs;
+  return { ...place, from: nearest, to, seenAtMs: now.readAtMs, afterMs };
+}
+
+function amountIn({ books }: DayFills, { market, positionSide }: Place): Decimal {
+  return books.get(bookKeyOf(market, positionSide))?.amount ?? zero;
+}
+
+/** The times at which a reading may have been taken, on the exchange's clock. */
+interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Of a reading on the relay's clock, of a list that may lag behind. */
+function spanOf({ readAtMs }: PositionsReading, isOld: boolean): Span {
+  if (isOld) return { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+  return {
+    fromMs: readAtMs - longestPositionLagMs - mostClockAheadMs,
+    untilMs: readAtMs + mostClockAheadMs,
+  };
+}
+
+/** Of a reading with the time of the position's last change, which may be somewhat before or after its deal's. */
+function aroundOf(changedAtMs: number): Span {
+  return { fromMs: changedAtMs - sameTimeMs, untilMs: changedAtMs + sameTimeMs };
+}
+
+/** The places in the fills at which the reading may have been taken: what stands before is in it, and nothing else. */
+function listStarts(
+  moves: readonly BookMove[],
+  held: Decimal,
+  { fromMs, untilMs }: Span,
+  initial: Decimal,
+): readonly number[] {
+  const [first, last] = [firstAfter(moves, fromMs), firstAfter(moves, untilMs)];
+  const all = Array.from({ length: last - first + 1 }, (_, count) => first + count);
+  const fitting = all.filter((place) => (moves[place - 1]?.after ?? initial).eq(held));
+  return fitting.length > 0 ? fitting : all;
+}
+
+/** The place of the first fill after a time; the number of fills when there is none. */
+function firstAfter(moves: readonly BookMove[], atMs: number): number {
+  const place = moves.findIndex(({ fill }) => fill.atMs > atMs);
+  return place === -1 ? moves.length : place;
+}
+
+/** What a position is before and after each of these fills. */
+function listAmounts(held: Decimal, moves: readonly BookMove[]): readonly Decimal[] {
+  const [first] = moves;
+  if (first === undefined) return [held];
+  const books = new Map([[first.key, { amount: held, cost: zero }]]);
+  const fills = moves.map(({ fill }) => fill);
+  const amounts = [held];
+  let amount = held;
+  for (const { key, after } of replayFills(books, fills, 0).moves) {
+    if (key === first.key) amount = after;
+    amounts.push(amount);
+  }
+  return amounts;
+}
+
+/** Whether known fills have reduced the position by as much since. */
+function isPriced({ from, to, afterMs }: Unpriced, moves: readonly BookMove[]): boolean {
+  const side = from.gt(zero) ? 'sell' : 'buy';
+  const sum = moves
+    .filter(({ fill }) => fill.side === side && fill.atMs > afterMs)
+    .reduce((whole, { fill }) => whole.plus(parseDecimal(fill.amount)), zero);
+  return sum.gte(from.minus(to).abs());
+}
