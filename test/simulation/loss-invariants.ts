@@ -138,8 +138,9 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
       return now.times(before).gte(zero) && now.abs().lt(before.abs());
     });
     if (positionSide !== 'BOTH' || modifiedAtMs === null || since.length === 0) return [];
-    // A list of positions may be older than the reading before it.
-    if (sent.send.atMs - modifiedAtMs < listedAfterMs) return [];
+    // A list without it may be older than the reading before.
+    const isGone = readings.some((positions) => !positions.some((one) => one.market === market));
+    if (isGone && sent.send.atMs - modifiedAtMs < listedAfterMs) return [];
     if (isKnown || !isMade || !isVisible) return [];
     return [
       broken(
