@@ -2,9 +2,9 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { checkDailyLoss } from '../limits/max-daily-loss.ts';
+import { coolDownAfterLoss } from '../limits/cool-down-after-loss.ts';
+import { checkDailyLoss, maxDailyLoss } from '../limits/max-daily-loss.ts';
 import type { DayResult } from '../limits/risk-limit.ts';
-import { riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { type DayFills, type DayServices, readDayFills, readStoredFills, realisedBy } from './day-profit.ts';
@@ -32,7 +32,7 @@ export async function checkLossOfDay(
   },
 ): Promise<readonly Unpriced[]> {
   const { name, limits } = account;
-  if (riskNeedsOf(account, null)?.deals !== true) return [];
+  if (!hasLimitOfLoss(account)) return [];
   const prices = createUsdtPrices(read.client, read.options);
   const day = await readDayFills(services, account, read).catch(notRead);
   const known = day ?? (await readStoredFills(services, account));
@@ -60,6 +60,11 @@ export async function checkLossOfDay(
   if (denial !== null) await pauseOnLoss(services, name, denial);
   return unpriced;
 }
+/** Whether the deals of the account are read with its positions. */
+export function hasLimitOfLoss(account: Account): boolean {
+  return [maxDailyLoss, coolDownAfterLoss].some(({ needs }) => needs(account, null) !== null);
+}
+
 /** The reading of the positions counts although this list cannot be read. */
 function notRead(error: unknown): null {
   if (error instanceof ExchangeError) return null;

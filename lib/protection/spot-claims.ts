@@ -1,9 +1,9 @@
-import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
-import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
-import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
+import { isGuardedBuy, restOf, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 import { unguardedLots } from './unguarded-lots.ts';
 
@@ -127,9 +127,10 @@ export function sharesForSale(
 function untoldOf(record: OrderRecord): Decimal {
   if (!isGuardedBuy(record)) return zero;
   const { status, state, followed, reported, amount, spot, exits } = record;
+  const rest = restOf(record);
   if (status === 'unknown' || status === 'sending') return amount ?? zero;
   if (status !== 'placed') return zero;
-  if (mayStillBeOpen(state) && amount !== null) return maximum(amount.minus(filledBy(record)), zero);
+  if (mayStillBeOpen(state) && rest !== null) return rest;
   const isSpent = spot?.isQuoteSized === true && followed === null;
   const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
   if (!isSpent || stopPrice === null) return zero;

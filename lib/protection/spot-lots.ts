@@ -75,9 +75,17 @@ export function takeFrom(
 
 /** What a sale that rests has still to sell, in base units; zero of every other order. */
 export function restOfSale(record: OrderRecord): Decimal {
-  const { status, state, amount } = record;
-  const rests = isSale(record) && status === 'placed' && mayStillBeOpen(state);
-  return rests ? maximum((amount ?? zero).minus(filledBy(record)), zero) : zero;
+  const { status, state } = record;
+  return isSale(record) && status === 'placed' && mayStillBeOpen(state) ? (restOf(record) ?? zero) : zero;
+}
+
+/**
+ * What an order that may be open can fill beyond what is known, in base units: of a cancelled one, what its cancellation says;
+ * null when nobody knows.
+ */
+export function restOf(record: OrderRecord): Decimal | null {
+  const most = record.cancelled?.filled ?? record.amount;
+  return most === null ? null : maximum(most.minus(filledBy(record)), zero);
 }
 
 /** What a sale sold of a buy. */

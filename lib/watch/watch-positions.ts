@@ -5,7 +5,7 @@ import {
   mostClockAheadMs,
   readOtherDeals,
 } from '../account/account-deals.ts';
-import { checkLossOfDay } from '../account/check-loss.ts';
+import { checkLossOfDay, hasLimitOfLoss } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
 import type { Alarms } from '../base/alarms.ts';
@@ -20,7 +20,6 @@ import type { Entry } from '../ledger/entry.ts';
 import { type Executions, mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limitsOf } from '../limits/check-order.ts';
-import { riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
@@ -120,7 +119,7 @@ async function watchAccount(
     if (isDue) {
       reading = await readAndCompare(services, account, { client, options, before, alarms });
       // Of an account with followed orders, the follower reads them; with a limit of loss, the check has read them.
-      if (followed.length === 0 && riskNeedsOf(account, null)?.deals !== true)
+      if (followed.length === 0 && !hasLimitOfLoss(account))
         await readDealsSafely(services, account, { client, options });
     }
     const inUse = [

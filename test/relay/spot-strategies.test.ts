@@ -265,6 +265,16 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
     expect([exit.status, await held(), await standing()]).toEqual(['placed', '0.0999', [stopOfA]]);
   });
 
+  test('a sale of strategy B sells nothing right after a resting sale of A was cancelled, before anybody has followed that', async () => {
+    expect(await send('a', limitSale)).toMatchObject({ status: 'placed' });
+    await goOn(30);
+    expect(await send('a', { action: 'cancel_all' })).toMatchObject({ status: 'cancelled' });
+    const exit = await send('b', sell);
+    await goOn(30);
+
+    expect([exit.status, await held(), await standing()]).toEqual(['denied', '0.0999', [stopOfA]]);
+  });
+
   test('a sale of strategy B that nothing can show late is denied at once', async () => {
     await goOn(30);
     const sentAtMs = relay.clock.nowMs() + 1000;
