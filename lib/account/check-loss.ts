@@ -4,9 +4,9 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { coolDownAfterLoss } from '../limits/cool-down-after-loss.ts';
 import { checkDailyLoss, maxDailyLoss } from '../limits/max-daily-loss.ts';
+import type { RealisedProfit } from '../limits/replay-fills.ts';
 import type { DayResult } from '../limits/risk-limit.ts';
 import type { Account } from '../model/account.ts';
-import type { OpenPosition } from '../model/holdings.ts';
 import { type DayFills, type DayServices, readDayFills, readStoredFills, realisedBy } from './day-profit.ts';
 import { type PauseServices, pauseOnLoss } from './pause-on-loss.ts';
 import { valuePositions } from './read-exposure.ts';
@@ -41,7 +41,7 @@ export async function checkLossOfDay(
   if (most === null) return unpriced;
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
   const result =
-    day === null ? null : await resultOf(day, { positions: read.reading.positions, floating }, prices);
+    day === null ? null : await resultOf(realisedBy(day, read.reading.positions), floating, prices);
   const open = [
     ...describeHidden(read.reading),
     ...unknown,
@@ -73,15 +73,15 @@ function notRead(error: unknown): null {
 
 /** The result of the day in USDT, or the quote currency that has no price. */
 export async function resultOf(
-  day: DayFills,
-  { positions, floating }: { readonly positions: readonly OpenPosition[]; readonly floating: Decimal },
+  { sinceMs, byQuote }: Pick<RealisedProfit, 'byQuote'> & Pick<DayFills, 'sinceMs'>,
+  floating: Decimal,
   prices: UsdtPrices,
 ): Promise<DayResult | string> {
   let realised = zero;
-  for (const [quote, profit] of realisedBy(day, positions).byQuote) {
+  for (const [quote, profit] of byQuote) {
     const rate = await prices.rateOf(quote);
     if (rate === null) return quote;
     realised = realised.plus(profit.times(rate));
   }
-  return { sinceMs: day.sinceMs, realised, floating };
+  return { sinceMs, realised, floating };
 }

@@ -117,11 +117,14 @@ async function readFills(
  *
  * @param positions as they were read
  */
-export function realisedBy(day: DayFills, positions: readonly OpenPosition[]): RealisedProfit {
+export function realisedBy(
+  day: DayFills,
+  positions: readonly OpenPosition[],
+): RealisedProfit & Pick<DayFills, 'sinceMs'> {
   const { books, fills, sinceMs, isSpot, readAtMs, first } = day;
   const { lastLossAtMs } = replayFills(books, fills, sinceMs, isSpot, first);
   const shown = fills.filter((fill) => !isAhead(fill, positions, readAtMs));
-  return { ...replayFills(books, shown, sinceMs, isSpot, first), lastLossAtMs };
+  return { ...replayFills(books, shown, sinceMs, isSpot, first), lastLossAtMs, sinceMs };
 }
 
 function isAhead(fill: Fill, positions: readonly OpenPosition[], nowMs: number): boolean {

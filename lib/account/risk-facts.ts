@@ -16,15 +16,12 @@ export async function riskFactsOf(
   prices: UsdtPrices,
   nowMs: number,
 ): Promise<RiskFacts> {
-  const positions = read?.reading.positions ?? [];
-  const result =
-    day === null || read === null
-      ? null
-      : await resultOf(day, { positions, floating: read.floating }, prices);
+  const realised = day === null ? null : realisedBy(day, read?.reading.positions ?? []);
+  const result = realised === null || read === null ? null : await resultOf(realised, read.floating, prices);
   return {
     nowMs,
     exposure: read?.exposure ?? null,
     day: typeof result === 'string' ? `the value of ${result} in USDT is not known` : result,
-    lastLossAtMs: day === null ? null : realisedBy(day, positions).lastLossAtMs,
+    lastLossAtMs: realised?.lastLossAtMs ?? null,
   };
 }
