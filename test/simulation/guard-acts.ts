@@ -23,6 +23,7 @@ export class GuardActs {
   readonly #random: Random;
   readonly #middleOf: MiddlePrice;
   readonly #hazards: MarketHazards | null;
+  readonly #losses: Random | null;
   readonly #held: readonly Ground[];
   readonly #stage: Stage;
   readonly #exchange: SimulatedExchange;
@@ -32,13 +33,14 @@ export class GuardActs {
 
   /** @param exchange on which nobody meddles, so that an act calls for no other one */
   constructor(
-    { random, held, middleOf, market }: GuardRun,
+    { random, held, middleOf, market, losses }: GuardRun,
     { stage, exchange, settings }: SimulatedWorld,
     untilMs: number,
   ) {
     this.#random = random;
     this.#middleOf = middleOf;
     this.#hazards = market;
+    this.#losses = losses;
     this.#held = held;
     this.#stage = stage;
     this.#exchange = exchange;
@@ -46,14 +48,23 @@ export class GuardActs {
     this.#untilMs = untilMs;
   }
 
-  /** Acts at any time, jumps of the price, and its drift. */
-  schedule(): void {
+  /**
+   * Acts at any time, jumps of the price, and its drift. Where a loss counts, the price also jumps seconds before alerts: no list
+   * of deals shows the loss yet then.
+   *
+   * @param alertsAfterMs when they fire, in milliseconds from now
+   */
+  schedule(alertsAfterMs: readonly number[]): void {
     const { loop } = this.#stage;
     const sometime = () => rollWhole(this.#random, 0, this.#untilMs - loop.nowMs);
     const acts = rollWhole(this.#random, 1, 6);
     for (let number = 0; number < acts; number += 1) loop.schedule(sometime(), () => this.act());
     const jumps = rollWhole(this.#random, 1, 6);
     for (let number = 0; number < jumps; number += 1) loop.schedule(sometime(), () => this.jump());
+    const losses = this.#losses;
+    if (losses !== null)
+      for (const afterMs of alertsAfterMs.filter(() => rollChance(losses, 0.4)))
+        loop.schedule(Math.max(0, afterMs - rollWhole(losses, 500, 8000)), () => this.jump(losses));
     if (this.#hazards !== null) this.#drift(this.#hazards, loop.nowMs + driftsForMs);
   }
 
@@ -102,20 +113,20 @@ export class GuardActs {
   }
 
   /** Moves the price through the trigger or the limit of an order that closes a position, and back. */
-  jump(): void {
+  jump(random = this.#random): void {
     const { loop, history } = this.#stage;
-    const ground = pickOne(this.#random, this.#held as readonly [Ground, ...Ground[]]);
+    const ground = pickOne(random, this.#held as readonly [Ground, ...Ground[]]);
     const exits = this.#exitsOf(ground);
-    const exit = exits[rollWhole(this.#random, 0, Math.max(0, exits.length - 1))];
+    const exit = exits[rollWhole(random, 0, Math.max(0, exits.length - 1))];
     if (exit === undefined || loop.nowMs >= this.#untilMs) return;
     const market = this.#marketOf(ground);
     const { priceStep } = marketNamed(market);
-    const price = floorToStep(this.#beyond(exit), priceStep);
+    const price = floorToStep(this.#beyond(exit, random), priceStep);
     this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs, this.#volumeIn(market));
     history.note(loop.nowMs, 'exchange', `${market} jumps to ${formatDecimal(price)}`, 'price: jump');
     // The last ones may stay, so that a stop-loss whose limit price was passed rests in the book.
-    if (this.#isLate() && rollChance(this.#random, 0.6)) return;
-    loop.schedule(rollWhole(this.#random, 500, 20_000), () => {
+    if (this.#isLate() && rollChance(random, 0.6)) return;
+    loop.schedule(rollWhole(random, 500, 20_000), () => {
       const middle = this.#middleIn(market);
       this.#exchange.setPrice(market, middle, loop.nowMs);
       history.note(loop.nowMs, 'exchange', `${market} trades at ${middle} again`);
@@ -123,9 +134,9 @@ export class GuardActs {
   }
 
   /** Just beyond it; of a stop sometimes so far that its limit price is passed, too. */
-  #beyond({ side, price, activationPrice }: PaperOrder): Decimal {
+  #beyond({ side, price, activationPrice }: PaperOrder, random: Random): Decimal {
     const isStop = activationPrice !== null;
-    const rate = isStop && rollChance(this.#random, this.#isLate() ? 0.7 : 0.3) ? 0.025 : 0.0005;
+    const rate = isStop && rollChance(random, this.#isLate() ? 0.7 : 0.3) ? 0.025 : 0.0005;
     const falls = isStop === (side === 'sell');
     return (activationPrice ?? price ?? zero).times(parseDecimal(String(falls ? 1 - rate : 1 + rate)));
   }

@@ -23,6 +23,8 @@ export interface GuardRun {
   readonly middleOf: MiddlePrice;
   /** What the markets do beyond that; null where prices stay around the first ones, and the book has enough for all. */
   readonly market: MarketHazards | null;
+  /** Draws the losses that come right before an alert; null where the accounts have no limit of loss. */
+  readonly losses: Random | null;
   /** A position must be there before something can become of its exits, so most such runs have fewer faults. */
   readonly faultScale: number;
 }
@@ -55,7 +57,9 @@ export function drawGuardRun(
   if (dialect !== 'live' || seed % seedsPerGuardRun !== remainder || kind !== undefined) return null;
   const random = createRandom(Math.imul(seed, seedStride));
   const held = drawHeld(random);
-  const settings = drawSettings(random, drawLossLimits(seed));
+  const losses = createRandom(Math.imul(seed, seedStrideOfLosses));
+  const ofLoss = drawLossLimits(losses);
+  const settings = drawSettings(random, ofLoss);
   const faultScale = pickOne(random, [0.03, 0.06, 0.1, 0.2, 0.5]);
   const market = drawMarketHazards(seed);
   return {
@@ -66,6 +70,7 @@ export function drawGuardRun(
     faultScale,
     middleOf: market?.isDrifting === true ? drawDrift(seed, startMs) : firstPrice,
     market,
+    losses: ofLoss === null ? null : losses,
   };
 }
 
@@ -132,18 +137,15 @@ const noLimits: RiskLimits = {
   timeZone: 'Etc/UTC',
 };
 
-/** In some runs a few losses end the day, or a loss ends the next minutes. Other draws do not depend on it. */
-function drawLossLimits(seed: number): LossLimits | null {
-  const random = createRandom(Math.imul(seed, seedStrideOfLosses));
-  return pickOne<LossLimits | null>(random, [
-    null,
-    null,
-    null,
-    null,
-    null,
-    { maxDailyLoss: null, coolDownMs: 90_000 },
-    { maxDailyLoss: parseDecimal('4'), coolDownMs: null },
-  ]);
+/**
+ * In some runs a few losses end the day, or none does and yet each counts, or a loss ends the next minutes. Other draws do not
+ * depend on it.
+ */
+function drawLossLimits(random: Random): LossLimits | null {
+  const kind = pickOne(random, [null, null, null, null, null, 'cool down', 'day'] as const);
+  if (kind === null) return null;
+  if (kind === 'cool down') return { maxDailyLoss: null, coolDownMs: 90_000 };
+  return { maxDailyLoss: parseDecimal(pickOne(random, ['4', '1000'])), coolDownMs: null };
 }
 
 /** Without the other limits of growing risk: they have runs of their own, and would leave few positions. */

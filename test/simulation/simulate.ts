@@ -154,7 +154,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   wanderPrices(world, calmFromMs, guards?.middleOf ?? firstPrice);
   scheduleHandOrders(world, calmFromMs);
   if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
-  acts?.schedule();
+  acts?.schedule(alerts.map(({ firesAfterMs }) => firesAfterMs));
   if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
   const last = own?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
