@@ -44,7 +44,7 @@ function isExclusive({ settings }: Facts, { account, signal }: Entry): boolean {
   return said ?? signal?.action === 'target';
 }
 
-/** The entry whose order opened the position that is open at a time. */
+/** The entry whose order opened the position that is open at a time; null where an order has turned it. */
 function ownersIn({ exchange, entries }: Facts): (truth: TruePosition, atMs: number) => Entry | null {
   const { of } = matchOrders(exchange, entries);
   const byOrder = new Map(
@@ -57,6 +57,8 @@ function ownersIn({ exchange, entries }: Facts): (truth: TruePosition, atMs: num
       (change) =>
         change.atMs <= atMs && change.before.times(change.after).lte(zero) && !change.after.eq(zero),
     );
-    return opening === undefined ? null : (byOrder.get(opening.order.orderId) ?? null);
+    // What a resting order of one strategy has turned was claimed by the other one.
+    if (opening === undefined || !opening.before.eq(zero)) return null;
+    return byOrder.get(opening.order.orderId) ?? null;
   };
 }
