@@ -129,7 +129,8 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   const earlier = known.deals.filter(({ deal }) => deal.account === account && deal.atMs < sent.send.atMs);
   return kept.positions.flatMap(({ market, positionSide, amount: before, modifiedAtMs }) => {
     const since = earlier.filter(({ deal }) => deal.market === market && deal.atMs > (modifiedAtMs ?? 0));
-    const isKnown = since.some(({ deal }) => told.has(deal));
+    // A record that is odd in a field that does not matter is stored.
+    const isKnown = since.some(({ deal }) => told.has(deal) || wasStored(history, deal, sent.send.atMs));
     const isMade = since.every(
       ({ deal }) => exchange.orders.get(deal.orderId)?.positionSide === positionSide,
     );
@@ -202,11 +203,8 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
     const order = facts.exchange.orders.get(orderId);
     return answered.has(orderId) && order !== undefined && isOfResponse({ order, atMs, role });
   };
-  const isStored = ({ account, dealId }: PaperDeal) =>
-    [history.storedDeals.get(dealId), history.storedOthers.get(`${account} ${dealId}`)].some(
-      (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < startedAtMs,
-    );
-  const isTold = (deal: PaperDeal) => listed.has(deal.dealId) || isStored(deal) || isAnswered(deal);
+  const isTold = (deal: PaperDeal) =>
+    listed.has(deal.dealId) || wasStored(history, deal, startedAtMs) || isAnswered(deal);
   // Of the earlier ones it knows what the positions that were first read show, or that there were none any more.
   const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
     atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
@@ -222,6 +220,16 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
   return counted
     .map((one, index) => betterOf(one, alone[index] ?? one))
     .filter(({ deal }) => !isHeldAtFirst(deal) && !unknown.has(deal.market) && isTold(deal));
+}
+
+function wasStored(
+  { storedDeals, storedOthers }: Facts['history'],
+  { account, dealId }: PaperDeal,
+  beforeMs: number,
+): boolean {
+  return [storedDeals.get(dealId), storedOthers.get(`${account} ${dealId}`)].some(
+    (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < beforeMs,
+  );
 }
 
 function betterOf(one: RealisedDeal, other: RealisedDeal): RealisedDeal {

@@ -106,7 +106,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
-    fromSeed: 1010,
+    fromSeed: 476,
     dialect: 'live',
     kinds: [],
     mutation: {
