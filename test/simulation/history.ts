@@ -141,7 +141,7 @@ export class History {
   readonly started = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
   /** By id of a deal: when its fill was last stored. */
   readonly storedDeals = new Map<number, number>();
-  /** By account and id of a deal: when it was last stored as one of no signal. */
+  /** By account and id of a deal: when it was first stored as one of no signal. */
   readonly storedOthers = new Map<string, number>();
   /** Readings of the positions that were stored, oldest first. */
   readonly keptPositions: (PositionsReading & { readonly account: string; readonly atMs: number })[] = [];

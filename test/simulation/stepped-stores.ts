@@ -157,7 +157,10 @@ export function createSteppedExecutions(process: Process, executions: Executions
       process.step('executions.recordOthers', fills.map(fillNameOf).join(', '), async () => {
         await executions.recordOthers(fills);
         const { history, loop } = process.stage;
-        for (const { account, dealId } of fills) history.storedOthers.set(`${account} ${dealId}`, loop.nowMs);
+        for (const { account, dealId } of fills) {
+          const name = `${account} ${dealId}`;
+          history.storedOthers.set(name, history.storedOthers.get(name) ?? loop.nowMs);
+        }
       }),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
