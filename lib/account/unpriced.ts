@@ -137,9 +137,11 @@ function listPlaces(
   const changed = ofSignals.map(
     ({ market, positionSide }): Place => ({ market, positionSide: positionSide ?? 'BOTH' }),
   );
-  const places = [...held.positions, ...changed].filter(({ market }) => {
+  // What a reading hid is kept as it was before; a position that may have been opened since is not known.
+  const known = changed.filter(({ market }) => !mayHide(held.hidden, market));
+  const places = [...held.positions, ...known].filter(({ market }) => {
     const tradesOn = limitsOf(account, market)?.tradesOn ?? 'spot';
-    return tradesOn !== 'spot' && !mayHide([...held.hidden, ...now.hidden], market);
+    return tradesOn !== 'spot' && !mayHide(now.hidden, market);
   });
   return places.filter((place, index) => places.findIndex((one) => isSamePlace(one, place)) === index);
 }
