@@ -167,7 +167,7 @@ function findReduced(
   // Fills before the first of these are missing. Where nothing was held, there were none: they end the watch's sleep.
   const isOld = held.readAtMs < day.fromMs;
   if (isOld && !from.eq(zero)) return null;
-  const span = changedAtMs === null ? spanOf(held, isOld) : aroundOf(changedAtMs);
+  const span = isOld ? always : spanOf(changedAtMs, held.readAtMs);
   const initial = amountIn(day, place);
   const possible = [moves, moves.filter(({ fill }) => fill.role !== 'other')].flatMap((known) => {
     const firstEnd = firstAfter(known, shownFromMs);
@@ -178,7 +178,7 @@ function findReduced(
   if (!possible.every((amount) => isSmaller(amount, to))) return null;
   const nearest = possible.reduce((one, other) => (other.abs().lt(one.abs()) ? other : one));
   const lastShownMs = moves[firstAfter(moves, shownFromMs) - 1]?.fill.atMs;
-  const afterMs = Math.max(changedAtMs ?? 0, lastShownMs ?? 0) || span.fromMs;
+  const afterMs = Math.max(changedAtMs ?? 0, lastShownMs ?? 0) || span[0];
   return { ...place, from: nearest, to, seenAtMs: now.readAtMs, afterMs };
 }
 
@@ -186,31 +186,22 @@ function amountIn({ books }: DayFills, { market, positionSide }: Place): Decimal
   return books.get(bookKeyOf(market, positionSide))?.amount ?? zero;
 }
 
-/** The times at which a reading may have been taken, on the exchange's clock. */
-interface Span {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
+/** From when until when a reading may have been taken, on the exchange's clock. */
+type Span = readonly [fromMs: number, untilMs: number];
 
-/** Of a reading on the relay's clock, of a list that may lag behind. */
-function spanOf({ readAtMs }: PositionsReading, isOld: boolean): Span {
-  if (isOld) return { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
-  return {
-    fromMs: readAtMs - longestPositionLagMs - mostClockAheadMs,
-    untilMs: readAtMs + mostClockAheadMs,
-  };
-}
+const always: Span = [0, Number.MAX_SAFE_INTEGER];
 
-/** Of a reading with the time of the position's last change, which may be somewhat before or after its deal's. */
-function aroundOf(changedAtMs: number): Span {
-  return { fromMs: changedAtMs - sameTimeMs, untilMs: changedAtMs + sameTimeMs };
+/** The time of a position's last change may be somewhat before or after its deal's; without it, the list may lag behind. */
+function spanOf(changedAtMs: number | null, readAtMs: number): Span {
+  if (changedAtMs !== null) return [changedAtMs - sameTimeMs, changedAtMs + sameTimeMs];
+  return [readAtMs - longestPositionLagMs - mostClockAheadMs, readAtMs + mostClockAheadMs];
 }
 
 /** The places in the fills at which the reading may have been taken: what stands before is in it, and nothing else. */
 function listStarts(
   moves: readonly BookMove[],
   held: Decimal,
-  { fromMs, untilMs }: Span,
+  [fromMs, untilMs]: Span,
   initial: Decimal,
 ): readonly number[] {
   const [first, last] = [firstAfter(moves, fromMs), firstAfter(moves, untilMs)];
