@@ -227,6 +227,7 @@ describe('every broken variant of the relay', () => {
       'no-open-notional',
       'no-daily-loss',
       'losses-forgotten',
+      'reductions-forgotten',
       'no-cool-down',
       'floating-forgotten',
       'no-windows',
