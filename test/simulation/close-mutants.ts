@@ -49,7 +49,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'silent-rest',
     breaks: 'a close that fills in part raises no alarm',
     seeds: 300,
-    fromSeed: 50,
+    fromSeed: 66,
     dialect: 'live',
     kinds: ['market'],
     mutation: {
@@ -65,7 +65,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'bound-anew',
     breaks: 'a further try of a close may fill beyond the bound of its first order',
     seeds: 100,
-    fromSeed: 53,
+    fromSeed: 90,
     dialect: 'live',
     kinds,
     mutation: { ledger: (ledger) => changeEntries(ledger, withoutWorst) },

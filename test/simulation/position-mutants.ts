@@ -206,6 +206,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'unpresumed',
     breaks: 'requirePosition is not checked',
     seeds: 100,
+    fromSeed: 40,
     dialect: 'live',
     kinds,
     mutation: {

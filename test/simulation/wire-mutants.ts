@@ -140,7 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
-    fromSeed: 51,
+    fromSeed: 69,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
@@ -168,7 +168,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'trust-lists',
     breaks: 'an order is sent again after HTTP 429 as soon as no list shows it',
     seeds: 300,
-    fromSeed: 5,
+    fromSeed: 22,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, prepareAgain, params, client) => async (options = {}) => {
       try {
