@@ -43,14 +43,15 @@ const mostUnpricedMs = 3 * 60_000;
  * the seconds before it, and a deal of no signal may be of the spot account, or of the other side of hedge mode: a position
  * counts as reduced only when it is smaller than with any of that.
  *
- * @param held null: the positions were never read before
+ * @param kept null: no reading of the positions was kept before
  */
 export function findUnpriced(
   account: Account,
   day: DayFills,
-  held: HeldPositions | null,
+  kept: HeldPositions | null,
   now: PositionsReading,
 ): readonly Unpriced[] {
+  const held = kept ?? beginningOf(day);
   if (held === null) return [];
   const { moves } = replayFills(day.books, day.fills, day.sinceMs, day.isSpot, day.first);
   const byKey = Map.groupBy(moves, ({ key }) => key);
@@ -65,6 +66,12 @@ export function findUnpriced(
     .filter((place) => !waiting.some((one) => isSamePlace(one, place)))
     .flatMap((place) => findReduced(place, movesOf(place), { day, held, now }) ?? []);
   return [...waiting, ...found];
+}
+
+/** What the account held when it was first read; null when that is long ago, or when it was something. */
+function beginningOf({ first }: DayFills): HeldPositions | null {
+  if (first === null || first.books.size > 0) return null;
+  return { readAtMs: first.atMs, wholeAtMs: first.atMs, positions: [], hidden: [], unpriced: [] };
 }
 
 /** What is not known for that reason, one sentence each. */

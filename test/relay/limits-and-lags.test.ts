@@ -295,6 +295,25 @@ describe('A stop-loss that has visibly closed a position', () => {
     },
   );
 
+  test.each([
+    ['maxDailyLoss', careful],
+    ['coolDownAfterLoss', cooling],
+  ])(
+    'counts for %s right after the first start, before the positions were ever kept',
+    async (_, settings) => {
+      await relay.close();
+      relay = await openLimitedRelay();
+      expect(await relay.sendUnder(settings, guarded)).toEqual(placed);
+      relay.clock.advance(13_000);
+      await relay.follow();
+      lagDeals();
+      relay.setPrice('49000');
+      relay.clock.advance(2_000);
+
+      expect(await relay.sendUnder(settings, buy)).toMatchObject(unknown);
+    },
+  );
+
   test('counts when the deals could not be read while the positions were', async () => {
     expect(await relay.sendUnder(careful, guarded)).toEqual(placed);
     await goOn(20_000);
