@@ -178,7 +178,9 @@ function findReduced(
   const initial = amountIn(day, place);
   const possible = [moves, moves.filter(({ fill }) => fill.role !== 'other')].flatMap((known) => {
     const firstEnd = firstAfter(known, shownFromMs);
-    return listStarts(known, from, span, initial).flatMap((start) =>
+    const starts = listStarts(known, from, span, initial);
+    if (changedAtMs !== null) starts.push(firstAfter(known, changedAtMs));
+    return starts.flatMap((start) =>
       listAmounts(from, known.slice(start)).slice(Math.max(firstEnd - start, 0)),
     );
   });
@@ -210,7 +212,7 @@ function listStarts(
   held: Decimal,
   [fromMs, untilMs]: Span,
   initial: Decimal,
-): readonly number[] {
+): number[] {
   const [first, last] = [firstAfter(moves, fromMs), firstAfter(moves, untilMs)];
   const all = Array.from({ length: last - first + 1 }, (_, count) => first + count);
   const fitting = all.filter((place) => (moves[place - 1]?.after ?? initial).eq(held));
