@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Json } from '../../lib/base/json.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
@@ -41,6 +42,11 @@ function forgetFills(executions: Executions, clock: Clock): Executions {
       return { ...page, fills: page.fills.filter(({ atMs }) => atMs > clock.nowMs() - 10_000) };
     },
   });
+}
+
+/** A kept reading of the positions in which nothing was held just now. */
+function heldNothing(clock: Clock): Json {
+  return { readAtMs: clock.nowMs(), positions: [] };
 }
 
 /** Broken variants of the relay that send orders beyond the limits of risk. */
@@ -110,10 +116,11 @@ export const riskMutants: readonly Mutant[] = [
     dialect: 'live',
     kinds: [],
     mutation: {
-      facts: (facts, { handlerName }) =>
+      facts: (facts, { handlerName, process }) =>
         handlerName === 'execute'
           ? override(facts, {
-              read: async (account, name) => (name === 'positions' ? null : facts.read(account, name)),
+              read: async (account, name) =>
+                name === 'positions' ? heldNothing(process.clock) : facts.read(account, name),
             })
           : facts,
     },
