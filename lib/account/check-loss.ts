@@ -60,6 +60,7 @@ export async function checkLossOfDay(
   if (denial !== null) await pauseOnLoss(services, name, denial);
   return unpriced;
 }
+
 /** Whether the deals of the account are read with its positions. */
 export function hasLimitOfLoss(account: Account): boolean {
   return [maxDailyLoss, coolDownAfterLoss].some(({ needs }) => needs(account, null) !== null);

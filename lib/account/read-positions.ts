@@ -5,6 +5,7 @@ import { listPositions } from '../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../exchange/listed.ts';
 import type { AttachedExits, OpenPosition } from '../model/holdings.ts';
 import { type PositionSide, positionSides } from '../model/order.ts';
+import { positionIn } from './position-change.ts';
 
 /** The positions of an account at one time. */
 export interface PositionsReading {
@@ -48,9 +49,7 @@ export function describeHidden({ hidden }: PositionsReading): readonly string[] 
 export function keepHidden(reading: PositionsReading, before: PositionsReading | null): PositionsReading {
   const { positions, hidden } = reading;
   const kept = (before?.positions ?? []).filter(
-    ({ market, positionSide }) =>
-      mayHide(hidden, market) &&
-      !positions.some((other) => other.market === market && other.positionSide === positionSide),
+    (position) => mayHide(hidden, position.market) && positionIn(positions, position) === null,
   );
   const wholeAtMs = hidden.length === 0 || before === null ? reading.readAtMs : before.wholeAtMs;
   return { ...reading, positions: [...positions, ...kept], wholeAtMs };

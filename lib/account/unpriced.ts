@@ -1,6 +1,6 @@
 import { hasPassed } from '../base/clock.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { mayHide } from '../exchange/listed.ts';
 import { limitsOf } from '../limits/check-order.ts';
@@ -8,24 +8,25 @@ import { type BookMove, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf } from '../model/average-cost.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import { type PositionSide, positionSides } from '../model/order.ts';
 import { mostClockAheadMs } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
 import { sameTimeMs } from './find-turned.ts';
+import {
+  describeChange,
+  type HeldPlace,
+  isSamePlace,
+  isSmaller,
+  type PositionChange,
+  parseChange,
+  positionIn,
+} from './position-change.ts';
 import { type PositionsReading, parseReading } from './read-positions.ts';
 
 /**
  * A position that became smaller, was closed or turned, and of which no deal is counted yet that says at which price: the
  * list of deals may lag behind that of the positions. Until then nobody knows what it has lost.
  */
-export interface Unpriced {
-  readonly market: string;
-  readonly positionSide: PositionSide;
-  /** Signed, in base units. */
-  readonly from: Decimal;
-  readonly to: Decimal;
-  /** When it was first seen. */
-  readonly seenAtMs: number;
+export interface Unpriced extends PositionChange {
   /** The deals that it waits for are later than this, on the exchange's clock. */
   readonly afterMs: number;
 }
@@ -55,11 +56,11 @@ export function findUnpriced(
   if (held === null) return [];
   const { moves } = replayFills(day.books, day.fills, day.sinceMs, day.isSpot, day.first);
   const byKey = Map.groupBy(moves, ({ key }) => key);
-  const movesOf = (place: Place) => byKey.get(bookKeyOf(place.market, place.positionSide)) ?? [];
+  const movesOf = (place: HeldPlace) => byKey.get(bookKeyOf(place.market, place.positionSide)) ?? [];
   const waiting = held.unpriced.filter(
     (one) =>
       !hasPassed(one.seenAtMs, mostUnpricedMs, now.readAtMs) &&
-      isSmaller(one.from, amountOf(positionIn(now, one))) &&
+      isSmaller(one.from, amountOf(positionIn(now.positions, one))) &&
       !isPriced(one, movesOf(one)),
   );
   const found = listPlaces(account, held, now, moves)
@@ -85,13 +86,7 @@ export function describeUnpriced(unpriced: readonly Unpriced[]): readonly string
 /** What the fact `positions` keeps of them; nothing where there is none. */
 export function keepUnpriced(unpriced: readonly Unpriced[]): { readonly [field: string]: Json } {
   if (unpriced.length === 0) return {};
-  return {
-    unpriced: unpriced.map(({ from, to, ...one }) => ({
-      ...one,
-      from: formatDecimal(from),
-      to: formatDecimal(to),
-    })),
-  };
+  return { unpriced: unpriced.map(describeChange) };
 }
 
 /** The fact `positions`; null when nothing is stored, or nothing that can be read. */
@@ -104,33 +99,12 @@ export function parseHeld(fact: Json): HeldPositions | null {
 }
 
 function parseUnpriced(json: Json): Unpriced | null {
-  const fields = fieldsOf(json);
-  const { market } = fields;
-  const positionSide = positionSides.find((side) => side === fields['positionSide']);
-  const [from, to] = [decimalIn(fields['from']), decimalIn(fields['to'])];
-  const [seenAtMs, afterMs] = [numberIn(fields['seenAtMs']), numberIn(fields['afterMs'])];
-  if (typeof market !== 'string' || positionSide === undefined) return null;
-  if (from === null || to === null || seenAtMs === null || afterMs === null) return null;
-  return { market, positionSide, from, to, seenAtMs, afterMs };
-}
-
-type Place = Pick<OpenPosition, 'market' | 'positionSide'>;
-
-function isSamePlace(one: Place, other: Place): boolean {
-  return one.market === other.market && one.positionSide === other.positionSide;
-}
-
-function positionIn({ positions }: PositionsReading, place: Place): OpenPosition | null {
-  return positions.find((one) => isSamePlace(one, place)) ?? null;
+  const [change, afterMs] = [parseChange(json), numberIn(fieldsOf(json)['afterMs'])];
+  return change === null || afterMs === null ? null : { ...change, afterMs };
 }
 
 function amountOf(position: OpenPosition | null): Decimal {
   return position?.amount ?? zero;
-}
-
-function isSmaller(from: Decimal, to: Decimal): boolean {
-  if (from.eq(zero)) return false;
-  return from.gt(zero) ? to.lt(from) : to.gt(from);
 }
 
 /** The positions that were held, and those that signals have changed since, where every record can be read. */
@@ -139,10 +113,10 @@ function listPlaces(
   held: PositionsReading,
   now: PositionsReading,
   moves: readonly BookMove[],
-): readonly Place[] {
+): readonly HeldPlace[] {
   const ofSignals = moves.map(({ fill }) => fill).filter(({ role }) => role !== 'other');
   const changed = ofSignals.map(
-    ({ market, positionSide }): Place => ({ market, positionSide: positionSide ?? 'BOTH' }),
+    ({ market, positionSide }): HeldPlace => ({ market, positionSide: positionSide ?? 'BOTH' }),
   );
   // What a reading hid is kept as it was before; a position that may have been opened since is not known.
   const known = changed.filter(({ market }) => !mayHide(held.hidden, market));
@@ -161,11 +135,11 @@ interface Compared {
 }
 
 function findReduced(
-  place: Place,
+  place: HeldPlace,
   moves: readonly BookMove[],
   { day, held, now }: Compared,
 ): Unpriced | null {
-  const [before, shown] = [positionIn(held, place), positionIn(now, place)];
+  const [before, shown] = [positionIn(held.positions, place), positionIn(now.positions, place)];
   const [from, to] = [amountOf(before), amountOf(shown)];
   const shownFromMs = now.readAtMs - longestPositionLagMs;
   const changedAtMs = before?.modifiedAtMs ?? null;
@@ -178,8 +152,8 @@ function findReduced(
   const initial = amountIn(day, place);
   const possible = [moves, moves.filter(({ fill }) => fill.role !== 'other')].flatMap((known) => {
     const firstEnd = firstAfter(known, shownFromMs);
-    const starts = listStarts(known, from, span, initial);
-    if (changedAtMs !== null) starts.push(firstAfter(known, changedAtMs));
+    const exact = changedAtMs === null ? [] : [firstAfter(known, changedAtMs)];
+    const starts = [...listStarts(known, from, span, initial), ...exact];
     return starts.flatMap((start) =>
       listAmounts(from, known.slice(start)).slice(Math.max(firstEnd - start, 0)),
     );
@@ -191,7 +165,7 @@ function findReduced(
   return { ...place, from: nearest, to, seenAtMs: now.readAtMs, afterMs };
 }
 
-function amountIn({ books }: DayFills, { market, positionSide }: Place): Decimal {
+function amountIn({ books }: DayFills, { market, positionSide }: HeldPlace): Decimal {
   return books.get(bookKeyOf(market, positionSide))?.amount ?? zero;
 }
 
@@ -212,7 +186,7 @@ function listStarts(
   held: Decimal,
   [fromMs, untilMs]: Span,
   initial: Decimal,
-): number[] {
+): readonly number[] {
   const [first, last] = [firstAfter(moves, fromMs), firstAfter(moves, untilMs)];
   const all = Array.from({ length: last - first + 1 }, (_, count) => first + count);
   const fitting = all.filter((place) => (moves[place - 1]?.after ?? initial).eq(held));

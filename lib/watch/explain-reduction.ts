@@ -1,10 +1,11 @@
+import { isSmaller, positionIn } from '../account/position-change.ts';
 import type { PositionsReading } from '../account/read-positions.ts';
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import { formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import { isWholePage, type ListPage } from '../exchange/listed.ts';
-import type { Deal, OpenPosition } from '../model/holdings.ts';
+import type { Deal } from '../model/holdings.ts';
 import type { Reduction } from './watch-state.ts';
 
 /**
@@ -29,21 +30,11 @@ export type Explanation = ExchangeCause | 'own_orders' | 'unexplained' | 'unread
 /** The positions that are smaller now, closed or turned. */
 export function findReductions(before: PositionsReading, now: PositionsReading): readonly Reduction[] {
   return before.positions.flatMap((position) => {
-    const to = amountIn(now, position);
+    const to = positionIn(now.positions, position)?.amount ?? zero;
     if (!isSmaller(position.amount, to)) return [];
     const { market, positionSide, amount: from } = position;
     return [{ market, positionSide, from, to, sinceMs: before.wholeAtMs, seenAtMs: now.readAtMs }];
   });
-}
-
-function amountIn({ positions }: PositionsReading, { market, positionSide }: OpenPosition): Decimal {
-  return (
-    positions.find((other) => other.market === market && other.positionSide === positionSide)?.amount ?? zero
-  );
-}
-
-function isSmaller(from: Decimal, to: Decimal): boolean {
-  return from.gt(zero) ? to.lt(from) : to.gt(from);
 }
 
 /** The clocks of exchange and relay may differ, and a reading takes time. */

@@ -1,8 +1,7 @@
+import { describeChange, type PositionChange, parseChange } from '../account/position-change.ts';
 import { describeReading } from '../account/read-positions.ts';
 import { type HeldPositions, keepUnpriced, parseHeld } from '../account/unpriced.ts';
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import { decimalIn, fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
-import { type PositionSide, positionSides } from '../model/order.ts';
+import { fieldsOf, type Json, numberIn, toJson } from '../base/json.ts';
 
 /** What the watch of an account's positions keeps from one run to the next: the fact `positions`. */
 export interface WatchState extends HeldPositions {
@@ -19,27 +18,16 @@ export interface UnreadTime {
 }
 
 /** A position that became smaller between two readings. */
-export interface Reduction {
-  readonly market: string;
-  readonly positionSide: PositionSide;
-  /** Signed, in base units. */
-  readonly from: Decimal;
-  readonly to: Decimal;
+export interface Reduction extends PositionChange {
   /** When the position was last seen unreduced. */
   readonly sinceMs: number;
-  /** When the reduction was first seen. */
-  readonly seenAtMs: number;
 }
 
 export function describeWatch({ alarmedAtMs, unexplained, unread, unpriced, ...reading }: WatchState): Json {
   return {
     ...describeReading(reading),
     alarmedAtMs,
-    unexplained: unexplained.map(({ from, to, ...reduction }) => ({
-      ...reduction,
-      from: formatDecimal(from),
-      to: formatDecimal(to),
-    })),
+    unexplained: unexplained.map(describeChange),
     ...(unread === null ? {} : { unread: toJson(unread) }),
     ...keepUnpriced(unpriced),
   };
@@ -64,12 +52,6 @@ export function parseWatch(fact: Json): WatchState | null {
 }
 
 function parseReduction(json: Json): Reduction | null {
-  const fields = fieldsOf(json);
-  const { market } = fields;
-  const positionSide = positionSides.find((side) => side === fields['positionSide']);
-  const [from, to] = [decimalIn(fields['from']), decimalIn(fields['to'])];
-  const [sinceMs, seenAtMs] = [numberIn(fields['sinceMs']), numberIn(fields['seenAtMs'])];
-  if (typeof market !== 'string' || positionSide === undefined) return null;
-  if (from === null || to === null || sinceMs === null || seenAtMs === null) return null;
-  return { market, positionSide, from, to, sinceMs, seenAtMs };
+  const [change, sinceMs] = [parseChange(json), numberIn(fieldsOf(json)['sinceMs'])];
+  return change === null || sinceMs === null ? null : { ...change, sinceMs };
 }

@@ -40,6 +40,19 @@ const lagOrders = () =>
     probability: 1,
   });
 
+/** No list shows deals or ended orders of the last seconds; positions and open orders are as they are. */
+function lagDeals(delayMs = 9_000): void {
+  for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
+}
+
+/** As time goes on in a relay: the minute's watch, and the follower. */
+async function goOn(ms: number): Promise<void> {
+  relay.clock.advance(ms);
+  await relay.reconcile();
+  await relay.follow();
+}
+
 /** An order that has rested for minutes, and was followed. */
 async function rest(fields: object): Promise<void> {
   expect(await relay.sendUnder(free, fields)).toEqual(placed);
@@ -224,18 +237,6 @@ describe('A stop-loss that has visibly closed a position', () => {
   const guarded = { ...buy, stopLoss: '49000', maxSlippage: '5%' };
   const unknown = { status: 'denied', rule: 'limit_not_known' };
 
-  /** No list shows deals or ended orders of the last seconds; positions and open orders are as they are. */
-  function lagDeals(): void {
-    for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
-      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
-  }
-
-  async function goOn(ms: number): Promise<void> {
-    relay.clock.advance(ms);
-    await relay.reconcile();
-    await relay.follow();
-  }
-
   /** The account is read while it holds nothing. */
   beforeEach(async () => {
     expect(
@@ -352,8 +353,7 @@ describe('A stop-loss that has visibly closed a position', () => {
     relay.setPrice('49000');
     await goOn(2_000);
     relay.paper.control.clearFaults();
-    for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
-      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 10 * minuteMs, probability: 1 });
+    lagDeals(10 * minuteMs);
     const rules: (string | undefined)[] = [];
     for (let minute = 0; minute < 5; minute += 1) {
       await goOn(minuteMs);
@@ -439,20 +439,14 @@ describe('What a deal by hand has changed elsewhere reduces no position', () => 
     relay.clock.advance(12_000);
     for (let minute = 0; minute < 4; minute += 1) {
       expect(await relay.sendUnder(careful, fields, 'BTC_PERP')).toEqual(placed);
-      relay.clock.advance(minuteMs);
-      await relay.reconcile();
-      await relay.follow();
+      await goOn(minuteMs);
     }
     expect(relay.alarms.filter(({ name }) => name === 'position_reduced')).toEqual([]);
   }
 
   async function hold(fields: object, market?: string): Promise<ExchangeClient> {
     expect(await relay.sendUnder(careful, { quantity: '0.02', ...fields }, market)).toEqual(placed);
-    for (let minute = 0; minute < 2; minute += 1) {
-      relay.clock.advance(minuteMs);
-      await relay.reconcile();
-      await relay.follow();
-    }
+    for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
     return await relay.services.exchangeFor('main');
   }
 
@@ -488,13 +482,8 @@ test('What the relay itself has closed is explained by the response to its order
   const careful = settingsWith({ maxDailyLoss: '15' });
   const buy = { action: 'buy', quantity: '0.02' };
   expect(await relay.sendUnder(careful, buy)).toEqual(placed);
-  for (let time = 0; time < 2; time += 1) {
-    relay.clock.advance(20_000);
-    await relay.reconcile();
-    await relay.follow();
-  }
-  for (const endpoint of ['executed-history', 'order-deals', 'ended-order'])
-    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
+  for (let time = 0; time < 2; time += 1) await goOn(20_000);
+  lagDeals();
 
   expect(await relay.sendUnder(careful, { action: 'close' })).toEqual(placed);
   relay.clock.advance(2_000);
