@@ -28,11 +28,25 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
   );
   /** What a channel has told, where that could not be noted. */
   const unwritten = new Map<ChannelName, ChannelState>();
+  const owed = new Set<ChannelName>();
+
+  function put(channel: ChannelName): void {
+    const state = unwritten.get(channel);
+    if (state !== undefined) replace.run(channel, JSON.stringify(state));
+  }
 
   async function write(channel: ChannelName, state: ChannelState): Promise<void> {
     unwritten.set(channel, state);
-    await file.write(() => replace.run(channel, JSON.stringify(state)));
-    unwritten.delete(channel);
+    // The next request of the channel may hang: whoever writes first when the disk has room writes this, too.
+    if (!owed.has(channel)) {
+      owed.add(channel);
+      file.insist(
+        () => put(channel),
+        () => owed.delete(channel),
+      );
+    }
+    await file.write(() => put(channel));
+    if (unwritten.get(channel) === state) unwritten.delete(channel);
   }
 
   return {

@@ -54,12 +54,14 @@ async function start(): Promise<void> {
   alarms = noteAlarms(createLogAlarms(log), outbox, clock, log);
 }
 
+/** A turn of the event loop, after which a failed transaction no longer counts. */
+const afterFailure = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
 /** @returns why the turn failed; null when it did not */
 async function tell(): Promise<string | null> {
   const openChannel = async (name: ChannelName) =>
     openRequestChannel(name as 'slack', standIn.ways, { transport: wire, clock });
-  // A turn of the event loop, after which a failed transaction no longer counts.
-  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  await afterFailure();
   try {
     await tellChanges({ outbox, settings, clock, log, openChannel });
     return null;
@@ -116,6 +118,22 @@ test('what the ledger has noted is told while the disk is full, once, and is kno
   file.close();
   await start();
   expect(await tell()).toBeNull();
+  expect(countTold('signal-1')).toEqual([1, 1]);
+});
+
+test('what was told while the disk was full is noted with the next write of anyone, so a kill after it repeats nothing', async () => {
+  raise('signal-1');
+  await file.write(() => undefined);
+  setFull(true);
+  await tell();
+  setFull(false);
+  await afterFailure();
+  await file.write(() => undefined);
+  // Nothing that only this process knows is written any more.
+  const killed = file;
+  await start();
+  expect(await tell()).toBeNull();
+  killed.database.close();
   expect(countTold('signal-1')).toEqual([1, 1]);
 });
 
