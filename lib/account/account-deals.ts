@@ -83,21 +83,21 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
- * @returns those that were not stored yet, also those of signals, and what the account held at first
+ * @returns those that were not stored yet, also those of signals, and since when deals count
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readOtherDeals(
   services: DealServices,
   account: Account,
   source: DealSource,
-): Promise<{ readonly fresh: readonly Fill[]; readonly first: FirstHoldings }> {
+): Promise<{ readonly fresh: readonly Fill[]; readonly state: DealsState }> {
   const nowMs = services.clock.nowMs();
   const state = await readDealsState(services.facts, account.name);
-  if (state === null) return { fresh: [], first: (await beginDeals(services, account, source)).first };
+  if (state === null) return { fresh: [], state: await beginDeals(services, account, source) };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
   const { fresh } = await storeOthers(services, account.name, state, deals, source);
   await noteRead(services, account.name, state, nowMs);
-  return { fresh, first: state.first };
+  return { fresh, state };
 }
 
 /** From when on the deals must be read: a list may show a deal late. */

@@ -16,6 +16,7 @@ import type { DecimalText } from '../model/signal.ts';
 import {
   type DealServices,
   type DealSource,
+  type DealsState,
   describeBooks,
   parseBooks,
   readDealsState,
@@ -35,6 +36,8 @@ export interface DayFills {
   readonly fromMs: number;
   /** What the account held when it was first read, if that was since then. */
   readonly first: FirstHoldings | null;
+  /** Since when deals count at all. */
+  readonly counts: Pick<DealsState, 'sinceMs' | 'shownToMs'>;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
   readonly isSpot: (market: string) => boolean;
@@ -66,17 +69,18 @@ export async function readDayFills(
  */
 export async function readStoredFills(services: DayServices, account: Account): Promise<DayFills | null> {
   const state = await readDealsState(services.facts, account.name);
-  return state === null ? null : await readFills(services, account, { fresh: null, first: state.first });
+  return state === null ? null : await readFills(services, account, { fresh: null, state });
 }
 
 /** @param other.fresh what was read just now, perhaps not stored; null: nothing was read, so what is computed is not kept */
 async function readFills(
   services: DayServices,
   account: Account,
-  { fresh, first }: { readonly fresh: readonly Fill[] | null; readonly first: FirstHoldings },
+  { fresh, state }: { readonly fresh: readonly Fill[] | null; readonly state: DealsState },
 ): Promise<DayFills> {
   const { clock, executions, facts } = services;
   const { name, limits } = account;
+  const { first } = state;
   const timeZone = limits?.timeZone ?? 'Etc/UTC';
   const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
@@ -108,7 +112,16 @@ async function readFills(
   );
   const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
   const begun = first.atMs < checkpointMs ? null : first;
-  return { sinceMs, fromMs: checkpointMs, readAtMs: nowMs, books, first: begun, fills, isSpot };
+  return {
+    sinceMs,
+    fromMs: checkpointMs,
+    readAtMs: nowMs,
+    books,
+    first: begun,
+    counts: state,
+    fills,
+    isSpot,
+  };
 }
 
 /**

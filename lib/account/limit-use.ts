@@ -11,6 +11,7 @@ import { readDayFills } from './day-profit.ts';
 import { type AccountServices, readExposure } from './read-exposure.ts';
 import { readPositions } from './read-positions.ts';
 import { riskFactsOf } from './risk-facts.ts';
+import { describeUncounted, findUncounted, listEndedLately } from './uncounted.ts';
 import { describeUnpriced, findUnpriced, parseHeld } from './unpriced.ts';
 import { createUsdtPrices } from './usdt-prices.ts';
 
@@ -46,7 +47,10 @@ export async function readLimitUse(
   const read = needs?.holdings
     ? await readExposure(services, account, { client, limits, prices, market: null })
     : null;
-  const day = needs?.deals ? await readDayFills(services, account, { client, options: limits }) : null;
+  const source = { client, options: limits };
+  const [day, ended] = needs?.deals
+    ? await Promise.all([readDayFills(services, account, source), listEndedLately(source)])
+    : [null, []];
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
   const unpriced =
     day === null
@@ -60,7 +64,11 @@ export async function readLimitUse(
   return {
     readAtMs: read?.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],
-    unknown: [...(read?.unknown ?? []), ...describeUnpriced(unpriced)],
+    unknown: [
+      ...(read?.unknown ?? []),
+      ...describeUnpriced(unpriced),
+      ...(day === null ? [] : describeUncounted(findUncounted(day, ended, read?.open ?? []))),
+    ],
   };
 }
 

@@ -32,6 +32,8 @@ export interface AccountServices {
 export interface ExposureReading {
   readonly exposure: Exposure;
   readonly reading: PositionsReading;
+  /** The open orders that are listed. */
+  readonly open: readonly Order[];
   /** The floating profit of the positions, and of fills that no position shows yet, in USDT. */
   readonly floating: Decimal;
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
@@ -98,6 +100,7 @@ export async function readExposure(
   return {
     exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
+    open: openOrders,
     floating: valued.floating.plus(justFilled.sum),
     unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),

@@ -1,10 +1,12 @@
 import type { DealsState } from '../../lib/account/account-deals.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { decimalIn, type Json } from '../../lib/base/json.ts';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
 import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { closesOnly } from '../../lib/paper/engine/positions.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
-import { isCreate, keyText, widestSkewMs } from './history.ts';
+import { isCreate, keyText, type WireSend, widestSkewMs } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { matchOrders, type OwnOrders } from './own-orders.ts';
 import { readingsFor } from './readings.ts';
@@ -15,7 +17,8 @@ import { isOfResponse } from './true-positions.ts';
 /**
  * Finds orders that open or enlarge a position although losses that the relay had been told of had reached a limit of loss:
  * by the list of deals of the same invocation, by what was stored before that began, or by the response to an order. Also
- * those after a loss whose deal no list showed, although the list of positions showed what it had closed.
+ * those after a loss whose deal no list showed, although the list of positions showed what it had closed, or that of the ended
+ * orders which order had filled.
  */
 export function findAfterLosses(facts: Facts): readonly Violation[] {
   if (facts.dialect !== 'live') return [];
@@ -27,6 +30,7 @@ export function findAfterLosses(facts: Facts): readonly Violation[] {
       ...findInCoolDown(known, sent),
       ...findBeyondDailyLoss(known, sent),
       ...findAfterVisible(known, sent),
+      ...findAfterEnded(known, sent),
     ]);
 }
 
@@ -151,6 +155,37 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   });
 }
 
+/**
+ * An order of an account with a limit of loss that was sent after an order which had closed at a loss, as the list of ended
+ * orders showed that was read for it, and of that loss no deal was known.
+ */
+function findAfterEnded(known: Known, sent: SentOrder): readonly Violation[] {
+  const { maxDailyLoss = null, coolDownMs = null } = sent.account.limits ?? {};
+  if (maxDailyLoss === null && coolDownMs === null) return [];
+  const { account } = sent.entry;
+  const { history, exchange } = known.facts;
+  const filled = filledListed(known.facts, sent);
+  const isTold = toldBy(known, sent);
+  const { isHeldAtFirst } = countedOf(known.facts, account);
+  const lost = known.deals.filter(({ deal, isClosing, realised }) => {
+    const order = exchange.orders.get(deal.orderId);
+    const isListed = order !== undefined && filled.get(deal.orderId)?.eq(order.filled) === true;
+    if (!isListed || !isClosing || realised.gte(zero) || deal.account !== account) return false;
+    const sinceMs = sent.send.atMs - order.updatedAtMs;
+    if (sinceMs < 0 || sinceMs > endedCountsMs || isHeldAtFirst({ ...deal, atMs: order.updatedAtMs }))
+      return false;
+    return !isTold(deal) && !wasStored(history, deal, sent.send.atMs);
+  });
+  return lost.map(({ deal }) =>
+    broken(
+      `${describeSent(sent)} was sent although order ${deal.orderId} was listed as filled, and its deal ${deal.dealId}, a loss, was not known`,
+    ),
+  );
+}
+
+/** Shorter than the relay lets an ended order count, on a clock that is off. */
+const endedCountsMs = 150_000;
+
 function isSpot(exchange: Facts['exchange'], orderId: number): boolean {
   const order = exchange.orders.get(orderId);
   return order !== undefined && isSpotOrder(order);
@@ -184,31 +219,15 @@ const listedAfterMs = 20_000;
  * closed, and at which profit, depends on those before it: where the relay had not been told of all of them, the better of
  * what the exchange booked and of what it would have booked without the others counts.
  */
-function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly RealisedDeal[] {
-  const { history, entries } = facts;
-  const read = facts.deals.get(sent.entry.account);
+function dealsTold(known: Known, sent: SentOrder): readonly RealisedDeal[] {
+  const { facts, deals } = known;
+  const { account } = sent.entry;
+  const { read, isHeldAtFirst } = countedOf(facts, account);
   // Of what a report leaves out, as it says, nobody knows the cost.
-  if (read === undefined || facts.profits.get(sent.entry.account)?.isWhole !== true) return [];
-  const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
-  const listed = idsListed(facts, sent);
-  const unknown = marketsWithoutCost(facts, sent.entry.account, read);
-  const answered = new Set(
-    entries
-      .filter((entry) => entry.account === sent.entry.account && entry.status === 'placed')
-      .filter((entry) => wasAnswered(facts, keyText(entry), startedAtMs))
-      .flatMap((entry) => orders.of(entry))
-      .map(({ orderId }) => orderId),
-  );
-  const isAnswered = ({ orderId, atMs, role }: PaperDeal) => {
-    const order = facts.exchange.orders.get(orderId);
-    return answered.has(orderId) && order !== undefined && isOfResponse({ order, atMs, role });
-  };
-  const isTold = (deal: PaperDeal) =>
-    listed.has(deal.dealId) || wasStored(history, deal, startedAtMs) || isAnswered(deal);
-  // Of the earlier ones it knows what the positions that were first read show, or that there were none any more.
-  const isHeldAtFirst = ({ atMs, market }: PaperDeal) =>
-    atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
-  const own = deals.filter(({ deal }) => deal.account === sent.entry.account && deal.atMs <= sent.send.atMs);
+  if (read === undefined || facts.profits.get(account)?.isWhole !== true) return [];
+  const unknown = marketsWithoutCost(facts, account, read);
+  const isTold = toldBy(known, sent);
+  const own = deals.filter(({ deal }) => deal.account === account && deal.atMs <= sent.send.atMs);
   const counted = own.filter(({ deal }) => isTold(deal) || isHeldAtFirst(deal));
   const alone =
     counted.length === own.length
@@ -220,6 +239,34 @@ function dealsTold({ facts, orders, deals }: Known, sent: SentOrder): readonly R
   return counted
     .map((one, index) => betterOf(one, alone[index] ?? one))
     .filter(({ deal }) => !isHeldAtFirst(deal) && !unknown.has(deal.market) && isTold(deal));
+}
+
+/** Since when the deals of the account count. Of the earlier ones the positions that were first read show what is left of them. */
+function countedOf(facts: Facts, account: string) {
+  const read = facts.deals.get(account);
+  const isHeldAtFirst = ({ atMs, market }: Pick<PaperDeal, 'atMs' | 'market'>) =>
+    read === undefined || atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
+  return { read, isHeldAtFirst };
+}
+
+/** Whether the relay had been told of a deal when it judged the order: by a list, by what was stored, or by a response. */
+function toldBy({ facts, orders }: Known, sent: SentOrder): (deal: PaperDeal) => boolean {
+  const { history, entries, exchange } = facts;
+  const { account } = sent.entry;
+  const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+  const listed = idsListed(facts, sent);
+  const answered = new Set(
+    entries
+      .filter((entry) => entry.account === account && entry.status === 'placed')
+      .filter((entry) => wasAnswered(facts, keyText(entry), startedAtMs))
+      .flatMap((entry) => orders.of(entry))
+      .map(({ orderId }) => orderId),
+  );
+  const isAnswered = ({ orderId, atMs, role }: PaperDeal) => {
+    const order = exchange.orders.get(orderId);
+    return answered.has(orderId) && order !== undefined && isOfResponse({ order, atMs, role });
+  };
+  return (deal) => listed.has(deal.dealId) || wasStored(history, deal, startedAtMs) || isAnswered(deal);
 }
 
 function wasStored(
@@ -284,16 +331,42 @@ function idsListed({ history, exchange }: Facts, { send }: SentOrder): ReadonlyS
       other.atMs <= send.atMs &&
       !other.body.includes('"clientOrderId"'),
   );
-  const outcome = lists.at(-1)?.outcome;
-  if (outcome?.kind !== 'answered' || outcome.status !== 200 || !/^[[{]/.test(outcome.body)) return new Set();
-  const parsed = JSON.parse(outcome.body) as Readonly<Record<string, readonly ListedDeal[]>>;
-  const rows = Object.values(parsed).flat();
+  const rows = readRows<ListedDeal>(lists.at(-1)?.outcome);
   const known = new Map(exchange.deals.map((deal) => [deal.dealId, deal]));
   return new Set(
     rows.flatMap(({ id, amount, price, fee }) => {
       const deal = known.get(Number(id));
       const isWhole = [amount, price, fee].every((value) => typeof value === 'string' && value !== '');
       return deal !== undefined && isWhole ? [deal.dealId] : [];
+    }),
+  );
+}
+
+/** The records of a list by market; none of one that was not answered as it should be. */
+function readRows<Row>(outcome: WireSend["outcome"] | undefined): readonly Row[] {
+  if (outcome?.kind !== 'answered' || outcome.status !== 200 || !/^[[{]/.test(outcome.body)) return [];
+  return Object.values(JSON.parse(outcome.body) as Readonly<Record<string, readonly Row[]>>).flat();
+}
+
+interface ListedEnd {
+  readonly id?: unknown;
+  readonly dealStock?: unknown;
+}
+
+/** What the orders had filled that stand in the last list of ended orders that was read to judge the order. */
+function filledListed({ history }: Facts, { send }: SentOrder): ReadonlyMap<number, Decimal> {
+  const outcome = history.sends.findLast(
+    (other) =>
+      other.path === endedOrder.path.live &&
+      other.signer === send.signer &&
+      other.invocation === send.invocation &&
+      other.atMs <= send.atMs &&
+      !/"(?:clientOrderId|startDate)"/.test(other.body),
+  )?.outcome;
+  return new Map(
+    readRows<ListedEnd>(outcome).flatMap(({ id, dealStock }) => {
+      const filled = decimalIn(dealStock as Json);
+      return filled === null ? [] : [[Number(id), filled] as const];
     }),
   );
 }

@@ -2,8 +2,10 @@ import type { Clock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Json } from '../../lib/base/json.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { EndedOrder } from '../../lib/exchange/list-account.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Account, RiskLimits } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
@@ -30,6 +32,15 @@ function hideLosses(client: ExchangeClient): ExchangeClient {
             positions.map((position) => ({ ...position, floatingProfit: parseDecimal('0') })),
           ),
         )
+      : undefined,
+  );
+}
+
+/** Reads the ended orders of the account, and shows none. */
+function hideEnded(client: ExchangeClient): ExchangeClient {
+  return changeCalls(client, (name, params, ask) =>
+    name === endedOrder.name && !('clientOrderId' in params) && !('startDate' in params)
+      ? ask().then((page) => changeRecords<EndedOrder>(page, () => []))
       : undefined,
   );
 }
@@ -123,6 +134,17 @@ export const riskMutants: readonly Mutant[] = [
                 name === 'positions' ? heldNothing(process.clock) : facts.read(account, name),
             })
           : facts,
+    },
+  },
+  {
+    name: 'ended-forgotten',
+    breaks: 'an order that is listed as ended, and of which no deal is listed yet, has lost nothing',
+    seeds: 600,
+    fromSeed: 117,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      client: (client, { handlerName }) => (handlerName === 'execute' ? hideEnded(client) : client),
     },
   },
   {

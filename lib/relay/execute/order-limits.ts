@@ -3,7 +3,8 @@ import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { riskFactsOf } from '../../account/risk-facts.ts';
-import { describeUnpriced, findUnpriced, parseHeld, type Unpriced } from '../../account/unpriced.ts';
+import { describeUncounted, findUncounted, listEndedLately } from '../../account/uncounted.ts';
+import { describeUnpriced, findUnpriced, parseHeld } from '../../account/unpriced.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
@@ -59,9 +60,18 @@ export async function readLimits(
     needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);
   // After the positions: what was closed in between counts as realised, where the other order would miss it.
-  const day =
-    needs?.deals && read !== null ? await readDayFills(services, account, { client, options: limits }) : null;
-  const unpriced = read === null || day === null ? [] : findUnpriced(account, day, held, read.reading);
+  const source = { client, options: limits };
+  const [day, ended] =
+    needs?.deals && read !== null
+      ? await Promise.all([readDayFills(services, account, source), listEndedLately(source)])
+      : [null, []];
+  const unpriced =
+    read === null || day === null
+      ? []
+      : [
+          ...describeUnpriced(findUnpriced(account, day, held, read.reading)),
+          ...describeUncounted(findUncounted(day, ended, read.open)),
+        ];
   const isSpot = target.tradesOn === 'spot';
   return {
     readAtMs: read?.reading.readAtMs ?? null,
@@ -89,7 +99,8 @@ interface KnownForOrder {
   readonly prices: UsdtPrices;
   readonly read: ExposureReading | null;
   readonly day: DayFills | null;
-  readonly unpriced: readonly Unpriced[];
+  /** What says that something was dealt of which it is not known at which price, one sentence each. */
+  readonly unpriced: readonly string[];
 }
 
 async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitVerdict> {
@@ -110,7 +121,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
   const unknown = denyUnknown(account, [
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...read.unknown,
-    ...describeUnpriced(unpriced),
+    ...unpriced,
   ]);
   const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
   const denial = unknown ?? checkRisk(checked, facts, account);
