@@ -123,7 +123,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
-    fromSeed: 476,
+    fromSeed: 353,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -160,7 +160,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 730,
+    fromSeed: 860,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },
