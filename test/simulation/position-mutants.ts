@@ -206,7 +206,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'unpresumed',
     breaks: 'requirePosition is not checked',
     seeds: 100,
-    fromSeed: 40,
+    fromSeed: 72,
     dialect: 'live',
     kinds,
     mutation: {

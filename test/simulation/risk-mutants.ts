@@ -111,7 +111,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'losses-forgotten',
     breaks: 'what was realised more than ten seconds ago does not count in the loss of the day',
     seeds: 300,
-    fromSeed: 62,
+    fromSeed: 122,
     dialect: 'live',
     kinds: [],
     mutation: {
