@@ -1,6 +1,6 @@
 import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
-import { formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -80,9 +80,18 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
+/** How much an order has filled, in base units, as a list of orders says. */
+export interface ListedFilled {
+  readonly market: string;
+  readonly orderId: number;
+  readonly filled: Decimal;
+}
+
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
+ * @param listed orders of which lists were read just now: so much of what is listed of a signal's order counts before it is
+ *   followed
  * @returns those that were not stored yet, also those of signals, and since when deals count
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
@@ -90,12 +99,13 @@ export async function readOtherDeals(
   services: DealServices,
   account: Account,
   source: DealSource,
+  listed: readonly ListedFilled[] = [],
 ): Promise<{ readonly fresh: readonly Fill[]; readonly state: DealsState }> {
   const nowMs = services.clock.nowMs();
   const state = await readDealsState(services.facts, account.name);
   if (state === null) return { fresh: [], state: await beginDeals(services, account, source) };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const { fresh } = await storeOthers(services, account.name, state, deals, source);
+  const { fresh } = await storeOthers(services, account.name, state, deals, { ...source, listed });
   await noteRead(services, account.name, state, nowMs);
   return { fresh, state };
 }
@@ -199,7 +209,7 @@ export async function storeOthers(
   account: string,
   { sinceMs, shownToMs }: DealsState,
   deals: readonly AccountDeal[],
-  source: Pick<DealSource, 'client' | 'options'>,
+  source: DealSource & { readonly listed?: readonly ListedFilled[] },
 ): Promise<{ readonly fresh: readonly Fill[]; readonly open: ReadonlySet<string> }> {
   const { ledger, executions } = services;
   const open = new Set<string>();
@@ -209,11 +219,12 @@ export async function storeOthers(
   const stored = new Set<string>();
   const others: Fill[] = [];
   const storedOthers: Fill[] = [];
-  const known = new Set<string>();
+  const known = new Map<string, Fill[]>();
   for await (const fill of listFills(executions, account, Math.min(...times), Math.max(...times) + 1)) {
     stored.add(fillNameOf(fill));
-    if (isOfSignal(fill)) known.add(`${fill.market} ${fill.orderId}`);
-    else storedOthers.push(fill);
+    const key = `${fill.market} ${fill.orderId}`;
+    if (!isOfSignal(fill)) storedOthers.push(fill);
+    else known.set(key, [...(known.get(key) ?? []), fill]);
   }
   const fresh = counted.filter(
     ({ market, id, orderId }) => !stored.has(fillNameOf({ market, dealId: id, orderId })),
@@ -221,8 +232,12 @@ export async function storeOthers(
   const ofSignals: Fill[] = [];
   for (const [key, ofOrder] of Map.groupBy(fresh, ({ market, orderId }) => `${market} ${orderId}`)) {
     const [{ market, orderId } = { market: '', orderId: 0 }] = ofOrder;
-    // What is listed of such an order beyond its stored fills is a deal under a second id, or is stored when it is followed.
-    if (known.has(key)) continue;
+    // What is listed of such an order beyond what it has filled is a deal under a second id; the rest is stored when it is followed.
+    const followed = known.get(key);
+    if (followed !== undefined) {
+      ofSignals.push(...takeListed(account, followed, ofOrder, source.listed ?? []));
+      continue;
+    }
     const isOfOrder = (one: { readonly market: string; readonly orderId: number }) =>
       one.market === market && one.orderId === orderId;
     const order = {
@@ -245,6 +260,28 @@ export async function storeOthers(
   }
   await executions.recordOthers(others);
   return { fresh: [...others, ...ofSignals], open };
+}
+
+/** The deals of an order, of which some are stored, up to what a list of orders says that it has filled. */
+function takeListed(
+  account: string,
+  stored: readonly Fill[],
+  deals: readonly AccountDeal[],
+  listed: readonly ListedFilled[],
+): readonly Fill[] {
+  const [like] = stored;
+  if (like === undefined) return [];
+  const { market, orderId, signalId, role } = like;
+  const filled = listed.find((order) => order.market === market && order.orderId === orderId)?.filled ?? zero;
+  let left = stored.reduce((rest, { amount }) => rest.minus(parseDecimal(amount)), filled);
+  return [...deals]
+    .sort((one, other) => one.atMs - other.atMs || one.id - other.id)
+    .flatMap((deal) => {
+      if (deal.amount.gt(left)) return [];
+      left = left.minus(deal.amount);
+      const marks = positionMarksOf({ positionSide: like.positionSide, reduceOnly: like.onlyReduces });
+      return [{ ...fillOf(account, deal), signalId, role, ...marks }];
+    });
 }
 
 /** A fill of the order of a signal, as following will store it. */

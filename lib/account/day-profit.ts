@@ -18,6 +18,7 @@ import {
   type DealSource,
   type DealsState,
   describeBooks,
+  type ListedFilled,
   parseBooks,
   readDealsState,
   readOtherDeals,
@@ -52,14 +53,16 @@ const clockAheadMs = 31 * dayMs;
  * Reads what was dealt of late, the fills of this day and the last one, and the positions that older fills left, which are stored. A fill that
  * becomes known within a day of its time is replayed at its place; one that comes later, or never, is missing.
  *
+ * @param listed orders of which lists were read just before
  * @throws ExchangeError when the deals cannot be read; RelayError `store_unavailable`
  */
 export async function readDayFills(
   services: DayServices,
   account: Account,
   source: DealSource,
+  listed: readonly ListedFilled[] = [],
 ): Promise<DayFills> {
-  return await readFills(services, account, await readOtherDeals(services, account, source));
+  return await readFills(services, account, await readOtherDeals(services, account, source, listed));
 }
 
 /**

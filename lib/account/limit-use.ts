@@ -7,12 +7,8 @@ import { checkPause } from '../limits/check-order.ts';
 import { type LimitUse, unused } from '../limits/risk-limit.ts';
 import { listRiskUse, riskNeedsOf } from '../limits/risk-limits.ts';
 import type { Account } from '../model/account.ts';
-import { readDayFills } from './day-profit.ts';
-import { type AccountServices, readExposure } from './read-exposure.ts';
-import { readPositions } from './read-positions.ts';
-import { riskFactsOf } from './risk-facts.ts';
-import { describeUncounted, findUncounted, listEndedLately } from './uncounted.ts';
-import { describeUnpriced, findUnpriced, parseHeld } from './unpriced.ts';
+import type { AccountServices } from './read-exposure.ts';
+import { readRisk, riskFactsOf } from './risk-facts.ts';
 import { createUsdtPrices } from './usdt-prices.ts';
 
 export interface LimitReport {
@@ -42,33 +38,13 @@ export async function readLimitUse(
 ): Promise<LimitReport> {
   const pause = await services.ledger.readPause(account.name);
   const needs = riskNeedsOf(account, null);
-  const held = needs?.deals ? parseHeld(await services.facts.read(account.name, 'positions')) : null;
   const prices = createUsdtPrices(client, limits);
-  const read = needs?.holdings
-    ? await readExposure(services, account, { client, limits, prices, market: null })
-    : null;
-  const source = { client, options: limits };
-  const [day, ended] = needs?.deals
-    ? await Promise.all([readDayFills(services, account, source), listEndedLately(source)])
-    : [null, []];
-  const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
-  const unpriced =
-    day === null
-      ? []
-      : findUnpriced(
-          account,
-          day,
-          held,
-          read?.reading ?? (await readPositions({ client, clock: services.clock, limits })),
-        );
+  const risk = needs && (await readRisk(services, account, needs, { client, limits, prices, market: null }));
+  const facts = await riskFactsOf(risk, prices, services.clock.nowMs());
   return {
-    readAtMs: read?.reading.readAtMs ?? null,
+    readAtMs: risk?.exposure.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],
-    unknown: [
-      ...(read?.unknown ?? []),
-      ...describeUnpriced(unpriced),
-      ...(day === null ? [] : describeUncounted(findUncounted(day, ended, read?.open ?? []))),
-    ],
+    unknown: risk?.unknown ?? [],
   };
 }
 

@@ -48,6 +48,8 @@ export interface ExposureScope {
   readonly prices: UsdtPrices;
   /** Whose open orders are counted; null: of all markets. */
   readonly market: string | null;
+  /** Whether the open orders of all markets are listed, whichever of them are counted. */
+  readonly listsAll: boolean;
 }
 
 /** The most orders of the relay that are counted. */
@@ -64,9 +66,10 @@ export async function readExposure(
   account: Account,
   scope: ExposureScope,
 ): Promise<ExposureReading> {
-  const { client, limits, prices, market } = scope;
+  const { client, limits, prices, market, listsAll } = scope;
   const { entries, records, fills, late } = await listOwnAndFilled(services, account, market);
-  const open = await listOpenOrders(client, market, limits);
+  const all = await listOpenOrders(client, listsAll ? null : market, limits);
+  const open = { ...all, orders: all.orders.filter((order) => market === null || order.market === market) };
   const reading = await readPositions({ client, clock: services.clock, limits });
   const { positions } = reading;
   const view = { account, listed: open.orders, positions, nowMs: services.clock.nowMs() };
@@ -100,7 +103,7 @@ export async function readExposure(
   return {
     exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
-    open: openOrders,
+    open: all.orders,
     floating: valued.floating.plus(justFilled.sum),
     unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),

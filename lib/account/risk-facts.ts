@@ -1,26 +1,77 @@
-import type { RiskFacts } from '../limits/risk-limit.ts';
+import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
+import type { Account } from '../model/account.ts';
 import { resultOf } from './check-loss.ts';
-import { type DayFills, realisedBy } from './day-profit.ts';
-import type { ExposureReading } from './read-exposure.ts';
+import { type DayFills, type DayServices, readDayFills, realisedBy } from './day-profit.ts';
+import {
+  type AccountServices,
+  type ExposureReading,
+  type ExposureScope,
+  readExposure,
+} from './read-exposure.ts';
+import { describeUncounted, findUncounted, listEndedLately } from './uncounted.ts';
+import { describeUnpriced, findUnpriced, parseHeld } from './unpriced.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
+
+export interface RiskReading {
+  readonly exposure: ExposureReading;
+  /** Null: no limit needs the deals of the day. */
+  readonly day: DayFills | null;
+  /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Reads what the limits of growing risk need. The deals come last: what was closed in between counts as realised, where it
+ * would be missing in the other order, and what a list of orders shows is in the list of deals unless that lags behind.
+ *
+ * @param scope.market whose orders count; null: of all markets
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readRisk(
+  services: AccountServices & DayServices,
+  account: Account,
+  needs: RiskNeeds,
+  scope: Omit<ExposureScope, 'listsAll'>,
+): Promise<RiskReading> {
+  const { client, limits } = scope;
+  const source = { client, options: limits };
+  const [held, ended, exposure] = await Promise.all([
+    needs.deals ? services.facts.read(account.name, 'positions').then(parseHeld) : null,
+    needs.deals ? listEndedLately(source, services.clock.nowMs()) : [],
+    readExposure(services, account, { ...scope, listsAll: needs.deals }),
+  ]);
+  const { reading, unknown, open } = exposure;
+  if (!needs.deals) return { exposure, day: null, unknown };
+  const day = await readDayFills(services, account, source, [...ended, ...open]);
+  return {
+    exposure,
+    day,
+    unknown: [
+      ...unknown,
+      ...describeUnpriced(findUnpriced(account, day, held, reading)),
+      ...describeUncounted(findUncounted(day, { ended, open })),
+    ],
+  };
+}
 
 /**
  * What the limits of growing risk judge by.
  *
- * @param read null: positions and open orders were not read
- * @param day null: the deals of the day were not read
+ * @param risk null: nothing was read
  * @throws ExchangeError when a price that is needed cannot be read
  */
 export async function riskFactsOf(
-  { read, day }: { readonly read: ExposureReading | null; readonly day: DayFills | null },
+  risk: Pick<RiskReading, 'exposure' | 'day'> | null,
   prices: UsdtPrices,
   nowMs: number,
 ): Promise<RiskFacts> {
-  const realised = day === null ? null : realisedBy(day, read?.reading.positions ?? []);
-  const result = realised === null || read === null ? null : await resultOf(realised, read.floating, prices);
+  const { exposure = null, day = null } = risk ?? {};
+  const realised = day === null || exposure === null ? null : realisedBy(day, exposure.reading.positions);
+  const result =
+    realised === null || exposure === null ? null : await resultOf(realised, exposure.floating, prices);
   return {
     nowMs,
-    exposure: read?.exposure ?? null,
+    exposure: exposure?.exposure ?? null,
     day: typeof result === 'string' ? `the value of ${result} in USDT is not known` : result,
     lastLossAtMs: realised?.lastLossAtMs ?? null,
   };

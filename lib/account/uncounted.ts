@@ -1,54 +1,61 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import { endedOrder } from '../exchange/endpoints/ended-order.ts';
-import type { EndedOrder } from '../exchange/list-account.ts';
+import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
+import { type EndedOrder, listNewestEnded } from '../exchange/list-account.ts';
 import type { Order } from '../model/order.ts';
-import type { DealSource } from './account-deals.ts';
+import type { DealSource, ListedFilled } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
+import { mostUnpricedMs } from './unpriced.ts';
 
 /** An order that has filled more than its counted deals: the list of deals may lag behind those of the orders. */
-export interface Uncounted {
-  readonly market: string;
-  readonly orderId: number;
+interface Uncounted extends ListedFilled {
   /** In base units. */
-  readonly filled: Decimal;
   readonly counted: Decimal;
 }
 
-/** No list lags as long. An order of which a deal is never counted must not stop an account for ever. */
-const mostUncountedMs = 3 * 60_000;
-const mostRead = 100;
-
-/**
- * Reads the orders of the account that have ended of late, in all markets. Whether the exchange's dates of this list are those
- * of the end or of the beginning is not documented, so none is asked for.
- *
- * @throws ExchangeError when the list cannot be read
- */
-export async function listEndedLately({ client, options }: DealSource): Promise<readonly EndedOrder[]> {
-  return (await client.call(endedOrder, { limit: mostRead }, options)).records;
+/** The orders of which lists were read before the deals. */
+export interface ListedOrders {
+  readonly ended: readonly EndedOrder[];
+  readonly open: readonly Order[];
 }
 
 /**
- * Finds the orders whose profit or loss nobody knows yet: of those that have ended of late, and of those that are open and were
- * created of late. A position that was opened and closed since it was last read, by hand or by its stop-loss, is seen here
- * alone.
+ * Reads the orders of the account that have ended of late, in all markets.
+ *
+ * @param nowMs on the relay's clock
+ * @throws ExchangeError when the list cannot be read
  */
-export function findUncounted(
-  day: DayFills,
-  ended: readonly EndedOrder[],
-  open: readonly Order[],
-): readonly Uncounted[] {
-  const { counts, fills, readAtMs } = day;
+export async function listEndedLately(
+  { client, options }: DealSource,
+  nowMs: number,
+): Promise<readonly EndedOrder[]> {
+  try {
+    return await listNewestEnded(client, nowMs - mostUnpricedMs, options);
+  } catch (error) {
+    // So the exchange may say that the account never had an order.
+    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
+    throw error;
+  }
+}
+
+/**
+ * Finds the orders whose profit or loss nobody knows yet. A position that was opened and closed since it was last read, by
+ * hand or by its stop-loss, is seen here alone.
+ */
+export function findUncounted(day: DayFills, { ended, open }: ListedOrders): readonly Uncounted[] {
+  const { counts, fills, readAtMs, fromMs } = day;
+  // What was dealt before is in what the account held when it was first read.
+  const isCounted = (market: string, atMs: number) =>
+    atMs >= counts.sinceMs && atMs > (counts.shownToMs.get(market) ?? 0);
   const late = [
-    ...ended.map(({ endedAtMs, ...order }) => ({ ...order, atMs: endedAtMs })),
-    ...open.map(({ createdAtMs, ...order }) => ({ ...order, atMs: createdAtMs })),
-  ];
-  return late.flatMap(({ market, orderId, filled, atMs }) => {
     // The exchange's clock may be ahead of this one.
-    const isOld = Math.abs(readAtMs - atMs) >= mostUncountedMs;
-    // What was dealt before is in what the account held when it was first read.
-    const isHeld = atMs < counts.sinceMs || atMs <= (counts.shownToMs.get(market) ?? 0);
-    if (isOld || isHeld) return [];
+    ...ended.filter(
+      ({ market, endedAtMs }) =>
+        isCounted(market, endedAtMs) && Math.abs(readAtMs - endedAtMs) < mostUnpricedMs,
+    ),
+    // When an open order has filled is not listed: it counts until its deals do, unless some of them are too old to be counted.
+    ...open.filter(({ market, createdAtMs }) => isCounted(market, createdAtMs) && createdAtMs >= fromMs),
+  ];
+  return late.flatMap(({ market, orderId, filled }) => {
     const counted = fills
       .filter((fill) => fill.market === market && fill.orderId === orderId)
       .reduce((sum, { amount }) => sum.plus(parseDecimal(amount)), zero);

@@ -1,4 +1,3 @@
-import { hasPassed } from '../base/clock.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
@@ -36,8 +35,11 @@ export interface HeldPositions extends PositionsReading {
   readonly unpriced: readonly Unpriced[];
 }
 
-/** No list lags as long. What has no price until then may never get one, and must not stop an account for ever. */
-const mostUnpricedMs = 3 * 60_000;
+/**
+ * How long what has no price is waited for. Lists lag for seconds; what has no price until then may never get one, and must not
+ * stop an account for ever.
+ */
+export const mostUnpricedMs = 3 * 60_000;
 
 /**
  * What a position must be follows from the last reading and from the fills since then. A reading may be without the fills of
@@ -59,7 +61,8 @@ export function findUnpriced(
   const movesOf = (place: HeldPlace) => byKey.get(bookKeyOf(place.market, place.positionSide)) ?? [];
   const waiting = held.unpriced.filter(
     (one) =>
-      !hasPassed(one.seenAtMs, mostUnpricedMs, now.readAtMs) &&
+      // A time in the future was noted before the clock was set back.
+      Math.abs(now.readAtMs - one.seenAtMs) < mostUnpricedMs &&
       isSmaller(one.from, amountOf(positionIn(now.positions, one))) &&
       !isPriced(one, movesOf(one)),
   );
@@ -150,12 +153,18 @@ function findReduced(
   if (isOld && !from.eq(zero)) return null;
   const span = isOld ? always : spanOf(changedAtMs, held.readAtMs);
   const initial = amountIn(day, place);
-  const possible = [moves, moves.filter(({ fill }) => fill.role !== 'other')].flatMap((known) => {
+  // Which of the deals by hand were of this position is not listed: all of them, those of one side, or none.
+  const ofSome = [['sell', 'buy'], ['sell'], ['buy'], []].map((sides) =>
+    moves.filter(({ fill }) => fill.role !== 'other' || sides.includes(fill.side)),
+  );
+  const possible = ofSome.flatMap((known) => {
     const firstEnd = firstAfter(known, shownFromMs);
     const exact = changedAtMs === null ? [] : [firstAfter(known, changedAtMs)];
     const starts = [...listStarts(known, from, span, initial), ...exact];
     return starts.flatMap((start) =>
-      listAmounts(from, known.slice(start)).slice(Math.max(firstEnd - start, 0)),
+      listAmounts(from, known.slice(start))
+        .slice(Math.max(firstEnd - start, 0))
+        .map((amount) => onItsSide(place, amount)),
     );
   });
   if (!possible.every((amount) => isSmaller(amount, to))) return null;
@@ -163,6 +172,12 @@ function findReduced(
   const lastShownMs = moves[firstAfter(moves, shownFromMs) - 1]?.fill.atMs;
   const afterMs = Math.max(changedAtMs ?? 0, lastShownMs ?? 0) || span[0];
   return { ...place, from: nearest, to, seenAtMs: now.readAtMs, afterMs };
+}
+
+/** A position of hedge mode is closed by what would turn one of one-way mode. */
+function onItsSide({ positionSide }: HeldPlace, amount: Decimal): Decimal {
+  const isTurned = positionSide === 'LONG' ? amount.lt(zero) : positionSide === 'SHORT' && amount.gt(zero);
+  return isTurned ? zero : amount;
 }
 
 function amountIn({ books }: DayFills, { market, positionSide }: HeldPlace): Decimal {

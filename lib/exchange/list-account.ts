@@ -45,6 +45,26 @@ export async function listEndedOrders(
 }
 
 /**
+ * Reads the orders of an account that ended since a time, in all markets, without asking for dates: it is not documented
+ * whether those of this list are of the end or of the beginning. Nearly always one page is enough.
+ *
+ * @throws ExchangeError when a page cannot be read
+ */
+export async function listNewestEnded(
+  client: ExchangeClient,
+  sinceMs: number,
+  options: SendOptions,
+): Promise<readonly EndedOrder[]> {
+  const found = new Map<number, EndedOrder>();
+  await readPages(async (page) => {
+    const { records, count } = await client.call(endedOrder, page, options);
+    for (const order of records) found.set(order.orderId, order);
+    return records.some(({ endedAtMs }) => endedAtMs >= sinceMs) ? count : 0;
+  });
+  return [...found.values()];
+}
+
+/**
  * Reads the fills of an account since a time, in all markets, newest first. Of a very long list only the newest are read.
  * The list may lag behind a fill by seconds. A fill that cannot be read is left out: the amounts of the orders show that it
  * is missing.

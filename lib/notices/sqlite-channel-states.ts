@@ -37,16 +37,27 @@ export function createSqliteChannelStates(file: SqliteFile): SqliteChannelStates
 
   async function write(channel: ChannelName, state: ChannelState): Promise<void> {
     unwritten.set(channel, state);
-    // The next request of the channel may hang: whoever writes first when the disk has room writes this, too.
-    if (!owed.has(channel)) {
-      owed.add(channel);
+    try {
+      await file.write(() => put(channel));
+      if (unwritten.get(channel) === state) unwritten.delete(channel);
+    } catch (error) {
+      owe(channel);
+      throw error;
+    }
+  }
+
+  /** The next request of the channel may hang: whoever writes first when the disk has room writes this, too. */
+  function owe(channel: ChannelName): void {
+    if (owed.has(channel)) return;
+    owed.add(channel);
+    try {
       file.insist(
         () => put(channel),
         () => owed.delete(channel),
       );
+    } catch (error) {
+      throwUnlessUnavailable(error);
     }
-    await file.write(() => put(channel));
-    if (unwritten.get(channel) === state) unwritten.delete(channel);
   }
 
   return {

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readStoredFills } from '../../lib/account/day-profit.ts';
 import { readLimitUse } from '../../lib/account/limit-use.ts';
-import { findUncounted, listEndedLately } from '../../lib/account/uncounted.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
@@ -433,167 +431,6 @@ describe('A stop-loss that has visibly closed a position', () => {
   });
 });
 
-describe('An order that has filled, and of which no deal is listed yet, counts where no position shows it:', () => {
-  const careful = settingsWith({ maxDailyLoss: '15' });
-  const cooling = settingsWith({ coolDownAfterLoss: 30 });
-  const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };
-  const guarded = { ...buy, stopLoss: '49000' };
-  const unknown = { status: 'denied', rule: 'limit_not_known' };
-  const limits: readonly [string, typeof careful, string][] = [
-    ['maxDailyLoss', careful, 'max_daily_loss'],
-    ['coolDownAfterLoss', cooling, 'cool_down_after_loss'],
-  ];
-
-  /** The account is read while it holds nothing. */
-  beforeEach(async () => {
-    expect(await relay.sendUnder(careful, { ...buy, ...limit, limitPrice: '40000' })).toEqual(placed);
-    await goOn(20_000);
-  });
-
-  /** Only the lists of deals lag. */
-  function lagDealsAlone(delayMs = 9_000): void {
-    for (const endpoint of ['executed-history', 'order-deals'])
-      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
-  }
-
-  /** Denied until the deal is listed, and by the limit from then on. */
-  async function expectCounted(settings: typeof careful, rule: string): Promise<void> {
-    expect(await relay.sendUnder(settings, buy)).toMatchObject(unknown);
-    relay.clock.advance(9_000);
-    expect(await relay.sendUnder(settings, buy)).toMatchObject({ rule });
-  }
-
-  async function trade(side: 'buy' | 'sell', market = 'BTC_USDT', amount = '0.02'): Promise<void> {
-    const client = await relay.services.exchangeFor('main');
-    const order = { market, side, amount: parseDecimal(amount), clientOrderId: '' };
-    await client.call(marketEndpoint, order);
-  }
-
-  test.each(limits)('for %s, the stop-loss of a position of some seconds', async (_, settings, rule) => {
-    expect(await relay.sendUnder(settings, guarded)).toEqual(placed);
-    lagDealsAlone();
-    relay.clock.advance(2_000);
-    relay.setPrice('49000');
-    relay.clock.advance(2_000);
-
-    await expectCounted(settings, rule);
-  });
-
-  test.each(limits)(
-    'for %s, a resting entry and its stop-loss, both of this minute',
-    async (_, settings, rule) => {
-      expect(await relay.sendUnder(settings, { ...guarded, ...limit, limitPrice: '49800' })).toEqual(placed);
-      await goOn(20_000);
-      lagDealsAlone();
-      relay.setPrice('49800');
-      relay.clock.advance(1_000);
-      relay.setPrice('49000');
-      relay.clock.advance(2_000);
-
-      await expectCounted(settings, rule);
-    },
-  );
-
-  test.each(limits)(
-    'for %s, a position that was closed and opened again by hand',
-    async (_, settings, rule) => {
-      expect(await relay.sendUnder(settings, buy)).toEqual(placed);
-      await goOn(20_000);
-      lagDealsAlone();
-      relay.setPrice('49000');
-      await trade('sell');
-      await trade('buy');
-      relay.clock.advance(1_000);
-
-      await expectCounted(settings, rule);
-    },
-  );
-
-  test.each(limits)('for %s, a loss by hand in another market', async (_, settings, rule) => {
-    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
-    lagDealsAlone();
-    await trade('buy', 'BTC_PERP');
-    relay.paper.control.setPrice('BTC_PERP', parseDecimal('49000'));
-    await trade('sell', 'BTC_PERP');
-    relay.clock.advance(1_000);
-
-    await expectCounted(settings, rule);
-  });
-
-  test.each(limits)('for %s, an order by hand that has filled in part', async (_, settings) => {
-    expect(await relay.sendUnder(settings, buy)).toEqual(placed);
-    relay.setPrice('49000');
-    const client = await relay.services.exchangeFor('main');
-    const order = { side: 'sell', amount: parseDecimal('0.02'), price: parseDecimal('49100') } as const;
-    await client.call(limitEndpoint, { market: 'BTC_USDT', clientOrderId: '', ...order });
-    relay.clock.advance(2_000);
-    lagPositions(4_000);
-    lagDealsAlone();
-    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49100'), parseDecimal('0.018'));
-    relay.clock.advance(1_000);
-
-    expect(await relay.sendUnder(settings, buy)).toMatchObject(unknown);
-  });
-
-  test('and is said by the report of the limits', async () => {
-    lagDealsAlone();
-    await trade('buy', 'BTC_PERP');
-    const client = await relay.services.exchangeFor('main');
-    const account = careful.accounts['main'];
-    if (account === undefined) throw new Error('there is no account');
-    const report = await readLimitUse(relay.services, account, client, { timeoutMs: 2000 });
-
-    expect(report.unknown).toEqual([
-      expect.stringMatching(/^order \d+ in BTC_PERP has filled 0.02, and deals of 0 are counted yet$/),
-    ]);
-  });
-
-  test('until three minutes have passed', async () => {
-    lagDealsAlone(10 * minuteMs);
-    await trade('buy', 'BTC_PERP', '0.001');
-    expect(await relay.sendUnder(careful, buy)).toMatchObject(unknown);
-    relay.clock.advance(3 * minuteMs);
-
-    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
-  });
-
-  test.each([
-    ['behind', 9_000],
-    ['ahead of', -9_000],
-  ])('on a clock that is %s the exchange’s, too', async (_, aheadMs) => {
-    const client = await relay.services.exchangeFor('main');
-    await trade('buy', 'BTC_PERP');
-    const ended = await listEndedLately({ client, options: { timeoutMs: 2000 } });
-    const account = careful.accounts['main'];
-    if (account === undefined) throw new Error('there is no account');
-    const day = await readStoredFills(relay.services, account);
-    if (day === null) throw new Error('the account was never read');
-    const atMs = Math.max(...ended.map(({ endedAtMs }) => endedAtMs));
-
-    expect(findUncounted({ ...day, readAtMs: atMs - aheadMs }, ended, [])).toMatchObject([
-      { market: 'BTC_PERP' },
-    ]);
-  });
-
-  test('not what the account had dealt before it was first read', async () => {
-    await relay.close();
-    relay = await openLimitedRelay();
-    await trade('buy', 'BTC_PERP', '0.001');
-    relay.clock.advance(1_000);
-    lagDealsAlone();
-
-    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
-  });
-
-  test('not what the response to an order has told', async () => {
-    lagDealsAlone();
-    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
-    relay.clock.advance(1_000);
-
-    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.001' })).toEqual(placed);
-  });
-});
-
 describe('What a deal by hand has changed elsewhere reduces no position', () => {
   const careful = settingsWith({ maxDailyLoss: '1500' });
 
@@ -624,6 +461,28 @@ describe('What a deal by hand has changed elsewhere reduces no position', () => 
     await client.call(spotStockMarket, order);
 
     await sendLater({ ...perp, positionSide: undefined, action: 'buy', quantity: '0.001' });
+  });
+
+  test('on the spot account, after a sale by hand of the position itself', async () => {
+    const client = await hold({ action: 'buy' });
+    const order = { market: 'BTC_USDT', amount: parseDecimal('0.02'), clientOrderId: '' } as const;
+    await client.call(marketEndpoint, { ...order, side: 'sell' });
+    relay.clock.advance(1_000);
+    await client.call(spotStockMarket, { ...order, side: 'buy', amount: parseDecimal('0.01') });
+
+    await sendLater({ ...perp, positionSide: undefined, action: 'buy', quantity: '0.001' });
+  });
+
+  test('on its own side of hedge mode, where it was enlarged and then closed', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    await hold({ ...perp, action: 'buy' }, 'BTC_PERP');
+    const client = await hold({ ...perp, action: 'sell', positionSide: 'SHORT' }, 'BTC_PERP');
+    const order = { market: 'BTC_PERP', clientOrderId: '', positionSide: 'LONG' } as const;
+    await client.call(marketEndpoint, { ...order, side: 'buy', amount: parseDecimal('0.01') });
+    relay.clock.advance(1_000);
+    await client.call(marketEndpoint, { ...order, side: 'sell', amount: parseDecimal('0.03') });
+
+    await sendLater({ ...perp, action: 'buy', quantity: '0.001' });
   });
 
   test('on the other side of hedge mode', async () => {

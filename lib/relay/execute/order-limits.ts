@@ -1,10 +1,7 @@
-import { type DayFills, readDayFills } from '../../account/day-profit.ts';
 import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
-import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
-import { riskFactsOf } from '../../account/risk-facts.ts';
-import { describeUncounted, findUncounted, listEndedLately } from '../../account/uncounted.ts';
-import { describeUnpriced, findUnpriced, parseHeld } from '../../account/unpriced.ts';
+import { countOwn, type ExposureReading, listOwn } from '../../account/read-exposure.ts';
+import { type RiskReading, readRisk, riskFactsOf } from '../../account/risk-facts.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
@@ -47,35 +44,16 @@ export async function readLimits(
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   const prices = createUsdtPrices(client, limits);
-  const [held, read] = await Promise.all([
-    needs?.deals ? services.facts.read(account.name, 'positions').then(parseHeld) : null,
-    needs &&
-      readExposure(services, account, {
-        client,
-        limits,
-        prices,
-        market: needs.allMarkets ? null : target.market,
-      }),
+  const market = needs?.allMarkets ? null : target.market;
+  const [risk] = await Promise.all([
+    needs && readRisk(services, account, needs, { client, limits, prices, market }),
     // The check needs it: it is read beside the others, within their time.
     needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);
-  // After the positions: what was closed in between counts as realised, where the other order would miss it.
-  const source = { client, options: limits };
-  const [day, ended] =
-    needs?.deals && read !== null
-      ? await Promise.all([readDayFills(services, account, source), listEndedLately(source)])
-      : [null, []];
-  const unpriced =
-    read === null || day === null
-      ? []
-      : [
-          ...describeUnpriced(findUnpriced(account, day, held, read.reading)),
-          ...describeUncounted(findUncounted(day, ended, read.open)),
-        ];
   const isSpot = target.tradesOn === 'spot';
   return {
-    readAtMs: read?.reading.readAtMs ?? null,
-    check: (sized) => checkAll({ services, account, isSpot, prices, read, day, unpriced }, sized),
+    readAtMs: risk?.exposure.reading.readAtMs ?? null,
+    check: (sized) => checkAll({ services, account, isSpot, prices, risk }, sized),
   };
 }
 
@@ -97,19 +75,16 @@ interface KnownForOrder {
   readonly account: Account;
   readonly isSpot: boolean;
   readonly prices: UsdtPrices;
-  readonly read: ExposureReading | null;
-  readonly day: DayFills | null;
-  /** What says that something was dealt of which it is not known at which price, one sentence each. */
-  readonly unpriced: readonly string[];
+  readonly risk: RiskReading | null;
 }
 
 async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitVerdict> {
-  const { services, account, read, day, unpriced, isSpot, prices } = known;
-  if (read === null) return checkUnread(known, sized);
+  const { services, account, risk, isSpot, prices } = known;
+  if (risk === null) return checkUnread(known, sized);
   const rate = await prices.rateOf(currenciesInName(sized.order.market).quote);
   const notional = rate === null ? null : sized.notional.times(rate);
   const checked = { sized, notional: notional ?? zero, isSpot };
-  const reduces = onlyReduces(checked, read.exposure);
+  const reduces = onlyReduces(checked, risk.exposure.exposure);
   const { order, baseAmount } = sized;
   const counted = {
     side: order.side,
@@ -120,10 +95,9 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
   if (reduces) return { ...passing(true), counted };
   const unknown = denyUnknown(account, [
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
-    ...read.unknown,
-    ...unpriced,
+    ...risk.unknown,
   ]);
-  const facts = await riskFactsOf({ read, day }, prices, services.clock.nowMs());
+  const facts = await riskFactsOf(risk, prices, services.clock.nowMs());
   const denial = unknown ?? checkRisk(checked, facts, account);
   // At the limit the account is paused, whoever finds it first.
   if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
@@ -132,7 +106,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
     reduces,
     counted,
     checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
-    checkOthers: () => checkOthers(known, read, checked, facts),
+    checkOthers: () => checkOthers(known, risk.exposure, checked, facts),
   };
 }
 
