@@ -77,7 +77,7 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
     outcomes,
     paused.length === 0
       ? pass('pauses', 'none')
-      : warn('pauses', paused.join('; '), '`resume` ends a pause.'),
+      : warn('pauses', paused.join('; '), '`npx relay resume` ends a pause.'),
   ];
 }
 

@@ -68,7 +68,7 @@ function renderReport({ limits, unknown }: LimitReport, account: string, screen:
     ),
     ...unknown.map((text) => paint({ text: `Not known, so nothing may be opened: ${text}.`, style: 'bad' })),
     paint(
-      'Orders that only reduce a position, and cancellations, pass all of these limits. A pause by hand stops reductions too.',
+      'Orders that only reduce a position, and cancellations, pass all of these limits. `npx relay pause --everything` alone stops reductions, too.',
     ),
   ].join('\n\n');
 }

@@ -32,7 +32,8 @@ interface PauseOptions {
 }
 
 const stopped = {
-  entries: 'nothing opens or enlarges a position, and orders that close or reduce one are still sent',
+  entries:
+    'no further order opens or enlarges a position, and orders that close or reduce one are still sent; one that rests at the exchange may still fill: `npx relay orders` lists it, `npx relay cancel` ends it',
   everything: 'orders that close or reduce a position are denied, too',
 };
 

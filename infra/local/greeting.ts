@@ -43,20 +43,25 @@ const usualColumns = 80;
  * or a folder is longer, so that the URL and each command can be copied.
  */
 export function writeGreeting(facts: GreetingFacts): string {
-  const { account, pageUrl, webhookUrl } = facts;
+  const { pageUrl } = facts;
   return `
   relay           ${facts.relayUrl}
 ${writeExchange(facts)}
 ${pageUrl === null ? '' : `  page            ${pageUrl}\n`}  data            ${facts.data}
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
 ${writeNotes(facts)}
-  The webhook of account ${account.name}, which is secret:
-
-  ${webhookUrl ?? `is printed by \`npx relay webhook${writeFolder(facts)}\`, in a terminal`}
+${writeWebhook(facts)}
 
 ${writeBeginning(facts)}
 ready
 `;
+}
+
+function writeWebhook(facts: GreetingFacts): string {
+  const { account, webhookUrl } = facts;
+  if (webhookUrl === null)
+    return `  The webhook of account ${account.name} is secret. This prints it:\n\n  npx relay webhook${writeFolder(facts)}`;
+  return `  The webhook of account ${account.name}, which is secret:\n\n  ${webhookUrl}`;
 }
 
 function writeBeginning(facts: GreetingFacts): string {

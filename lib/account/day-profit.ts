@@ -144,13 +144,21 @@ export function realisedBy(
 }
 
 function isAhead(fill: Fill, positions: readonly OpenPosition[], nowMs: number): boolean {
-  if (Math.abs(nowMs - fill.atMs) >= longestPositionLagMs) return false;
-  return positions.some(
-    ({ market, positionSide, modifiedAtMs }) =>
-      market === fill.market &&
-      (fill.positionSide === undefined || positionSide === 'BOTH' || positionSide === fill.positionSide) &&
-      modifiedAtMs !== null &&
-      fill.atMs > modifiedAtMs,
+  return positions.some((position) => mayLag(position, fill, nowMs));
+}
+
+/** Whether a position, as it is listed, may be without a fill of the last seconds. */
+export function mayLag(
+  { market, positionSide, modifiedAtMs }: OpenPosition,
+  fill: Fill,
+  nowMs: number,
+): boolean {
+  return (
+    Math.abs(nowMs - fill.atMs) < longestPositionLagMs &&
+    market === fill.market &&
+    (fill.positionSide === undefined || positionSide === 'BOTH' || positionSide === fill.positionSide) &&
+    modifiedAtMs !== null &&
+    fill.atMs > modifiedAtMs
   );
 }
 

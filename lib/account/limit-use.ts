@@ -40,7 +40,7 @@ export async function readLimitUse(
   const needs = riskNeedsOf(account, null);
   const prices = createUsdtPrices(client, limits);
   const risk = needs && (await readRisk(services, account, needs, { client, limits, prices, market: null }));
-  const facts = await riskFactsOf(risk, prices, services.clock.nowMs());
+  const facts = await riskFactsOf(risk, account, prices, services.clock.nowMs());
   return {
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],

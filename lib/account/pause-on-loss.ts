@@ -27,7 +27,7 @@ export async function pauseOnLoss(
     {
       name: 'daily_loss',
       message:
-        'an account has reached its maxDailyLoss and is paused: only orders that reduce a position are sent; look at `relay limits`, then end the pause with `relay resume`',
+        'an account has reached its maxDailyLoss and is paused: only orders that reduce a position are sent; entries that rest at the exchange may still fill (`npx relay orders`); `npx relay limits` shows the loss, `npx relay resume` ends the pause',
     },
     { account, rule, limit, actual, note: message },
   );

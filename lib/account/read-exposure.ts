@@ -36,6 +36,8 @@ export interface ExposureReading {
   readonly open: readonly Order[];
   /** The floating profit of the positions, and of fills that no position shows yet, in USDT. */
   readonly floating: Decimal;
+  /** The floating profit of each position that was read, in USDT; zero where it is not known. */
+  readonly floatings: readonly Decimal[];
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
   readonly unknown: readonly string[];
   /** The signals whose orders are counted, or listed by the exchange. */
@@ -105,6 +107,7 @@ export async function readExposure(
     reading,
     open: all.orders,
     floating: valued.floating.plus(justFilled.sum),
+    floatings: valued.floatings,
     unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };
@@ -199,6 +202,8 @@ export async function valuePositions(
 ): Promise<{
   readonly positions: readonly CountedPosition[];
   readonly floating: Decimal;
+  /** That of each position, in their order; zero where it is not known. */
+  readonly floatings: readonly Decimal[];
   /** What is not known, one sentence each. */
   readonly unknown: readonly string[];
 }> {
@@ -207,6 +212,7 @@ export async function valuePositions(
   return {
     positions: valued,
     floating: known.reduce((sum, floating) => sum.plus(floating), zero),
+    floatings: valued.map(({ floating }) => floating ?? zero),
     unknown: valued.flatMap(({ unknown }) => unknown ?? []),
   };
 }

@@ -1,7 +1,10 @@
+import { type Decimal, maximum, minimum, one, zero } from '../base/decimal.ts';
+import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
 import type { Account } from '../model/account.ts';
+import { bookKeyOf } from '../model/average-cost.ts';
 import { resultOf } from './check-loss.ts';
-import { type DayFills, type DayServices, readDayFills, realisedBy } from './day-profit.ts';
+import { type DayFills, type DayServices, mayLag, readDayFills, realisedBy } from './day-profit.ts';
 import {
   type AccountServices,
   type ExposureReading,
@@ -62,17 +65,33 @@ export async function readRisk(
  */
 export async function riskFactsOf(
   risk: Pick<RiskReading, 'exposure' | 'day'> | null,
+  account: Account,
   prices: UsdtPrices,
   nowMs: number,
 ): Promise<RiskFacts> {
   const { exposure = null, day = null } = risk ?? {};
-  const realised = day === null || exposure === null ? null : realisedBy(day, exposure.reading.positions);
-  const result =
-    realised === null || exposure === null ? null : await resultOf(realised, exposure.floating, prices);
-  return {
-    nowMs,
-    exposure: exposure?.exposure ?? null,
-    day: typeof result === 'string' ? `the value of ${result} in USDT is not known` : result,
-    lastLossAtMs: realised?.lastLossAtMs ?? null,
-  };
+  const none = { nowMs, exposure: exposure?.exposure ?? null, day: null, lastLossAtMs: null };
+  if (day === null || exposure === null) return none;
+  const realised = realisedBy(day, exposure.reading.positions);
+  const result = await resultOf(realised, exposure.floating, prices);
+  const { lastLossAtMs } = realised;
+  if (typeof result === 'string')
+    return { ...none, lastLossAtMs, day: `the value of ${result} in USDT is not known` };
+  const most = account.limits?.maxDailyLoss ?? null;
+  if (most === null || checkDailyLoss(result, most) !== null) return { ...none, lastLossAtMs, day: result };
+  const whole = await resultOf(realisedBy(day, []), floatingLeft(day, exposure), prices);
+  const isHidden = typeof whole !== 'string' && checkDailyLoss(whole, most) !== null;
+  const doubt = 'a position may be listed that known deals have closed, at a loss that reaches maxDailyLoss';
+  return { ...none, lastLossAtMs, day: isHidden ? doubt : result };
+}
+
+/** The floating profit, of each position whose list may lag behind its deals only that of what these have left. */
+function floatingLeft(day: DayFills, { reading, floating, floatings }: ExposureReading): Decimal {
+  const { books } = realisedBy(day, []);
+  return reading.positions.reduce((sum, position, place) => {
+    if (!day.fills.some((fill) => mayLag(position, fill, day.readAtMs))) return sum;
+    const left = books.get(bookKeyOf(position.market, position.positionSide))?.amount ?? zero;
+    const share = minimum(one, maximum(zero, left.div(position.amount)));
+    return sum.minus((floatings[place] ?? zero).times(one.minus(share)));
+  }, floating);
 }

@@ -1,13 +1,13 @@
-import { type Decimal, one } from '../base/decimal.ts';
+import { type Decimal, one, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
-import { currenciesInName } from '../model/market.ts';
+import { currenciesInName, playMoney } from '../model/market.ts';
 
 /** Prices in USDT, for limits that add up several markets. The ticker is read once, and only when it is needed. */
 export interface UsdtPrices {
   /**
-   * What one unit of a quote currency is worth in USDT: one for USDT, otherwise the last price of its pair with USDT; null
-   * when there is no such pair.
+   * What one unit of a quote currency is worth in USDT: one for USDT, nothing for play money, otherwise the last price of its
+   * pair with USDT; null when there is no such pair.
    *
    * @throws ExchangeError when the exchange cannot be read
    */
@@ -30,6 +30,7 @@ export function createUsdtPrices(client: ExchangeClient, options: SendOptions): 
   }
 
   async function rateOf(quote: string): Promise<Decimal | null> {
+    if (quote === playMoney) return zero;
     return quote === 'USDT' ? one : await priceOf(`${quote}_USDT`);
   }
 

@@ -7,7 +7,7 @@ import {
   type FirstHoldings,
 } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
-import { currenciesInName } from '../model/market.ts';
+import { currenciesInName, playMoney } from '../model/market.ts';
 
 /** @see DECISIONS 155 */
 export interface RealisedProfit {
@@ -62,7 +62,7 @@ export function replayFills(
       onlyReduces: false,
     });
     moves.push({ fill, key, after: position.amount });
-    if (closed.gt(zero) && realised.lt(zero)) lastLossAtMs = fill.atMs;
+    if (closed.gt(zero) && realised.lt(zero) && currencies.quote !== playMoney) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }

@@ -47,5 +47,8 @@ export function currenciesInName(market: string): Currencies {
   return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
 }
 
+/** The exchange's play money: what is dealt in it is worth nothing. */
+export const playMoney = 'DUSDT';
+
 /** Currencies that are worth a dollar. */
-export const dollars: ReadonlySet<string> = new Set(['USDT', 'USDC', 'USD', 'DUSDT']);
+export const dollars: ReadonlySet<string> = new Set(['USDT', 'USDC', 'USD', playMoney]);

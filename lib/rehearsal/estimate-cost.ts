@@ -1,4 +1,5 @@
 import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { playMoney } from '../model/market.ts';
 import { readPrices, type Stage, smallestAmount } from './stage.ts';
 
 /** What the last step costs at about the prices of now. In the quote currency of the market. */
@@ -30,12 +31,10 @@ export async function estimateCost(stage: Stage): Promise<Cost | null> {
   };
 }
 
-const demoCurrency = 'DUSDT';
-
 export function describeCost(cost: Cost | null): string {
   if (cost === null) return 'What it costs cannot be told: the market has no prices now.';
   const { currency, notional, fees, spread } = cost;
   const money = (amount: Decimal) => `${formatDecimal(amount.round(4))} ${currency}`;
   const text = `Each order is worth about ${money(notional)}; fees come to about ${money(fees)}, the spread to ${money(spread)}`;
-  return currency === demoCurrency ? `${text}. It is play money of the exchange.` : `${text}.`;
+  return currency === playMoney ? `${text}. It is play money of the exchange.` : `${text}.`;
 }

@@ -167,10 +167,10 @@ test('a failure and a response keep to the width of the screen', async () => {
     'error: the ledger has no signal "nope"\nof main or rehearsal\n`npx relay signals` lists the ids.\n',
   );
   expect(paused.stdout.split('\n').slice(-5)).toEqual([
-    'on (paused by the operator): nothing',
-    'opens or enlarges a position, and orders',
-    'that close or reduce one are still sent;',
-    'cancellations are still sent',
+    'still sent; one that rests at the',
+    'exchange may still fill: `npx relay',
+    'orders` lists it, `npx relay cancel`',
+    'ends it; cancellations are still sent',
     '',
   ]);
 });

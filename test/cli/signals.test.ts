@@ -285,7 +285,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on (paused by the operator): nothing opens or enlarges a position, and orders that close or reduce one are still sent; cancellations are still sent\n`,
+            `${account} is paused from the next signal on (paused by the operator): no further order opens or enlarges a position, and orders that close or reduce one are still sent; one that rests at the exchange may still fill: \`npx relay orders\` lists it, \`npx relay cancel\` ends it; cancellations are still sent\n`,
         ),
       ].join(''),
     );

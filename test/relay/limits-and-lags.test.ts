@@ -230,6 +230,58 @@ describe('While the list of positions lags, the loss of a fill that it does not 
   });
 });
 
+describe('While the list of positions still shows what known deals have closed, their loss counts', () => {
+  const careful = settingsWith({ maxDailyLoss: '15' });
+  const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };
+  const next = { ...buy, quantity: '0.001' };
+
+  test('although the price has come back', async () => {
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('48900');
+    lagPositions();
+    expect(await relay.sendUnder(careful, { action: 'close', ...bare, maxSlippage: '1%' })).toEqual(placed);
+    relay.setPrice('50000');
+    relay.clock.advance(1_000);
+    await relay.follow();
+
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'limit_not_known' });
+    relay.clock.advance(10_000);
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
+  test('in hedge mode, beside a position of the other side', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    const { positionSide: _, ...other } = perp;
+    expect(await relay.sendUnder(careful, { ...perp, action: 'buy' }, 'BTC_PERP')).toEqual(placed);
+    const short = { ...other, action: 'sell', positionSide: 'SHORT' };
+    expect(await relay.sendUnder(careful, short, 'BTC_PERP')).toEqual(placed);
+    await goOn(20_000);
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('48500'));
+    const client = await relay.services.exchangeFor('main');
+    const order = { market: 'BTC_PERP', amount: parseDecimal('0.015'), clientOrderId: '' } as const;
+    await client.call(marketEndpoint, { ...order, side: 'sell', positionSide: 'LONG' });
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.clock.advance(1_000);
+
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ status: 'denied' });
+    relay.clock.advance(10_000);
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
+  test('and no gain of what was added to a position is lost', async () => {
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('52000');
+    lagPositions();
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    relay.setPrice('51500');
+    relay.clock.advance(1_000);
+
+    expect(await relay.sendUnder(careful, next)).toEqual(placed);
+  });
+});
+
 describe('A stop-loss that has visibly closed a position', () => {
   const careful = settingsWith({ maxDailyLoss: '15' });
   const cooling = settingsWith({ coolDownAfterLoss: 30 });

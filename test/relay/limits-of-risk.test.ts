@@ -280,6 +280,18 @@ describe('maxDailyLoss', () => {
     expect(relay.alarms).toHaveLength(1);
   });
 
+  test('counts what is dealt in play money as nothing', async () => {
+    const both = settingsWith({ maxDailyLoss: '100', coolDownAfterLoss: 30 });
+    const play = { market: 'DBTC_DUSDT', amount: '1' };
+    expect(await send(both, { action: 'buy', quantity: '0.0001' })).toEqual(placed);
+    await recordFill({ ...play, side: 'buy', price: '50000' });
+    await recordFill({ ...play, side: 'sell', price: '10000' });
+
+    expect(await send(both, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+    relay.setPrice('40000');
+    expect(await send(both, { action: 'buy', quantity: '0.02' })).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
   test.each(['everything', 'entries'] as const)(
     "an operator's pause of %s stops what it says, whatever its reason is",
     async (kind) => {

@@ -97,7 +97,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...risk.unknown,
   ]);
-  const facts = await riskFactsOf(risk, prices, services.clock.nowMs());
+  const facts = await riskFactsOf(risk, account, prices, services.clock.nowMs());
   const denial = unknown ?? checkRisk(checked, facts, account);
   // At the limit the account is paused, whoever finds it first.
   if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
