@@ -58,7 +58,7 @@ describe('npm start -- --live', () => {
     expect(greeting).toContain('  NOTHING SENT    rehearsal: mode "dry-run".');
     // Its output is no terminal, and may be kept by a service manager.
     expect(greeting).not.toContain(token);
-    expect(greeting).toContain(`is printed by \`npx relay webhook --data ${place.data}\``);
+    expect(greeting).toContain(`npx relay webhook --data ${place.data}`);
 
     expect(await post(buy)).toBe(202);
     await relay.saw('signal placed');
