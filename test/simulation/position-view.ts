@@ -85,7 +85,13 @@ function isByHand({ order }: PositionChange): boolean {
  */
 const longestReadingMs = 30_000;
 
-/** The last list of positions that the invocation asked for and got before it decided. */
+/**
+ * How much earlier than the last list of positions the one may have been read that the order is sized on: what is at stake is read
+ * after it, with tries that fail.
+ */
+const longestSizedMs = 5_000;
+
+/** When the list of positions was asked for that an order can be sized on: of the lists that the invocation got before it decided. */
 function readingBefore(
   { sends, freezes }: History,
   account: string,
@@ -95,7 +101,7 @@ function readingBefore(
     ({ fromMs, untilMs }) => fromMs <= atMs && untilMs >= atMs - longestReadingMs,
   );
   const earliestMs = Math.min(atMs, ...around.map(({ fromMs }) => fromMs)) - longestReadingMs;
-  const reading = sends.findLast(
+  const readings = sends.filter(
     (send) =>
       send.path === openPositions.path.live &&
       send.signer === account &&
@@ -105,7 +111,10 @@ function readingBefore(
       send.outcome?.kind === 'answered' &&
       send.outcome.status === 200,
   );
-  return reading?.atMs ?? null;
+  const lastMs = readings.at(-1)?.atMs ?? null;
+  return lastMs === null
+    ? null
+    : (readings.find((one) => one.atMs >= lastMs - longestSizedMs)?.atMs ?? lastMs);
 }
 
 /** Whether an account has a long and a short position in a market. */
