@@ -123,7 +123,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
-    fromSeed: 353,
+    fromSeed: 476,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -140,7 +140,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'ended-forgotten',
     breaks: 'an order that is listed as ended, and of which no deal is listed yet, has lost nothing',
     seeds: 600,
-    fromSeed: 117,
+    fromSeed: 791,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -160,7 +160,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 860,
+    fromSeed: 136,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },
