@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
-import { settingsWith } from '../support/limited-relay.ts';
 
 /** What simulations found about stop-losses and take-profits that are kept to their position. */
 let relay: KeptRelay;
@@ -82,44 +81,6 @@ test('a stop-loss that the relay has placed protects its entry: what others adde
   await relay.cancelByHand('sell 0.1 stop 48000, reduces');
   await relay.goOn(180);
   expect(relay.alarmNames()).toEqual(['position_unprotected']);
-});
-
-test('a stop-loss that an alert asked for the whole position protects its entries, until it is gone', async () => {
-  await relay.say({ ...market, stopLoss: '48000' });
-  await relay.goOn(30);
-  await relay.say({ action: 'protect', stopLoss: '49000' });
-  await relay.goOn(180);
-
-  const entry = await relay.entry('s1');
-  expect(entry.execution?.unprotectedSinceMs).toBeUndefined();
-  expect(relay.alarmNames()).toEqual([]);
-
-  await relay.cancelByHand('sell 0.1 stop 49000, reduces');
-  await relay.goOn(180);
-  expect(relay.alarmNames()).toEqual(['position_unprotected']);
-});
-
-test('no alarm tells of an entry that the stop-loss for the whole position sold while an older order opened the next one', async () => {
-  await relay.close();
-  relay = await openKeptRelay({ settings: settingsWith({ maxSlippage: '1%' }) });
-  relay.setPrice('60000');
-  await relay.say({ ...market, stopLoss: '58800' });
-  await relay.say({
-    ...market,
-    orderType: 'stop_limit',
-    maxSlippage: undefined,
-    stopPrice: '60500',
-    limitPrice: '60510',
-  });
-  relay.setPrice('61000');
-  await relay.goOn(30);
-  await relay.say({ action: 'protect', stopLoss: '60800' });
-  await relay.goOn(90);
-  relay.setPrice('60505');
-  await relay.goOn(300);
-
-  expect(await relay.held()).toBe('flat');
-  expect(relay.alarmNames()).toEqual([]);
 });
 
 test('a position that loses one stop-loss after another is told each time', async () => {

@@ -124,9 +124,7 @@ function lacksStop(one: FollowedEntry, keepers: Keepers, nowMs: number): boolean
 
 /** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
 function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
-  const kept = [...(keepers.get(one.entry.signalId) ?? []), ...keepers.ofWhole(one)].filter(
-    ({ entry }) => roleOf(entry) === 'stop_loss',
-  );
+  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
   return [...one.exits('stop_loss'), ...kept.flatMap(({ own }) => own ?? [])].filter(({ status }) =>
     isStillOpen(status),
   );

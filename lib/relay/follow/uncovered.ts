@@ -58,29 +58,11 @@ export function createUncovered(
   };
 }
 
-/** The orders that this relay placed to protect what entries filled. */
-export interface Keepers {
-  /** Those of an entry. */
-  get(signalId: string): readonly FollowedEntry[] | undefined;
-  /** Those that an alert asked for after the entry, for the whole position: they took the place of its own. */
-  ofWhole(one: FollowedEntry): readonly FollowedEntry[];
-}
+/** By id of an entry: the orders that this relay placed to protect what it filled. */
+export type Keepers = ReadonlyMap<string, readonly FollowedEntry[]>;
 
 export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
-  const byId = Map.groupBy(followed, ({ entry: { signal } }) => (isProtecting(signal) ? signal.of : ''));
-  const ofEntries = new Set(['', ...followed.map(({ entry }) => entry.signalId)]);
-  const whole = [...byId].flatMap(([of, keepers]) => (ofEntries.has(of) ? [] : keepers));
-  return {
-    get: (signalId) => byId.get(signalId),
-    ofWhole: ({ market, signal, entry }) =>
-      whole.filter(
-        (keeper) =>
-          keeper.market === market &&
-          keeper.signal.side === oppositeOf(signal.side) &&
-          keeper.signal.positionSide === signal.positionSide &&
-          keeper.entry.createdAtMs > entry.createdAtMs,
-      ),
-  };
+  return Map.groupBy(followed, ({ entry: { signal } }) => (isProtecting(signal) ? signal.of : ''));
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */
