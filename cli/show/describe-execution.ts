@@ -71,7 +71,7 @@ export function describeExecution(
           [
             'unprotected',
             {
-              text: `since ${formatLocal(execution.unprotectedSinceMs, timeZone)}: the stop-loss is not on the exchange; ${adviseOn(execution)}`,
+              text: `since ${formatLocal(execution.unprotectedSinceMs, timeZone)}: its own stop-loss is not on the exchange; ${adviseOn(execution)}`,
               style: 'alarm',
             },
           ] as const,
@@ -81,7 +81,7 @@ export function describeExecution(
 
 function adviseOn({ unprotectedAtMs }: Execution): string {
   return unprotectedAtMs === undefined
-    ? 'if the position still stands a minute later, an alarm says what to do'
+    ? 'if nothing else protects the position a minute later, an alarm says what to do'
     : 'the alarm in the log says what to do, unless the position is closed meanwhile';
 }
 

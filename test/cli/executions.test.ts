@@ -86,7 +86,7 @@ test('an entry without its stop-loss is marked', async () => {
   await record({ unprotectedSinceMs: startMs + 60_000 });
   expect(await shown()).toMatchObject({
     unprotected: expect.stringMatching(
-      /^since 2026-11-20 .*: the stop-loss is not on the exchange; if the position still stands a minute later, an alarm says what to do$/,
+      /^since 2026-11-20 .*: its own stop-loss is not on the exchange; if nothing else protects the position a minute later, an alarm says what to do$/,
     ),
   });
 });
