@@ -124,9 +124,9 @@ function areHarmless(facts: Facts, place: TruePlace, orders: readonly PaperOrder
   return owners.every((of) => of === opener?.entry);
 }
 
-/** What is left of each entry with a stop-loss has one of its size, or a stop by hand protects it. */
+/** What is left of each entry with a stop-loss has one of its size, or a stop by hand or of an alert protects it. */
 function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
-  const { amount, market, exits, handStops } = place;
+  const { amount, market, exits, handStops, alertStops } = place;
   const wanting = shareNewestFirst(place).filter(
     (source) => source.hasStop && source.share.gte(leastTrade(market)) && !isReleased(facts, place, source),
   );
@@ -138,6 +138,7 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   const standing = sumOf([
     ...stops.map(({ order }) => order),
     ...handStops.filter(({ side }) => side === closing),
+    ...alertStops.filter(({ side, activated }) => side === closing && !activated),
   ]);
   const missing = wanted.minus(standing);
   if (missing.lt(leastTrade(market)) || isMarketTold(facts, place, changedFor(place, wanting))) return [];

@@ -47,6 +47,8 @@ export interface TruePlace {
   readonly everyExit: readonly TrueExit[];
   /** The open stops of the owner that only reduce it. */
   readonly handStops: readonly PaperOrder[];
+  /** The open stops of alerts that only reduce it. */
+  readonly alertStops: readonly PaperOrder[];
   /** The orders that may have opened it, oldest first. */
   readonly sources: readonly TrueSource[];
 }
@@ -117,6 +119,10 @@ function describePlace(
     handStops: open.filter(
       ({ clientOrderId, reduceOnly, activationPrice }) =>
         clientOrderId.startsWith(handPrefix) && reduceOnly && activationPrice !== null,
+    ),
+    alertStops: open.filter(
+      (order) =>
+        order.reduceOnly && order.activationPrice !== null && entryOf(order)?.signal?.action === 'order',
     ),
     sources: listSources(orders, sinceFlat, { exits: everyExit, entryOf }),
   };
