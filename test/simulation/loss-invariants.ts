@@ -343,7 +343,7 @@ function idsListed({ history, exchange }: Facts, { send }: SentOrder): ReadonlyS
 }
 
 /** The records of a list by market; none of one that was not answered as it should be. */
-function readRows<Row>(outcome: WireSend["outcome"] | undefined): readonly Row[] {
+function readRows<Row>(outcome: WireSend['outcome'] | undefined): readonly Row[] {
   if (outcome?.kind !== 'answered' || outcome.status !== 200 || !/^[[{]/.test(outcome.body)) return [];
   return Object.values(JSON.parse(outcome.body) as Readonly<Record<string, readonly Row[]>>).flat();
 }
