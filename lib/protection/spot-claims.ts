@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, maximum, minimum, one, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
@@ -131,10 +131,16 @@ function untoldOf(record: OrderRecord): Decimal {
   if (status === 'unknown' || status === 'sending') return amount ?? zero;
   if (status !== 'placed') return zero;
   if (mayStillBeOpen(state) && rest !== null) return rest;
-  const isSpent = spot?.isQuoteSized === true && followed === null;
   const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
-  if (!isSpent || stopPrice === null) return zero;
-  return floorToStep(parseDecimal(reported?.amount ?? '0').div(stopPrice), parseDecimal(spot.amountStep));
+  if (spot?.isQuoteSized !== true || (followed === null && stopPrice === null)) return zero;
+  // The list of orders may show its end before that of the deals shows what it has bought.
+  if (followed !== null && state !== 'filled') return zero;
+  const { filled = '0', filledNotional = '0' } = followed ?? {};
+  const spent = parseDecimal(reported?.amount ?? '0').minus(parseDecimal(filledNotional));
+  const price = parseDecimal(filled).gt(zero)
+    ? parseDecimal(filledNotional).div(parseDecimal(filled))
+    : (stopPrice ?? one);
+  return floorToStep(maximum(spent, zero).div(price), parseDecimal(spot.amountStep));
 }
 
 export function sumOf(shares: SaleShares['others']): Decimal {

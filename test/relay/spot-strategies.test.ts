@@ -408,6 +408,27 @@ test('A sale of strategy B sells nothing of what A has bought in the quote curre
   expect([exit.status, await held(), await standing()]).toEqual(['denied', '0.0999', [stopOfA]]);
 });
 
+test('A sale of strategy B sells nothing of what A has bought in the quote currency, which has ended and whose deals are not listed yet', async () => {
+  await relay.close();
+  await open({ maxSlippage: null });
+  const ofQuote = { ...buy, quantity: undefined, quoteQuantity: '5000' };
+  await send('a', { ...ofQuote, orderType: 'stop_market', stopPrice: '51000' });
+  await goOn(12);
+  for (const endpoint of ['executed-history', 'order-deals'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
+  relay.setPrice('51000');
+  relay.clock.advance(1_000);
+  await relay.follow();
+  const exit = await send('b', { ...sell, quantity: '0.09' });
+  relay.paper.control.clearFaults();
+  await goOn(30);
+
+  expect([exit.status, await standing()]).toEqual([
+    'denied',
+    [expect.stringMatching(/^sell 0\.09\d* stop 48000$/)],
+  ]);
+});
+
 test('A sale of strategy B sells nothing of A whose stop-loss does not stand yet', async () => {
   await send('a', restingBuy);
   await goOn(12);
