@@ -2,7 +2,7 @@ import { type Decimal, maximum, minimum, one, zero } from '../base/decimal.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
 import type { Account } from '../model/account.ts';
-import { bookKeyOf } from '../model/average-cost.ts';
+import { bookKeyOf, type CostBooks } from '../model/average-cost.ts';
 import { resultOf } from './check-loss.ts';
 import { type DayFills, type DayServices, mayLag, readDayFills, realisedBy } from './day-profit.ts';
 import {
@@ -79,15 +79,19 @@ export async function riskFactsOf(
     return { ...none, lastLossAtMs, day: `the value of ${result} in USDT is not known` };
   const most = account.limits?.maxDailyLoss ?? null;
   if (most === null || checkDailyLoss(result, most) !== null) return { ...none, lastLossAtMs, day: result };
-  const whole = await resultOf(realisedBy(day, []), floatingLeft(day, exposure), prices);
+  const all = realisedBy(day, []);
+  const whole = await resultOf(all, floatingLeft(day, all.books, exposure), prices);
   const isHidden = typeof whole !== 'string' && checkDailyLoss(whole, most) !== null;
   const doubt = 'a position may be listed that known deals have closed, at a loss that reaches maxDailyLoss';
   return { ...none, lastLossAtMs, day: isHidden ? doubt : result };
 }
 
 /** The floating profit, of each position whose list may lag behind its deals only that of what these have left. */
-function floatingLeft(day: DayFills, { reading, floating, floatings }: ExposureReading): Decimal {
-  const { books } = realisedBy(day, []);
+function floatingLeft(
+  day: DayFills,
+  books: CostBooks,
+  { reading, floating, floatings }: ExposureReading,
+): Decimal {
   return reading.positions.reduce((sum, position, place) => {
     if (!day.fills.some((fill) => mayLag(position, fill, day.readAtMs))) return sum;
     const left = books.get(bookKeyOf(position.market, position.positionSide))?.amount ?? zero;

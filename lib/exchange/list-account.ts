@@ -35,13 +35,7 @@ export async function listEndedOrders(
   fromMs: number,
   options: SendOptions,
 ): Promise<readonly EndedOrder[]> {
-  const found = new Map<number, EndedOrder>();
-  await readPages(async (page) => {
-    const listed = await client.call(endedOrder, { startDate: toSeconds(fromMs), ...page }, options);
-    for (const order of listed.records) found.set(order.orderId, order);
-    return listed.count;
-  });
-  return [...found.values()];
+  return await readEnded(client, { startDate: toSeconds(fromMs) }, options, () => true);
 }
 
 /**
@@ -55,11 +49,23 @@ export async function listNewestEnded(
   sinceMs: number,
   options: SendOptions,
 ): Promise<readonly EndedOrder[]> {
+  return await readEnded(client, {}, options, (orders) =>
+    orders.some(({ endedAtMs }) => endedAtMs >= sinceMs),
+  );
+}
+
+/** @param goesOn whether the page after one with these orders is read, too */
+async function readEnded(
+  client: ExchangeClient,
+  dates: { readonly startDate?: number },
+  options: SendOptions,
+  goesOn: (orders: readonly EndedOrder[]) => boolean,
+): Promise<readonly EndedOrder[]> {
   const found = new Map<number, EndedOrder>();
   await readPages(async (page) => {
-    const { records, count } = await client.call(endedOrder, page, options);
+    const { records, count } = await client.call(endedOrder, { ...dates, ...page }, options);
     for (const order of records) found.set(order.orderId, order);
-    return records.some(({ endedAtMs }) => endedAtMs >= sinceMs) ? count : 0;
+    return goesOn(records) ? count : 0;
   });
   return [...found.values()];
 }

@@ -323,15 +323,7 @@ interface ListedDeal {
 
 /** The deals in the last list of them that was read for the order, but for records that cannot be read. */
 function idsListed({ history, exchange }: Facts, { send }: SentOrder): ReadonlySet<number> {
-  const lists = history.sends.filter(
-    (other) =>
-      other.path === executedHistory.path.live &&
-      other.signer === send.signer &&
-      other.invocation === send.invocation &&
-      other.atMs <= send.atMs &&
-      !other.body.includes('"clientOrderId"'),
-  );
-  const rows = readRows<ListedDeal>(lists.at(-1)?.outcome);
+  const rows = readLastList<ListedDeal>(history, send, executedHistory.path.live, /"clientOrderId"/);
   const known = new Map(exchange.deals.map((deal) => [deal.dealId, deal]));
   return new Set(
     rows.flatMap(({ id, amount, price, fee }) => {
@@ -342,8 +334,25 @@ function idsListed({ history, exchange }: Facts, { send }: SentOrder): ReadonlyS
   );
 }
 
-/** The records of a list by market; none of one that was not answered as it should be. */
-function readRows<Row>(outcome: WireSend['outcome'] | undefined): readonly Row[] {
+/**
+ * The records of the last list that was read to judge the order; none of one that was not answered as it should be.
+ *
+ * @param other what stands in the bodies of requests for another list
+ */
+function readLastList<Row>(
+  { sends }: Facts['history'],
+  { signer, invocation, atMs }: WireSend,
+  path: string,
+  other: RegExp,
+): readonly Row[] {
+  const outcome = sends.findLast(
+    (one) =>
+      one.path === path &&
+      one.signer === signer &&
+      one.invocation === invocation &&
+      one.atMs <= atMs &&
+      !other.test(one.body),
+  )?.outcome;
   if (outcome?.kind !== 'answered' || outcome.status !== 200 || !/^[[{]/.test(outcome.body)) return [];
   return Object.values(JSON.parse(outcome.body) as Readonly<Record<string, readonly Row[]>>).flat();
 }
@@ -355,16 +364,9 @@ interface ListedEnd {
 
 /** What the orders had filled that stand in the last list of ended orders that was read to judge the order. */
 function filledListed({ history }: Facts, { send }: SentOrder): ReadonlyMap<number, Decimal> {
-  const outcome = history.sends.findLast(
-    (other) =>
-      other.path === endedOrder.path.live &&
-      other.signer === send.signer &&
-      other.invocation === send.invocation &&
-      other.atMs <= send.atMs &&
-      !/"(?:clientOrderId|startDate)"/.test(other.body),
-  )?.outcome;
+  const rows = readLastList<ListedEnd>(history, send, endedOrder.path.live, /"(?:clientOrderId|startDate)"/);
   return new Map(
-    readRows<ListedEnd>(outcome).flatMap(({ id, dealStock }) => {
+    rows.flatMap(({ id, dealStock }) => {
       const filled = decimalIn(dealStock as Json);
       return filled === null ? [] : [[Number(id), filled] as const];
     }),

@@ -111,10 +111,8 @@ function readingBefore(
       send.outcome?.kind === 'answered' &&
       send.outcome.status === 200,
   );
-  const lastMs = readings.at(-1)?.atMs ?? null;
-  return lastMs === null
-    ? null
-    : (readings.find((one) => one.atMs >= lastMs - longestSizedMs)?.atMs ?? lastMs);
+  const lastMs = readings.at(-1)?.atMs ?? 0;
+  return readings.find((one) => one.atMs >= lastMs - longestSizedMs)?.atMs ?? null;
 }
 
 /** Whether an account has a long and a short position in a market. */
