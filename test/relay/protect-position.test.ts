@@ -36,6 +36,29 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('the stop-loss that was asked for counts as that of the entry', async () => {
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(90);
+    expect((await relay.entry('s1')).execution?.unprotectedSinceMs).toBeUndefined();
+
+    await relay.cancelByHand('sell 0.1 stop 49000, reduces');
+    await relay.goOn(90);
+    expect(relay.alarmNames()).toContain('position_unprotected');
+  });
+
+  test('the stop-loss of an entry after it is missed beside the one that was asked for', async () => {
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(30);
+    await relay.say({ ...buy, stopLoss: '47000' });
+    await relay.goOn(30);
+    await relay.cancelByHand('sell 0.1 stop 47000');
+    await relay.goOn(90);
+
+    expect(relay.alarmNames()).toContain('position_unprotected');
+    expect((await relay.entry('s1')).execution?.unprotectedSinceMs).toBeUndefined();
+    expect((await relay.entry('s3')).execution?.unprotectedAtMs).toBeDefined();
+  });
+
   test('a take-profit alone leaves a stop-loss at the price of the entry', async () => {
     await protect({ takeProfit: '53000' });
     await relay.goOn(30);

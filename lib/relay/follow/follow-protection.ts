@@ -18,6 +18,7 @@ import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
+import { findAskedStops, openStopOf } from './asked-stops.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
@@ -59,7 +60,9 @@ export async function watchProtection(
   nowMs: number,
 ): Promise<WatchedPositions | null> {
   const keepers = findKeepers(followed);
-  for (const one of followed) noteLack(one, keepers, nowMs);
+  const { services, account } = watch;
+  const hasAskedStop = await findAskedStops(services.facts, account, followed, keepers);
+  for (const one of followed) noteLack(one, keepers, hasAskedStop(one), nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
@@ -124,10 +127,9 @@ function lacksStop(one: FollowedEntry, keepers: Keepers, nowMs: number): boolean
 
 /** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
 function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
-  const kept = keepers.get(one.entry.signalId)?.filter(({ entry }) => roleOf(entry) === 'stop_loss') ?? [];
-  return [...one.exits('stop_loss'), ...kept.flatMap(({ own }) => own ?? [])].filter(({ status }) =>
-    isStillOpen(status),
-  );
+  const made = one.exits('stop_loss').filter(({ status }) => isStillOpen(status));
+  const kept = keepers.get(one.entry.signalId) ?? [];
+  return [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
 }
 
 /**
@@ -149,8 +151,8 @@ function roleOf({ signal }: Entry): ExitRole | null {
   return signal?.action === 'protect' ? signal.role : null;
 }
 
-function noteLack(one: FollowedEntry, keepers: Keepers, nowMs: number): void {
-  if (!lacksStop(one, keepers, nowMs)) {
+function noteLack(one: FollowedEntry, keepers: Keepers, hasAskedStop: boolean, nowMs: number): void {
+  if (hasAskedStop || !lacksStop(one, keepers, nowMs)) {
     one.watched = calm(one);
     return;
   }

@@ -66,7 +66,7 @@ export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */
-function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
+export function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
   const kept = keepers.get(entry.signalId) ?? [];
   const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
   return left.gt(zero) ? left : zero;

@@ -1,0 +1,80 @@
+import { parseDecimal, zero } from '../../base/decimal.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
+import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
+import { isMarkedReducing, type Side } from '../../model/order.ts';
+import { isProtecting } from '../../model/signal.ts';
+import { type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+import { type Keepers, leftOf } from './uncovered.ts';
+
+/** The open stop-losses that a `protect` asked for: they take the place of those of the entries before it. */
+interface AskedStops extends PositionPlace {
+  /** Of the orders that opened the position. */
+  readonly opens: Side;
+  readonly atMs: number;
+  readonly stops: readonly OrderExecution[];
+}
+
+/**
+ * Finds the entries whose stop-loss was replaced by one that a `protect` asked for.
+ *
+ * @returns whether an entry is older than such a `protect`, and its open stop-losses are enough for all entries that are
+ * @throws RelayError `store_unavailable`
+ */
+export async function findAskedStops(
+  facts: AccountFacts,
+  account: string,
+  followed: readonly FollowedEntry[],
+  keepers: Keepers,
+): Promise<(one: FollowedEntry) => boolean> {
+  const asked = await listAskedStops(facts, account, followed, keepers);
+  return (one) => asked.some((stops) => isBefore(one, stops) && areEnough(stops, followed, keepers));
+}
+
+/** Reads what was asked for only where a stop-loss stands that no followed entry asked for. */
+async function listAskedStops(
+  facts: AccountFacts,
+  account: string,
+  followed: readonly FollowedEntry[],
+  keepers: Keepers,
+): Promise<readonly AskedStops[]> {
+  const entries = new Set(followed.map(({ entry }) => entry.signalId));
+  const kept = [...keepers].flatMap(([of, orders]) => (of === '' || entries.has(of) ? [] : orders));
+  const places = new Map(kept.map((one) => [wishFactOf(placeOf(one)), placeOf(one)]));
+  const ofPlaces = [...places].map(async ([fact, place]) => {
+    const wishes = parseWishes(await facts.read(account, fact));
+    return wishes.map(({ signalId, atMs, amount }): AskedStops => {
+      const stops = (keepers.get(signalId) ?? []).flatMap((one) => openStopOf(one) ?? []);
+      return { ...place, opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs, stops };
+    });
+  });
+  return (await Promise.all(ofPlaces)).flat().filter(({ stops }) => stops.length > 0);
+}
+
+function placeOf({ market, signal: { positionSide = 'BOTH' } }: FollowedEntry): PositionPlace {
+  return { market, side: positionSide === 'BOTH' ? null : positionSide };
+}
+
+/** Null for an order that is not a stop-loss of the relay, or has ended. */
+export function openStopOf({ entry: { signal }, own }: FollowedEntry): OrderExecution | null {
+  const isStop = isProtecting(signal) && signal.role === 'stop_loss';
+  return isStop && own !== null && isStillOpen(own.status) ? own : null;
+}
+
+/** A newer entry has a stop-loss of its own. */
+function isBefore(one: FollowedEntry, { market, side, opens, atMs }: AskedStops): boolean {
+  const place = placeOf(one);
+  const isOfPosition = place.market === market && place.side === side && one.signal.side === opens;
+  return isOfPosition && !isMarkedReducing(one.signal) && one.entry.createdAtMs <= atMs;
+}
+
+function areEnough(asked: AskedStops, followed: readonly FollowedEntry[], keepers: Keepers): boolean {
+  if (asked.stops.some(({ amount }) => amount === undefined)) return true;
+  const entries = followed.filter((one) => isBefore(one, asked));
+  const held = entries.reduce((sum, one) => sum.plus(leftOf(one, keepers)), zero);
+  const left = asked.stops.reduce(
+    (rest, { amount = '0', filled }) => rest.minus(parseDecimal(amount)).plus(parseDecimal(filled)),
+    held,
+  );
+  return !left.gt(zero);
+}
