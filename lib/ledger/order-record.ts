@@ -132,6 +132,8 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
   const followed = orderOf(execution, 'order');
   const newest = followed ?? reported;
   const askedAmount = asked?.size.unit === 'base' ? asked.size.quantity : undefined;
+  // An order that is sized in the quote currency is reported in it.
+  const reportedAmount = sent.spot?.isQuoteSized === true ? undefined : reported?.amount;
   const record = {
     ...ids,
     market: signal.market,
@@ -142,7 +144,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     ofShare: decimalIn(sent.protective?.ofShare),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
-    amount: decimalIn(counted?.amount ?? reported?.amount ?? sent.amount ?? askedAmount),
+    amount: decimalIn(counted?.amount ?? reportedAmount ?? sent.amount ?? askedAmount),
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,

@@ -1,8 +1,9 @@
-import { type Decimal, floorToStep, maximum, minimum, one, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
+import type { SpotFact } from '../model/step-facts.ts';
 import { isGuardedBuy, restOf, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
 import { unguardedLots } from './unguarded-lots.ts';
@@ -126,21 +127,25 @@ export function sharesForSale(
  */
 function untoldOf(record: OrderRecord): Decimal {
   if (!isGuardedBuy(record)) return zero;
-  const { status, state, followed, reported, amount, spot, exits } = record;
-  const rest = restOf(record);
+  const { status, state, followed, amount, spot } = record;
   if (status === 'unknown' || status === 'sending') return amount ?? zero;
   if (status !== 'placed') return zero;
-  if (mayStillBeOpen(state) && rest !== null) return rest;
-  const stopPrice = exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
-  if (spot?.isQuoteSized !== true || (followed === null && stopPrice === null)) return zero;
+  const isOpen = mayStillBeOpen(state);
+  if (spot?.isQuoteSized !== true) return isOpen ? (restOf(record) ?? zero) : zero;
   // The list of orders may show its end before that of the deals shows what it has bought.
-  if (followed !== null && state !== 'filled') return zero;
+  return isOpen || followed === null || state === 'filled' ? untoldOfQuote(record, spot) : zero;
+}
+
+/** What such a buy has not told of its amount in the quote currency, in base units. */
+function untoldOfQuote(record: OrderRecord, { amountStep }: SpotFact): Decimal {
+  const { followed, reported, exits } = record;
   const { filled = '0', filledNotional = '0' } = followed ?? {};
-  const spent = parseDecimal(reported?.amount ?? '0').minus(parseDecimal(filledNotional));
   const price = parseDecimal(filled).gt(zero)
     ? parseDecimal(filledNotional).div(parseDecimal(filled))
-    : (stopPrice ?? one);
-  return floorToStep(maximum(spent, zero).div(price), parseDecimal(spot.amountStep));
+    : (exits.find(({ role }) => role === 'stop_loss')?.price ?? null);
+  if (reported === null || price === null) return restOf(record) ?? zero;
+  const untold = parseDecimal(reported.amount).minus(parseDecimal(filledNotional));
+  return floorToStep(maximum(untold, zero).div(price), parseDecimal(amountStep));
 }
 
 export function sumOf(shares: SaleShares['others']): Decimal {

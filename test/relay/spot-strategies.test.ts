@@ -408,6 +408,19 @@ test('A sale of strategy B sells nothing of what A has bought in the quote curre
   expect([exit.status, await held(), await standing()]).toEqual(['denied', '0.0999', [stopOfA]]);
 });
 
+test('A sale of strategy B is not denied for a buy of A in the quote currency that rests, beyond what that can buy', async () => {
+  await relay.close();
+  await open({ maxSlippage: null });
+  await holdBesides('0.2');
+  const resting = { ...buy, quantity: undefined, quoteQuantity: '5000', orderType: 'stop_market' };
+  await send('a', { ...resting, stopPrice: '51000' });
+  await goOn(12);
+  const exit = await send('b', { ...sell, quantity: '0.09' });
+  await goOn(30);
+
+  expect(exit.status).toBe('placed');
+});
+
 test('A sale of strategy B sells nothing of what A has bought in the quote currency, which has ended and whose deals are not listed yet', async () => {
   await relay.close();
   await open({ maxSlippage: null });
