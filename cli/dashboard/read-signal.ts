@@ -29,7 +29,7 @@ const advice: Partial<Readonly<Record<Status, string>>> = {
 /** Fills are looked for in this many at most. */
 const mostFills = 5_000;
 
-/** What `relay signal` says, and what a page can show beside it: the sentence on the signal, its result, each fill. */
+/** What `npx relay signal` says, and what a page can show beside it: the sentence on the signal, its result, each fill. */
 export async function readWholeSignal(
   context: ApiContext,
   id: string,

@@ -128,17 +128,18 @@ function describeGuards(
     .filter(({ state }) => state !== 'by_hand')
     .map(({ price, amount, state, standing }) => ({
       price: formatAmount(price ?? standing[0]?.price ?? null),
-      part: amount.gte(held.abs()) ? '' : ` for ${formatAmount(amount)}`,
+      part: amount.gte(held.abs()) || amount.eq(zero) ? '' : ` for ${formatAmount(amount)}`,
+      word: amount.eq(zero) && state === 'changing' ? ' being cancelled' : stateWords[state],
       state,
     }));
   const hand = byHand.gt(zero) ? [`${formatAmount(byHand)} by hand`] : [];
   if (shown.length === 0 && hand.length === 0) return null;
-  const parts = new Set(shown.map(({ part, state }) => `${part}${stateWords[state]}`));
+  const parts = new Set(shown.map(({ part, word }) => `${part}${word}`));
   const [first = ''] = parts;
   const each =
     shown.length > 1 && parts.size === 1 && first !== ''
       ? [`${shown.map(({ price }) => price).join(', ')}${first} each`]
-      : shown.map(({ price, part, state }) => `${price}${part}${stateWords[state]}`);
+      : shown.map(({ price, part, word }) => `${price}${part}${word}`);
   const text = [...each, ...hand].join(', ');
   return shown.some(({ state }) => state === 'missing') ? { text, style: 'bad' } : text;
 }

@@ -135,7 +135,7 @@ function describeLoss(path: string, opened: string | null): string | null {
   const found = identify(path);
   if (opened === null || found === opened) return null;
   const what = found === null ? 'is gone or cannot be reached' : 'is another file than the one that is open';
-  return `the database ${path} ${what}: what is stored now is lost when the relay ends. It goes on with the orders that it knows; look at what is open, stop it, put the file back (\`relay restore\` takes a backup), and start it`;
+  return `the database ${path} ${what}: what is stored now is lost when the relay ends. It goes on with the orders that it knows; look at what is open, stop it, put the file back (\`npx relay restore\` takes a backup), and start it`;
 }
 
 /** Null when there is no such file, or it cannot be reached. */

@@ -73,7 +73,7 @@ export async function findDoubled(
       key: `fills ${market} ${orderId}`,
       alarm: {
         name: 'fills_contradicted',
-        message: `${known}: compare \`relay report --deals\` with the history on the website of the exchange`,
+        message: `${known}: compare \`npx relay report --deals\` with the history on the website of the exchange`,
       },
       facts: { market, orderId, counted: formatDecimal(booked.sum), notCounted: [...ids] },
       everyMs: null,

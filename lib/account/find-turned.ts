@@ -138,10 +138,10 @@ export function closingNews(news: TurnedNews, amount: Decimal): Told {
 /** That the owner must close a turned position. @param reason why the relay does not; null: it never does for this account */
 export function openNews(news: TurnedNews, reason: string | null): Told {
   const { turned, account } = news;
-  const command = `relay close ${turned.fill.market} --account ${account}`;
+  const command = `npx relay close ${turned.fill.market} --account ${account}`;
   const told = reason === null ? '' : `the relay could not close it (${reason}); `;
   const key = reason === null ? '' : stillKey;
-  return tellingOf(news, key, `${bare}; ${told}close it with \`${command}\``, { whatToDo: `npx ${command}` });
+  return tellingOf(news, key, `${bare}; ${told}close it with \`${command}\``, { whatToDo: command });
 }
 
 /**
@@ -152,21 +152,24 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
  */
 export function adoptedNews(news: TurnedNews, adoptedBy: string, closes: boolean): Told {
   const { turned, account } = news;
-  const command = `relay close ${turned.fill.market} --account ${account}`;
+  const command = `npx relay close ${turned.fill.market} --account ${account}`;
   const left = closes ? ', so the relay does not close it' : '';
   const rest = `; signal "${adoptedBy}" has asked for it or for what protects it since${left}: if that was meant for the position before, close it with \`${command}\``;
-  return tellingOf(news, closes ? stillKey : '', rest, { adoptedBy, whatToDo: `npx ${command}` });
+  return tellingOf(news, closes ? stillKey : '', rest, { adoptedBy, whatToDo: command });
 }
 
 /** That nothing closes a turned position during a pause, not even the command. */
 export function pausedNews(news: TurnedNews): Told {
   const { turned, account } = news;
-  const commands = [`relay resume ${account}`, `relay close ${turned.fill.market} --account ${account}`];
+  const commands = [
+    `npx relay resume ${account}`,
+    `npx relay close ${turned.fill.market} --account ${account}`,
+  ];
   return tellingOf(
     news,
     ' paused',
     `${bare}; nothing is closed, because the account is paused with everything; close it on the website of the exchange, or end the pause and close it: ${commands.map((command) => `\`${command}\``).join(', then ')}`,
-    { whatToDo: commands.map((command) => `npx ${command}`).join('; ') },
+    { whatToDo: commands.join('; ') },
   );
 }
 

@@ -241,7 +241,7 @@ const doubtNote =
   'it waited when the backup was made, and may have been sent since: it is looked up, and not sent from the restored ledger';
 
 const restoredReason =
-  'restored from a backup: compare `relay orders` and `relay positions` with the ledger, then resume';
+  'restored from a backup: compare `npx relay orders` and `npx relay positions` with the ledger, then resume';
 
 function fail(message: string, cause?: unknown): RelayError {
   return new RelayError('store_unavailable', message, cause === undefined ? {} : { cause });

@@ -43,7 +43,7 @@ function describe(list: string, oddity: Oddity): Told {
     };
   }
   const where = market === null ? '' : ` of ${market}`;
-  const message = `a record${where} in a list of the exchange cannot be read and is left out; until it can be read, the relay takes nothing there for absent: compare \`relay orders\` and \`relay positions\` with the website of the exchange`;
+  const message = `a record${where} in a list of the exchange cannot be read and is left out; until it can be read, the relay takes nothing there for absent: compare \`npx relay orders\` and \`npx relay positions\` with the website of the exchange`;
   return {
     key: `record ${list} ${market ?? ''}`,
     alarm: { name: 'record_unreadable', message },

@@ -39,7 +39,7 @@ export async function watchDelistings(
     const when = delistedAtMs === null ? null : new Date(delistedAtMs).toISOString();
     const message =
       when === null
-        ? 'something is open in a market that the exchange does not list any more: look at `relay positions` and `relay orders`'
+        ? 'something is open in a market that the exchange does not list any more: look at `npx relay positions` and `npx relay orders`'
         : 'something is open in a market that the exchange will take off, and it cancels what is open then: close the position and cancel the orders before';
     const isSoon = delistedAtMs === null || delistedAtMs - startedAtMs < dayMs;
     // Less than an hour and a day, because a run may be some seconds early.

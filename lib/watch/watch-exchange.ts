@@ -102,7 +102,7 @@ async function watchKey(
     if (!(error instanceof ExchangeError) || error.failure.kind !== 'rejected') throw error;
     const { httpStatus } = error.failure;
     if (httpStatus !== 401 && httpStatus !== 403) throw error;
-    const message = `the exchange refuses the key of account ${account.name}, so it sends and closes nothing: it was switched off, deleted, or may not be used from this address; enable it at the exchange, or store another one with \`relay keys set ${account.name}\``;
+    const message = `the exchange refuses the key of account ${account.name}, so it sends and closes nothing: it was switched off, deleted, or may not be used from this address; enable it at the exchange, or store another one with \`npx relay keys set ${account.name}\``;
     await tell(services, account, { name: 'key_refused', message }, { httpStatus }, 12 * hourMs);
   }
 }

@@ -238,8 +238,8 @@ function warnOfLiquidation(position: OpenPosition, alarms: RepeatedAlarms, every
   if (liquidationState === null) return;
   const message =
     liquidationState === 'liquidation'
-      ? 'a position is being liquidated by the exchange: check the account at once (`relay positions`)'
-      : 'a position is in danger of liquidation: add collateral or reduce the position at once (`relay positions` shows its liquidation price)';
+      ? 'a position is being liquidated by the exchange: check the account at once (`npx relay positions`)'
+      : 'a position is in danger of liquidation: add collateral or reduce the position at once (`npx relay positions` shows its liquidation price)';
   alarms.raise(
     `danger ${market} ${positionSide} ${liquidationState}`,
     { name: 'position_in_danger', message },
@@ -259,15 +259,15 @@ const explainWithinMs = 3 * 60_000;
 
 const causes: Readonly<Record<Exclude<Explanation, 'own_orders'>, string>> = {
   auto_deleveraging:
-    'the exchange reduced a position by auto-deleveraging, and cancels the open orders of its market then: check position and stops (`relay positions`, `relay orders`)',
+    'the exchange reduced a position by auto-deleveraging, and cancels the open orders of its market then: check position and stops (`npx relay positions`, `npx relay orders`)',
   liquidation:
-    'the exchange liquidated a position, and cancels the open orders of its market then: check the account at once (`relay positions`, `relay orders`)',
+    'the exchange liquidated a position, and cancels the open orders of its market then: check the account at once (`npx relay positions`, `npx relay orders`)',
   delisting:
     'the exchange closed a position because it takes the market off: remove the market from relay.config.ts',
   unread:
-    'and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`relay positions`)',
+    'and the fills of the account cannot be read completely, so nobody knows why: compare it with the history on the website of the exchange (`npx relay positions`)',
   unexplained:
-    'and no fill of the account explains it: compare it with the history on the website of the exchange (`relay positions`)',
+    'and no fill of the account explains it: compare it with the history on the website of the exchange (`npx relay positions`)',
 };
 
 function tellReduction(reduction: Reduction, explanation: Explanation, alarms: RepeatedAlarms): void {
@@ -306,7 +306,7 @@ function noteUnread(
   if (before === null || before.positions.length === 0 || Math.abs(ageMs) < settings.unknownAlarmAfterMs)
     return;
   const message =
-    'positions were open and could not be read since: nobody watches their liquidation; check them on the website of the exchange, and the connection with `relay doctor`';
+    'positions were open and could not be read since: nobody watches their liquidation; check them on the website of the exchange, and the connection with `npx relay doctor`';
   alarms.raise(
     'unread',
     { name: 'positions_unread', message },

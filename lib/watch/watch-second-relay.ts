@@ -140,7 +140,7 @@ async function stopAll(
     {
       name: 'second_relay',
       message:
-        'the exchange has orders of a relay that this ledger does not know: another relay trades on this account, or this folder is an older copy. All accounts are paused: stop one of the two, compare `relay orders` and `relay positions` with the ledger, then `relay resume`',
+        'the exchange has orders of a relay that this ledger does not know: another relay trades on this account, or this folder is an older copy. All accounts are paused: stop one of the two, compare `npx relay orders` and `npx relay positions` with the ledger, then `npx relay resume`',
     },
     {
       account,

@@ -39,10 +39,13 @@ async function cancelByHand(price: string): Promise<void> {
 }
 
 /** An entry of 0.01 with a stop-loss and a take-profit, which the relay has read. */
-async function enter(members: object = { stopLoss: '48000', takeProfit: '52000' }): Promise<void> {
-  const alert = { id: 'entry-1', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', orderType: 'market' };
+async function enter(
+  members: object = { stopLoss: '48000', takeProfit: '52000' },
+  id = 'entry-1',
+): Promise<void> {
+  const alert = { id, ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', orderType: 'market' };
   await relay.world.post(JSON.stringify({ ...alert, maxSlippage: '0.5%', ...members }));
-  await relay.world.settled('entry-1');
+  await relay.world.settled(id);
   await relay.world.follow();
 }
 
@@ -243,6 +246,15 @@ describe('positions', () => {
     expect(stdout).toMatch(
       /48000 changing {2}51000 for 0\.004 ended by hand, 52000 for 0\.004 changing {2}–$/m,
     );
+  });
+
+  test('says what is being cancelled, because nothing is left for it', async () => {
+    await enter({ stopLoss: '48000' });
+    await enter({ stopLoss: '47000' }, 'entry-2');
+    await runForJson(relay.here('paper', 'order', 'BTC_USDT', 'sell', '0.01'));
+
+    const { stdout } = await positions(200);
+    expect(stdout).toMatch(/47000, 48000 being cancelled {2}–/);
   });
 
   test('says what is missing, and what becomes of it', async () => {

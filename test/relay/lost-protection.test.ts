@@ -299,7 +299,7 @@ describe('On margin', () => {
     expect([await standing(), alarmNames()]).toEqual([before, ['protection_failed']]);
     const { entries } = await relay.services.ledger.list({ account: 'main', status: 'denied', limit: 1 });
     expect(entries[0]?.steps.at(-1)?.note).toBe(
-      'one that the relay placed before this folder was restored stands already, and the ledger does not know for which signal (order 10000000004); leave it, or cancel it (`relay cancel BTC_USDT --order-id 10000000004 --account main`): then the relay places its own',
+      'one that the relay placed before this folder was restored stands already, and the ledger does not know for which signal (order 10000000004); leave it, or cancel it (`npx relay cancel BTC_USDT --order-id 10000000004 --account main`): then the relay places its own',
     );
 
     await cancelByHand(4);

@@ -80,7 +80,7 @@ async function tell(
       `the stop-loss order ${part.orderId} of "${part.of}" has sold ${formatDecimal(part.amount)} of what it was to sell`,
   );
   const why = parts.length === 0 ? 'what it was to stop out is sold' : sold.join(' and ');
-  const message = `the relay cancels the resting sale "${signalId}" in ${market}, order ${orderId}: ${why}, and it would sell what you hold besides; \`relay signals\` shows the cancellation`;
+  const message = `the relay cancels the resting sale "${signalId}" in ${market}, order ${orderId}: ${why}, and it would sell what you hold besides; \`npx relay signals\` shows the cancellation`;
   await teller.tell(account, {
     key: `spent sale ${market} ${orderId}`,
     alarm: { name: 'sale_cancelled', message },

@@ -132,7 +132,7 @@ function noteFailure(
   memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
   if (!isDue) return;
   const message =
-    'placed orders are followed and cannot be read: nobody sees whether a stop-loss is missing; check orders and positions on the website of the exchange, and the connection and the key with `relay doctor`';
+    'placed orders are followed and cannot be read: nobody sees whether a stop-loss is missing; check orders and positions on the website of the exchange, and the connection and the key with `npx relay doctor`';
   alarms.raise({ name: 'orders_unread', message }, { account, sinceMs, reason: describeSafely(error) });
 }
 

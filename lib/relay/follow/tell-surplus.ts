@@ -30,7 +30,7 @@ export async function tellSurplus(
           if (fill.orderId === orderId && fill.market === market) known.stored.add(fill.dealId);
         known.isStoredKnown = true;
       }
-      const message = `more fills are listed for order ${orderId} than it can have: a deal may be listed under two ids; what exceeds the order is not counted: compare \`relay signal ${one.entry.signalId}\` with the history on the website of the exchange`;
+      const message = `more fills are listed for order ${orderId} than it can have: a deal may be listed under two ids; what exceeds the order is not counted: compare \`npx relay signal ${one.entry.signalId}\` with the history on the website of the exchange`;
       await teller.tell(account, {
         key: `fills ${market} ${orderId}`,
         alarm: { name: 'fills_contradicted', message },

@@ -193,7 +193,7 @@ function denyBeside(
   if (beside.length === 0) return null;
   const ids = beside.map(({ orderId }) => orderId).join(', ');
   const commands = beside.map(
-    ({ market, orderId }) => `\`relay cancel ${market} --order-id ${orderId} --account ${account}\``,
+    ({ market, orderId }) => `\`npx relay cancel ${market} --order-id ${orderId} --account ${account}\``,
   );
   return {
     rule: 'placed_before_restore',

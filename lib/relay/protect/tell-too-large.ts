@@ -173,5 +173,5 @@ function explain(
   const after = isStopLeft
     ? '; then nothing stops the rest out, and the alarm position_unprotected has the command for it'
     : '';
-  return `the position in ${market} is ${held}, and exits stand for more: ${stand.join('; ')}; ${danger}: cancel them (\`relay cancel ${market} --order-id N --account ${account}\`)${after}`;
+  return `the position in ${market} is ${held}, and exits stand for more: ${stand.join('; ')}; ${danger}: cancel them (\`npx relay cancel ${market} --order-id N --account ${account}\`)${after}`;
 }
