@@ -43,7 +43,7 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
 
     await relay.cancelByHand('sell 0.1 stop 49000, reduces');
     await relay.goOn(90);
-    expect(relay.alarmNames()).toContain('position_unprotected');
+    expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', amount: '0.1', stopPrice: '49000' }]);
   });
 
   test('the stop-loss of an entry after it is missed beside the one that was asked for', async () => {

@@ -1,9 +1,10 @@
-import { parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
-import { type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
+import type { PositionWish } from '../../model/step-facts.ts';
+import { asksFor, type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import { type Keepers, leftOf } from './uncovered.ts';
 
@@ -43,9 +44,9 @@ async function listAskedStops(
   const places = new Map(kept.map((one) => [wishFactOf(placeOf(one)), placeOf(one)]));
   const ofPlaces = [...places].map(async ([fact, place]) => {
     const wishes = parseWishes(await facts.read(account, fact));
-    return wishes.map(({ signalId, atMs, amount }): AskedStops => {
-      const stops = (keepers.get(signalId) ?? []).flatMap((one) => openStopOf(one) ?? []);
-      return { ...place, opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs, stops };
+    return wishes.map((wish): AskedStops => {
+      const stops = (keepers.get(wish.signalId) ?? []).flatMap((one) => openStopOf(one) ?? []);
+      return { ...place, ...aboutOf(wish), stops };
     });
   });
   return (await Promise.all(ofPlaces)).flat().filter(({ stops }) => stops.length > 0);
@@ -55,6 +56,29 @@ function placeOf({ market, signal: { positionSide = 'BOTH' } }: FollowedEntry): 
   return { market, side: positionSide === 'BOTH' ? null : positionSide };
 }
 
+/**
+ * The price of the stop-loss that the latest `protect` since an entry asked for.
+ *
+ * @returns null without one, and for one that follows the price
+ * @throws RelayError `store_unavailable`
+ */
+export async function readAskedPrice(
+  facts: AccountFacts,
+  account: string,
+  one: FollowedEntry,
+): Promise<Decimal | null> {
+  const place = placeOf(one);
+  const wishes = parseWishes(await facts.read(account, wishFactOf(place)));
+  const last = wishes.findLast(
+    (wish) => asksFor(wish, 'stop_loss') && isBefore(one, { ...place, ...aboutOf(wish) }),
+  );
+  return last?.stopLoss === undefined ? null : parseDecimal(last.stopLoss);
+}
+
+function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'atMs'> {
+  return { opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs };
+}
+
 /** Null for an order that is not a stop-loss of the relay, or has ended. */
 export function openStopOf({ entry: { signal }, own }: FollowedEntry): OrderExecution | null {
   const isStop = isProtecting(signal) && signal.role === 'stop_loss';
@@ -62,7 +86,7 @@ export function openStopOf({ entry: { signal }, own }: FollowedEntry): OrderExec
 }
 
 /** A newer entry has a stop-loss of its own. */
-function isBefore(one: FollowedEntry, { market, side, opens, atMs }: AskedStops): boolean {
+function isBefore(one: FollowedEntry, { market, side, opens, atMs }: Omit<AskedStops, 'stops'>): boolean {
   const place = placeOf(one);
   const isOfPosition = place.market === market && place.side === side && one.signal.side === opens;
   return isOfPosition && !isMarkedReducing(one.signal) && one.entry.createdAtMs <= atMs;

@@ -18,7 +18,7 @@ import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
-import { findAskedStops, openStopOf } from './asked-stops.ts';
+import { findAskedStops, openStopOf, readAskedPrice } from './asked-stops.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
@@ -88,7 +88,7 @@ export async function watchProtection(
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
     if (startsAnew(watch, one, held, openStops(one, keepers))) one.watched = calm(one);
-    if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
+    if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) await raise(watch, one, held, nowMs);
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
@@ -264,10 +264,17 @@ function isAlarmDue(
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
-function raise({ services, account }: Watch, one: FollowedEntry, held: Naked | null, nowMs: number): void {
+async function raise(
+  { services, account }: Watch,
+  one: FollowedEntry,
+  held: Naked | null,
+  nowMs: number,
+): Promise<void> {
   const { signal, market, own, entry } = one;
   const amount = held?.uncovered ?? one.held;
-  const stopPrice = stopPriceOf(one);
+  // A store that fails must not hold the alarm back.
+  const asked = await readAskedPrice(services.facts, account, one).catch(() => null);
+  const stopPrice = asked ?? stopPriceOf(one);
   const command = composeStopCommand({
     settings: services.settings,
     account,
