@@ -1,3 +1,4 @@
+import { readDealsState } from '../../lib/account/account-deals.ts';
 import { type PositionsReading, parseReading } from '../../lib/account/read-positions.ts';
 import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { mayHide } from '../../lib/exchange/listed.ts';
@@ -26,6 +27,7 @@ export async function readSignalEndings(
   const sources = {
     ledger: session.openLedger(),
     executions: session.openExecutions(),
+    firstOf: async (account: string) => (await readDealsState(session.openFacts(), account))?.first ?? null,
     isSpot,
     async heldOf(account: string, market: string, side: 'buy' | 'sell', sinceMs: number) {
       if (isSpot(account, market)) return null;

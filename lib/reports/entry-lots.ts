@@ -1,6 +1,12 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
-import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
+import {
+  bookFill,
+  bookKeyOfFill,
+  type CostPosition,
+  type FirstHoldings,
+  toCostFill,
+} from '../model/average-cost.ts';
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
@@ -41,6 +47,8 @@ export interface EntryLot {
 
 /** Books fills, oldest first, and tells for each signal what became of what it opened. */
 export interface LotBooks {
+  /** Adds what an account held when it was first read, beyond what fills have opened: no signal opened that. */
+  holdFirst(account: string, first: FirstHoldings): void;
   /** @param strategy of the signal of the fill, as far as it is known */
   book(fill: Fill, strategy?: string): void;
   /** Null when no fill of the signal is booked. */
@@ -50,6 +58,9 @@ export interface LotBooks {
   /** When a fill last changed what an account holds of a market; null: no fill did. */
   changedAtMsOf(account: string, market: string): number | null;
 }
+
+/** What a lot takes from the fill that begins it. */
+type LotFill = Pick<Fill, 'account' | 'signalId' | 'market' | 'side' | 'role' | 'atMs'>;
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
   readonly closedBy: Set<FillRole>;
@@ -69,7 +80,8 @@ type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
  * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
  */
 export function createLotBooks(isSpot: (account: string, market: string) => boolean): LotBooks {
-  const positions = new Map<string, CostPosition>();
+  /** By account. */
+  const positions = new Map<string, Map<string, CostPosition>>();
   const lots = new Map<string, Changeable>();
   /** By position: what is not closed yet, first opened first. */
   const queues = new Map<string, Changeable[]>();
@@ -81,9 +93,15 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     return named === null ? undefined : lots.get(keyOf({ account, signalId: named.of }));
   }
 
-  /** @param position deals of no signal have a lot for each position and side */
-  function lotFor(fill: Fill, position: string, strategy: string | undefined): Changeable {
-    const key = isOfSignal(fill) ? keyOf(fill) : JSON.stringify([position, 'other', fill.side]);
+  function positionsOf(account: string): Map<string, CostPosition> {
+    const held = positions.get(account) ?? new Map<string, CostPosition>();
+    positions.set(account, held);
+    return held;
+  }
+
+  /** @param place deals of no signal have a lot for each position and side */
+  function lotFor(fill: LotFill, place: string, strategy: string | undefined): Changeable {
+    const key = isOfSignal(fill) ? keyOf(fill) : JSON.stringify([place, 'other', fill.side]);
     const lot = lots.get(key) ?? createLot(fill, strategy);
     lots.set(key, lot);
     return lot;
@@ -99,11 +117,33 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   }
 
   return {
+    holdFirst(account, first) {
+      const held = positionsOf(account);
+      for (const [key, position] of first.books) {
+        const [market = key] = key.split(' ');
+        if (first.except.has(market) || isSpot(account, market)) continue;
+        const before = held.get(key)?.amount ?? zero;
+        const amount = position.amount.minus(before);
+        // Fills that nobody has read have closed a part of it: which one is not known.
+        if (!amount.times(position.amount).gt(zero) || before.times(position.amount).lt(zero)) continue;
+        const side = amount.gt(zero) ? 'buy' : 'sell';
+        const place = JSON.stringify([account, key]);
+        const fill = { account, signalId: '', market, side, role: 'other', atMs: first.atMs } as const;
+        const lot = lotFor(fill, place, undefined);
+        lot.opened = lot.opened.plus(amount.abs());
+        lot.left = lot.left.plus(amount.abs());
+        lot.cost = lot.cost.plus(position.cost.times(amount).div(position.amount));
+        held.set(key, position);
+        queues.set(place, [...(queues.get(place) ?? []), lot]);
+      }
+    },
     book(fill, strategy) {
-      const { account, market, positionSide } = fill;
+      const { account, market } = fill;
       const currencies = currenciesInName(market);
       const onSpot = isSpot(account, market);
-      const key = JSON.stringify([account, market, positionSide ?? null]);
+      const held = positionsOf(account);
+      const position = bookKeyOfFill(held, fill);
+      const key = JSON.stringify([account, position]);
       changedAtMs.set(JSON.stringify([account, market]), fill.atMs);
       const own = lotFor(fill, key, strategy);
       noteFee(own, fill, currencies);
@@ -112,14 +152,14 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       const closable = onSpot ? ofOneStrategy(queue, strategy, strategyOf) : queue;
       const booked = onSpot
         ? bookOnSpot(fill, closable)
-        : bookFill(positions, fill, { key, currencies, isSpot: false, onlyReduces: false });
+        : bookFill(held, fill, { key: position, currencies, isSpot: false, onlyReduces: false });
       close(closable, own, fill, { amount: booked.closed, protectedLot: protectedBy(fill) });
       const opened = booked.amount.minus(booked.closed).minus(booked.unmatched);
       if (!isOfExit(fill)) noteUnmatched(own, booked.unmatched);
       if (opened.gt(zero)) open(queue, isOfExit(fill) ? turnedLotFor(fill, currencies) : own, fill, opened);
       // A fee in the base currency leaves the position.
-      const held = positions.get(key)?.amount.abs() ?? zero;
-      const paid = minimum(own.left, onSpot ? baseFeeOf(fill, currencies) : sumLeft(queue).minus(held));
+      const rest = held.get(position)?.amount.abs() ?? zero;
+      const paid = minimum(own.left, onSpot ? baseFeeOf(fill, currencies) : sumLeft(queue).minus(rest));
       if (!paid.gt(zero)) return;
       own.left = own.left.minus(paid);
       own.feeInBase = own.feeInBase.plus(paid);
@@ -130,7 +170,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     },
     leftOf: (account, market, side) =>
       [...queues]
-        .filter(([key]) => key.startsWith(JSON.stringify([account, market]).slice(0, -1)))
+        .filter(([key]) => isPlaceIn(key, account, market))
         .map(([, queue]) => sumLeft(queue.filter((lot) => lot.side === side)))
         .reduce((sum, left) => sum.plus(left), zero),
     changedAtMsOf: (account, market) => changedAtMs.get(JSON.stringify([account, market])) ?? null,
@@ -153,11 +193,17 @@ function sumLeft(lots: readonly Pick<EntryLot, 'left'>[]): Decimal {
   return lots.reduce((sum, { left }) => sum.plus(left), zero);
 }
 
+/** Whether the key is that of a position of a market; in hedge mode it ends with the side. */
+function isPlaceIn(key: string, account: string, market: string): boolean {
+  const sides = [market, `${market} LONG`, `${market} SHORT`];
+  return sides.some((place) => key === JSON.stringify([account, place]));
+}
+
 function keyOf({ account, signalId }: EntryKey): string {
   return JSON.stringify([account, signalId]);
 }
 
-function createLot({ market, side, role, atMs }: Fill, strategy: string | undefined): Changeable {
+function createLot({ market, side, role, atMs }: LotFill, strategy: string | undefined): Changeable {
   return {
     market,
     side: isOfExit({ role }) ? oppositeOf(side) : side,

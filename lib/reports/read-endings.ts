@@ -1,11 +1,12 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
-import { type Executions, listSignalFills } from '../ledger/executions.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import { placedByIn } from '../ledger/order-facts.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
-import { isStillOpen } from '../model/execution.ts';
+import type { FirstHoldings } from '../model/average-cost.ts';
+import { type Fill, isOfExit, isOfSignal, isStillOpen } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import { type Ending, type EndingState, endingOf } from './entry-ending.ts';
@@ -14,6 +15,8 @@ import { createLotBooks, type EntryLot, type LotBooks } from './entry-lots.ts';
 export interface EndingSources {
   readonly ledger: Pick<Ledger, 'list'>;
   readonly executions: Pick<Executions, 'listFills'>;
+  /** What an account held when it was first read; null: it never was. */
+  firstOf(account: string): Promise<FirstHoldings | null>;
   /** Whether a market trades on the spot account. */
   isSpot(account: string, market: string): boolean;
   /**
@@ -78,7 +81,7 @@ function isLeftOpen(entry: Entry): boolean {
 
 const endedByExits: ReadonlySet<EndingState | undefined> = new Set(['stopped_out', 'target', 'closed']);
 
-/** Whether another signal closed what an entry had opened before its exits filled: then they opened the other side. */
+/** Whether something else closed what an entry had opened before its exits filled: then they opened the other side. */
 async function mayHaveTurned(executions: Pick<Executions, 'listFills'>, entry: Entry): Promise<boolean> {
   const record = orderRecordOf(entry);
   if (record === null || !endedByExits.has(endingOf(entry)?.state)) return false;
@@ -88,8 +91,7 @@ async function mayHaveTurned(executions: Pick<Executions, 'listFills'>, entry: E
   const range = { fromMs: followed?.endedAtMs ?? createdAtMs, untilMs: Math.max(...ends) + 1 };
   const { fills, next } = await executions.listFills({ account, ...range, limit: mostAround });
   return (
-    next !== null ||
-    fills.some((fill) => fill.market === market && fill.side !== side && fill.role === 'order')
+    next !== null || fills.some((fill) => fill.market === market && fill.side !== side && !isOfExit(fill))
   );
 }
 
@@ -98,7 +100,7 @@ const clockAheadMs = 31 * 24 * 3_600_000;
 
 /** @returns false when there are too many fills: nothing may be concluded from those that were read */
 async function replay(
-  { ledger, executions, isSpot }: EndingSources,
+  { ledger, executions, firstOf, isSpot }: EndingSources,
   books: LotBooks,
   account: string,
   { entries, nowMs }: { readonly entries: readonly Entry[]; readonly nowMs: number },
@@ -112,11 +114,18 @@ async function replay(
   if (isAsked)
     for await (const { signalId, signal } of listEntries(ledger, { account }))
       strategies.set(signalId, signal?.strategy);
+  // On spot the owner may sell coins that he holds besides.
+  const counts = (fill: Fill) => isOfSignal(fill) || !isSpot(account, fill.market);
+  let first = await firstOf(account);
   let count = 0;
-  for await (const fill of listSignalFills(executions, account, 0, nowMs + clockAheadMs)) {
+  for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {
     count += 1;
     if (count > mostFills) return false;
-    books.book(fill, strategies.get(fill.signalId));
+    if (first !== null && fill.atMs >= first.atMs) {
+      books.holdFirst(account, first);
+      first = null;
+    }
+    if (counts(fill)) books.book(fill, strategies.get(fill.signalId));
   }
   return true;
 }
@@ -134,6 +143,8 @@ async function complete(
     const cancelledBy = known ?? (await findCanceller(sources, entry));
     return cancelledBy === undefined ? ending : { ...ending, cancelledBy };
   }
+  if (ending.state === 'closed' && lot?.closedBy.has('other') === true)
+    return await doubtClosing(sources, books, entry, ending, lot);
   if (ending.state !== 'open' || hasOpenExit(entry)) return ending;
   if (lot === null) return { ...ending, state: 'uncertain' };
   return await compareWithPosition(sources, books, entry, ending, lot);
@@ -147,19 +158,45 @@ function hasOpenExit(entry: Entry): boolean {
 /** The list of positions may lag behind a fill. */
 const positionLagMs = 10_000;
 
-/** Whoever closes a position on the website leaves no fill that the relay knows. */
+/** Of a close on the website the relay knows no fill until it has read the deals of the account. */
 async function compareWithPosition(
-  { heldOf }: EndingSources,
+  sources: EndingSources,
   books: LotBooks,
   { account }: EntryKey,
   ending: Ending,
-  { market, side, changedAtMs }: EntryLot,
+  lot: EntryLot,
 ): Promise<Ending> {
-  // What is left of all signals is compared, so the reading must be younger than the last fill of any of them.
-  const lastFillMs = Math.max(changedAtMs, books.changedAtMsOf(account, market) ?? changedAtMs);
-  const held = await heldOf(account, market, side, lastFillMs + positionLagMs);
+  const { market, side } = lot;
+  const held = await heldSince(sources, books, account, lot);
   if (held === null || held.gte(books.leftOf(account, market, side))) return ending;
   return { ...ending, state: held.eq(zero) ? 'closed_elsewhere' : 'uncertain', profit: null, left: null };
+}
+
+/**
+ * A deal by hand may have closed what the owner held before the relay first read the account. Then more of the position stands
+ * than the fills have left.
+ */
+async function doubtClosing(
+  sources: EndingSources,
+  books: LotBooks,
+  { account }: EntryKey,
+  ending: Ending,
+  lot: EntryLot,
+): Promise<Ending> {
+  const held = await heldSince(sources, books, account, lot);
+  if (held === null || held.lte(books.leftOf(account, lot.market, lot.side))) return ending;
+  return { ...ending, state: 'uncertain', profit: null, left: null };
+}
+
+/** The position, if it was read since: what is left of all signals is compared, so not before the last fill of any of them. */
+async function heldSince(
+  { heldOf }: EndingSources,
+  books: LotBooks,
+  account: string,
+  { market, side, changedAtMs }: EntryLot,
+): Promise<Decimal | null> {
+  const lastFillMs = Math.max(changedAtMs, books.changedAtMsOf(account, market) ?? changedAtMs);
+  return await heldOf(account, market, side, lastFillMs + positionLagMs);
 }
 
 /** An alert takes at most this long to be carried out. */

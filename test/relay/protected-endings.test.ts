@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beginDeals, readDealsState } from '../../lib/account/account-deals.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { findAccount } from '../../lib/model/settings.ts';
 import { formatProfit } from '../../lib/reports/format-profit.ts';
 import { readEndings } from '../../lib/reports/read-endings.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
@@ -11,10 +15,12 @@ beforeEach(async () => {
 afterEach(() => relay.close());
 
 /** `s1 stopped_out -204.9`, of every order, oldest first; who cancelled it. */
-async function endings(): Promise<readonly string[]> {
-  const { ledger, executions, clock } = relay.services;
+async function endings(held: string | null = null): Promise<readonly string[]> {
+  const { ledger, executions, facts, clock } = relay.services;
   const { entries } = await ledger.list({ account: 'main', limit: 50, oldestFirst: true });
-  const sources = { ledger, executions, isSpot: () => false, heldOf: async () => null };
+  const firstOf = async (account: string) => (await readDealsState(facts, account))?.first ?? null;
+  const heldOf = async () => (held === null ? null : parseDecimal(held));
+  const sources = { ledger, executions, firstOf, isSpot: () => false, heldOf };
   const told = await readEndings(sources, entries, clock.nowMs());
   return entries.flatMap(({ signalId }, index) => {
     const ending = told[index] ?? null;
@@ -42,6 +48,55 @@ const parts = [
 ];
 
 describe('An entry', () => {
+  test('that was closed by hand takes nothing of what later orders made', async () => {
+    const unprotected = { ...buy, stopLoss: undefined };
+    await relay.say(unprotected);
+    await relay.goOn(12);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(12);
+    for (const price of ['50500', '49500']) {
+      relay.setPrice('50000');
+      await relay.say(unprotected);
+      await relay.goOn(12);
+      relay.setPrice(price);
+      await relay.say({ action: 'close', maxSlippage: '0.5%' });
+      await relay.goOn(12);
+    }
+
+    expect(await endings()).toEqual([
+      's1 closed -10.00',
+      's2 closed +39.95',
+      's3 reduced +39.95',
+      's4 closed -59.95',
+      's5 reduced -59.95',
+    ]);
+  });
+
+  test('is open, when the owner has closed what the account held at first', async () => {
+    await relay.byHand('buy', '0.1');
+    const account = findAccount(relay.services.settings, 'main') as Account;
+    const client = await relay.services.exchangeFor('main');
+    await beginDeals(relay.services, account, { client, options: {} });
+    await relay.goOn(30);
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(30);
+
+    expect(await endings('0.1')).toEqual(['s1 open']);
+  });
+
+  test('is uncertain, when the owner has closed what nobody had read, and more stands than the fills tell', async () => {
+    await relay.byHand('buy', '0.1');
+    await relay.goOn(30);
+    await relay.say(buy);
+    await relay.goOn(30);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(30);
+
+    expect(await endings('0.1')).toEqual(['s1 uncertain']);
+  });
+
   test('that a moved stop-loss closed was stopped out', async () => {
     await relay.say(buy);
     await relay.goOn(30);

@@ -509,7 +509,8 @@ test('a sale of another strategy is shown as no close of what this one bought', 
   await send('b', sell);
   await goOn(10);
   const { ledger, executions, clock } = relay.services;
-  const sources = { ledger, executions, isSpot: () => true, heldOf: async () => null };
+  const none = async () => null;
+  const sources = { ledger, executions, firstOf: none, isSpot: () => true, heldOf: none };
 
   const told = await readEndings(sources, [await relay.entry('s1'), await relay.entry('s2')], clock.nowMs());
 
