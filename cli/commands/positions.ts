@@ -6,7 +6,7 @@ import {
   parseReading,
   readPositions,
 } from '../../lib/account/read-positions.ts';
-import { type Decimal, zero } from '../../lib/base/decimal.ts';
+import type { Decimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
@@ -21,8 +21,8 @@ import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, type Session } from '../session/session.ts';
-import { paint } from '../show/print.ts';
-import { renderPositions, type ShownPosition } from '../show/render-positions.ts';
+import { cellText, paint } from '../show/print.ts';
+import { describeStops, renderPositions, stopWords } from '../show/render-positions.ts';
 import { describeTime } from '../show/time-zone.ts';
 
 export function addPositionsCommand(program: Command): void {
@@ -63,6 +63,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
     unknown: describeHidden(reading),
     failure,
   };
+  const stops = shown.map((one) => cellText(describeStops(one)));
   print(document, () =>
     [
       shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
@@ -75,14 +76,14 @@ async function showPositions({ session, terminal, print }: Context, name: string
             ),
           ]
         : []),
-      ...(shown.some((one) => !isProtected(one) && one.isStopAwaited)
+      ...(stops.some((text) => text.includes(stopWords.awaited))
         ? [
             paint(
-              'Stop "being read": the position was filled within the last minute, and the relay reads its stop-loss from the exchange. Repeat the command in a few seconds; a stop-loss that is missing raises an alarm.',
+              'Stop "being read": the position, or that part of it, was filled within the last minute, and the relay reads its stop-loss from the exchange. Repeat the command in a few seconds; a stop-loss that is missing raises an alarm.',
             ),
           ]
         : []),
-      ...(shown.some((one) => !isProtected(one) && !one.isStopAwaited)
+      ...(stops.includes(stopWords.none)
         ? [
             paint(
               'Stop "none known": no stop-loss that this relay placed is known to be open. The exchange may hold one that you placed yourself: `npx relay orders` lists all of them.',
@@ -91,14 +92,6 @@ async function showPositions({ session, terminal, print }: Context, name: string
         : []),
     ].join('\n\n'),
   );
-}
-
-/** Whether a stop-loss is shown, whether it stands or not. */
-function isProtected({ stops, protection }: ShownPosition): boolean {
-  if (stops.length > 0) return true;
-  const kept = (protection?.guards ?? []).filter(({ role }) => role === 'stop_loss');
-  if (kept.some(({ state }) => state === 'unread')) return false;
-  return kept.length > 0 || protection?.byHand.gt(zero) === true;
 }
 
 /** @returns null where the account keeps nothing, and when what stands was not read */

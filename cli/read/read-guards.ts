@@ -2,12 +2,17 @@ import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { listRecords } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
-import type { Order } from '../../lib/model/order.ts';
+import { exitPriceOf, type Order } from '../../lib/model/order.ts';
 import type { ExitRole } from '../../lib/model/signal.ts';
 import { type Guard, guardPosition } from '../../lib/protection/guards.ts';
 import { judgeGuard } from '../../lib/protection/judge-guard.ts';
+import type { StandingExit } from '../../lib/protection/known-exits.ts';
+import { asListed } from '../../lib/protection/left-of.ts';
+import type { GuardedPosition } from '../../lib/protection/shares.ts';
+import { releasedGuards, type WantedGuard } from '../../lib/protection/wanted.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../lib/protection/wishes.ts';
 import { readTaken } from '../../lib/relay/protect/taken-stops.ts';
 import { timeoutMs } from '../session/exchange.ts';
@@ -69,12 +74,12 @@ export async function readOpenIn(
 export async function readProtection(
   session: Session,
   account: Account,
-  { market, amount, openedAtMs, positionSide, tpsl }: OpenPosition,
+  shown: OpenPosition,
   followed: readonly Entry[],
   open: readonly Order[],
 ): Promise<PositionProtection> {
-  const side = positionSide === 'BOTH' ? null : positionSide;
-  const position = { market, side, amount, openedAtMs, tpsl };
+  const position = guardedOf(shown);
+  const { market } = position;
   const facts = session.openFacts();
   const [wishes, sight, taken] = await Promise.all([
     facts.read(account.name, wishFactOf(position)).then(parseWishes),
@@ -86,24 +91,53 @@ export async function readProtection(
   const { stopKind } = account;
   const view = { entries, open, nowMs, wishes, sight, taken, stopKind };
   const { guards, byHand } = guardPosition(position, view);
-  const shown = guards.filter((guard) => guard.amount.gt(zero) || guard.standing.length > 0);
-  return { guards: shown.map((guard) => showGuard(guard)), byHand };
+  const records = asListed(listRecords(entries), open);
+  const present = guards.filter((guard) => guard.amount.gt(zero) || guard.standing.length > 0);
+  const ended = releasedGuards(position, { records, wishes, sight }).filter(({ amount: left }) =>
+    left.gt(zero),
+  );
+  return {
+    guards: [
+      ...present.map((guard) => showGuard(guard, open)),
+      ...ended.map((guard) => ({ ...nameAndSize(guard), state: 'ended' as const, standing: [] })),
+    ],
+    byHand,
+  };
+}
+
+function guardedOf({ market, amount, openedAtMs, positionSide, tpsl }: OpenPosition): GuardedPosition {
+  return { market, side: positionSide === 'BOTH' ? null : positionSide, amount, openedAtMs, tpsl };
 }
 
 /** The rules of the market are not read here: sizes are compared as they are. */
 const anySteps = { amountStep: parseDecimal('0.00000001'), minAmount: zero };
 
-function showGuard(guard: Guard): ShownGuard {
-  const { of, role, part, price, amount, standing } = guard;
+function showGuard(guard: Guard, open: readonly Order[]): ShownGuard {
   return {
-    of,
-    role,
-    ...(part === undefined ? {} : { part }),
-    price,
-    amount,
+    ...nameAndSize(guard),
     state: stateOf(guard),
-    standing: standing.map((exit) => ({ orderId: exit.orderId, price: exit.price, amount: exit.remaining })),
+    standing: guard.standing.map((exit) => ({
+      orderId: exit.orderId,
+      price: listedPrice(exit, open),
+      amount: exit.remaining,
+    })),
   };
+}
+
+function nameAndSize({
+  of,
+  role,
+  part,
+  price,
+  amount,
+}: WantedGuard): Pick<ShownGuard, 'of' | 'role' | 'part' | 'price' | 'amount'> {
+  return { of, role, ...(part === undefined ? {} : { part }), price, amount };
+}
+
+/** The exchange rounds what the relay asked for: an owner looks for the price that the exchange shows. */
+function listedPrice({ orderId, price }: StandingExit, open: readonly Order[]): Decimal | null {
+  const listed = open.find((order) => order.orderId === orderId);
+  return listed === undefined ? price : exitPriceOf(listed);
 }
 
 function stateOf(guard: Guard): GuardState {

@@ -3,7 +3,7 @@ import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
 import type { ExitRole } from '../../lib/model/signal.ts';
-import type { GuardState, PositionProtection } from '../read/read-guards.ts';
+import type { GuardState, PositionProtection, ShownGuard } from '../read/read-guards.ts';
 import { type Cell, formatAmount } from './print.ts';
 import { naturalWidth, renderStacked } from './stacked-table.ts';
 import { renderOneLineRows } from './table.ts';
@@ -90,13 +90,26 @@ function describeProfit({ floatingProfit, market }: OpenPosition): Cell {
   return { text, style: floatingProfit.gt(zero) ? 'good' : 'bad' };
 }
 
+/** The words of a cell of stops, which notes below the table explain. */
+export const stopWords = { awaited: 'being read', none: 'none known' } as const;
+
 /** What should stand beside what does; the open stops; that one is being read; or that the relay knows of none. */
-function describeStops({ position, stops, isStopAwaited, protection }: ShownPosition): Cell {
+export function describeStops(shown: ShownPosition): Cell {
+  const { position, stops, isStopAwaited, protection } = shown;
   const kept = describeGuards(position, protection, 'stop_loss');
   if (kept !== null) return kept;
   const texts = describeExits(position, stops);
-  if (texts !== '') return texts;
-  return isStopAwaited ? { text: 'being read', style: 'waiting' } : { text: 'none known', style: 'bad' };
+  const rest = isStopAwaited ? unprotectedBy(shown) : zero;
+  if (texts !== '') return rest.gt(zero) ? `${texts}, ${formatAmount(rest)} ${stopWords.awaited}` : texts;
+  return isStopAwaited
+    ? { text: stopWords.awaited, style: 'waiting' }
+    : { text: stopWords.none, style: 'bad' };
+}
+
+/** How much of a position the stops do not protect that the ledger knows; one of an unknown amount may protect all of it. */
+function unprotectedBy({ position, stops }: ShownPosition): Decimal {
+  const whole = position.amount.abs();
+  return stops.reduce((rest, { amount }) => rest.minus(amount ?? whole), whole);
 }
 
 function describeTargets({ position, targets, protection }: ShownPosition): Cell {
@@ -108,13 +121,13 @@ const stateWords: Readonly<Record<GuardState, string>> = {
   missing: ' MISSING',
   changing: ' changing',
   ended: ' ended by hand',
-  unread: '',
+  unread: ` ${stopWords.awaited}`,
   by_hand: '',
 };
 
 /**
  * `49000`, `49000 for 0.01 MISSING`, `49000, 0.02 by hand`; null where nothing is kept and nothing stands, and while it is
- * not known what does: then what the ledger knows is shown.
+ * of nothing known what does: then what the ledger knows is shown.
  */
 function describeGuards(
   { amount: held }: OpenPosition,
@@ -122,16 +135,20 @@ function describeGuards(
   role: ExitRole,
 ): Cell | null {
   const guards = (protection?.guards ?? []).filter((guard) => guard.role === role);
-  if (guards.some(({ state }) => state === 'unread')) return null;
+  if (guards.length > 0 && guards.every(({ state }) => state === 'unread')) return null;
   const byHand = role === 'stop_loss' ? (protection?.byHand ?? zero) : zero;
   const shown = guards
     .filter(({ state }) => state !== 'by_hand')
-    .map(({ price, amount, state, standing }) => ({
-      price: formatAmount(price ?? standing[0]?.price ?? null),
-      part: amount.gte(held.abs()) || amount.eq(zero) ? '' : ` for ${formatAmount(amount)}`,
-      word: amount.eq(zero) && state === 'changing' ? ' being cancelled' : stateWords[state],
-      state,
-    }));
+    .flatMap((guard) =>
+      pricesOf(guard).map(({ price, amount }) => ({
+        price: formatAmount(price),
+        part:
+          amount === null || amount.gte(held.abs()) || amount.eq(zero) ? '' : ` for ${formatAmount(amount)}`,
+        word:
+          guard.amount.eq(zero) && guard.state === 'changing' ? ' being cancelled' : stateWords[guard.state],
+        state: guard.state,
+      })),
+    );
   const hand = byHand.gt(zero) ? [`${formatAmount(byHand)} by hand`] : [];
   if (shown.length === 0 && hand.length === 0) return null;
   const parts = new Set(shown.map(({ part, word }) => `${part}${word}`));
@@ -142,6 +159,33 @@ function describeGuards(
       : shown.map(({ price, part, word }) => `${price}${part}${word}`);
   const text = [...each, ...hand].join(', ');
   return shown.some(({ state }) => state === 'missing') ? { text, style: 'bad' } : text;
+}
+
+interface PricedPart {
+  readonly price: Decimal | null;
+  /** In base units; null: the whole position. */
+  readonly amount: Decimal | null;
+}
+
+/** What stands, where it fits; otherwise what is wanted, which was never rounded to a price and an amount of the market. */
+function pricesOf({ state, standing, price, amount }: ShownGuard): readonly PricedPart[] {
+  if (state === 'standing') return sumByPrice(standing);
+  const wanted = price ?? standing[0]?.price ?? null;
+  return [{ price: wanted?.round(mostPlaces) ?? null, amount: amount.round(mostPlaces) }];
+}
+
+/** As many as any market has. */
+const mostPlaces = 8;
+
+/** The exchange may have made an order for each fill of an entry, most of them at one price. */
+function sumByPrice(standing: ShownGuard['standing']): readonly PricedPart[] {
+  const sums = new Map<string, PricedPart>();
+  for (const { price, amount } of standing) {
+    const before = sums.get(formatAmount(price));
+    const sum = before === undefined || amount === null ? amount : (before.amount?.plus(amount) ?? null);
+    sums.set(formatAmount(price), { price, amount: sum });
+  }
+  return [...sums.values()];
 }
 
 /** `49000`, `49000 for 0.01` or `49000, 48000 for 0.01 each`; empty for none. */

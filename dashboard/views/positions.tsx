@@ -96,7 +96,7 @@ const stateWords: Readonly<Record<GuardShown['state'], readonly [string, Tone]>>
   missing: ['MISSING', 'alarm'],
   changing: ['is being changed', 'waiting'],
   ended: ['ended by hand', 'faint'],
-  unread: ['not known', 'waiting'],
+  unread: ['being read', 'waiting'],
   by_hand: ['another stop stands', 'faint'],
 };
 
@@ -124,12 +124,14 @@ function Guards({
         return (
           <li key={`${of} ${role} ${part ?? ''}`}>
             <Badge tone={tone}>{word}</Badge> {role.replace('_', '-')}
-            {part === undefined ? '' : ` ${part}`} at {showNumber(price)} for {showNumber(amount)}
+            {part === undefined ? '' : ` ${part}`} at{' '}
+            {state === 'standing'
+              ? describeStanding(standing)
+              : `${showNumber(price)} for ${showNumber(amount)}`}
             <span class="faint">
-              {' '}
-              · stands:{' '}
-              {standing.map((one) => `${showNumber(one.amount)} at ${showNumber(one.price)}`).join(', ') ||
-                'nothing'}{' '}
+              {state === 'standing'
+                ? ''
+                : ` · stands: ${standing.length > 0 ? describeStanding(standing) : 'nothing'}`}{' '}
               · of{' '}
               <Link href={`/signals/${encodeURIComponent(name)}/${encodeURIComponent(of)}`}>
                 {of.slice(0, 20)}
@@ -140,4 +142,13 @@ function Guards({
       })}
     </ul>
   );
+}
+
+/** `49000 for 0.01`: as the exchange has rounded it. */
+function describeStanding(standing: GuardShown['standing']): string {
+  return standing
+    .map(
+      ({ price, amount }) => `${showNumber(price)} for ${amount === null ? 'all of it' : showNumber(amount)}`,
+    )
+    .join(', ');
 }

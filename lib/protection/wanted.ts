@@ -56,8 +56,22 @@ export function wantedGuards(position: GuardedPosition, view: WantedView): reado
       isReplaced(guard, share, wishes) ? { ...guard, amount: zero } : guard,
     ),
   );
-  const guards = [...ofOrders, ...wishes.flatMap((wish) => guardsOfWish(wish, position, shares, view))];
+  const ofWishes = wishes.flatMap((wish) => guardsOfWish(wish, position, shares, view));
+  const guards = [...ofOrders, ...ofWishes.filter((guard) => !isReleased(guard, sight))];
   return [...guards, ...guardsLeft(guards, view)];
+}
+
+/** What an alert asked for the whole position, and the owner has ended by hand: it is wanted no more. */
+export function releasedGuards(position: GuardedPosition, view: WantedView): readonly WantedGuard[] {
+  const shares = shareOut(view.records, position);
+  return view.wishes
+    .filter((wish) => holdsFor(wish, position))
+    .flatMap((wish) => guardsOfWish(wish, position, shares, view))
+    .filter((guard) => isReleased(guard, view.sight));
+}
+
+function isReleased(name: GuardName, { released }: ProtectionSight): boolean {
+  return released.has(describeGuard(name));
 }
 
 /**
@@ -119,7 +133,7 @@ function guardsOfOrder(
   ];
 }
 
-/** What is left of a position for it is what newer orders have not opened. */
+/** What is left of a position for it is what newer orders have not opened. What was ended by hand is among it, too. */
 function guardsOfWish(
   wish: PositionWish,
   position: GuardedPosition,
@@ -133,10 +147,8 @@ function guardsOfWish(
   const side = position.amount.gt(zero) ? 'buy' : 'sell';
   const { signalId: of, trailing } = wish;
   const shared = { of, side: closing(side), record: null };
-  const isGone = (name: Pick<GuardName, 'role' | 'part'>) =>
-    sight.released.has(describeGuard({ of, ...name }));
   const stop: WantedGuard[] = [];
-  if (asksFor(wish, 'stop_loss') && !isGone({ role: 'stop_loss' })) {
+  if (asksFor(wish, 'stop_loss')) {
     const planned = wish.stopLoss === undefined ? null : parseDecimal(wish.stopLoss);
     const moved = trailed(planned, { trailing, best: sight.best.get(of), side });
     stop.push({ ...shared, role: 'stop_loss', ...moved, amount: left });
@@ -145,12 +157,10 @@ function guardsOfWish(
   const parts = partsLeft(wish.takeProfits ?? [], { of, whole, left }, records, sight.sold);
   return [
     ...stop,
-    ...parts
-      .filter(({ part }) => !isGone({ role: 'take_profit', part }))
-      .map(({ part, price, amount, ofShare }): WantedGuard => {
-        const limit = parseDecimal(price);
-        return { ...shared, role: 'take_profit', part, price: limit, leeway: null, amount, ofShare };
-      }),
+    ...parts.map(({ part, price, amount, ofShare }): WantedGuard => {
+      const limit = parseDecimal(price);
+      return { ...shared, role: 'take_profit', part, price: limit, leeway: null, amount, ofShare };
+    }),
   ];
 }
 

@@ -166,7 +166,9 @@ describe('positions', () => {
     const { stdout } = await runCli(relay.here('positions'));
 
     expect(stdout).toMatch(/^BTC_USDT .* being read +– +–$/m);
-    expect(stdout).toContain('Stop "being read": the position was filled within the last minute');
+    expect(stdout).toContain(
+      'Stop "being read": the position, or that part of it, was filled within the last minute',
+    );
     expect(stdout).not.toContain('none known');
   });
 

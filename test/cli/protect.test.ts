@@ -283,4 +283,81 @@ describe('positions', () => {
 
     expect(lineOf(await positions())).toBe('0.01 by hand  –       –');
   });
+
+  test('shows the prices and amounts of what stands, and not those before the exchange has rounded them', async () => {
+    relay.world.setPrice('BTC_PERP', '50003.1');
+    await enter({
+      ticker: 'BTCUSDT.P',
+      quantity: '0.005',
+      stopLoss: '1.23%',
+      takeProfits: [
+        { price: '1.11%', share: '30%' },
+        { price: '2.22%', share: '30%' },
+      ],
+    });
+    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
+      await relay.world.settled(signalId);
+    await relay.world.follow();
+    const standing = await openOnce(3);
+
+    const { stdout } = await positions(200);
+    const document = await runForJson(relay.here('positions'));
+
+    expect(standing).toEqual(['sell 0.001 50558.2', 'sell 0.001 51113.2', 'sell 0.005 49388.1']);
+    expect(stdout).toMatch(/49388\.1 {2}50558\.2, 51113\.2 for 0\.001 each {2}–$/m);
+    expect(document).toMatchObject({
+      positions: [
+        {
+          protection: {
+            guards: [
+              { state: 'standing', standing: [{ price: '49388.1' }] },
+              { state: 'standing', amount: '0.0015', standing: [{ price: '50558.2', amount: '0.001' }] },
+              { state: 'standing', standing: [{ price: '51113.2', amount: '0.001' }] },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  test('shows a wanted price that does not come out even with eight places', async () => {
+    relay.world.setPrice('BTC_USDT', '50000.01');
+    await enter({ takeProfits: [{ price: '1.2345678%', share: '33.333333%' }] });
+    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
+      await relay.world.settled(signalId);
+    await relay.world.follow();
+    await cancelByHand('50617.3');
+    await relay.world.follow();
+
+    const { stdout } = await positions(200);
+
+    expect(stdout).toMatch(/ 50617\.29402345 for 0\.00333333 ended by hand {2}–$/m);
+  });
+
+  test('shows what the owner has ended by hand of what a protect asked for', async () => {
+    await enter({ stopLoss: '48000' });
+    relay.world.setPrice('BTC_USDT', '51000');
+    await protect('--stop-loss', 'entry', '--take-profit', '53000=50%');
+    await openOnce(2);
+    await relay.world.follow();
+    await cancelByHand('49500');
+    await cancelByHand('53000');
+    await relay.world.follow();
+
+    expect(lineOf(await positions())).toBe('50000 ended by hand  53000 for 0.005 ended by hand  –');
+    expect(openOrders()).toEqual([]);
+  });
+
+  test('says that the stop-loss of a part is awaited', async () => {
+    relay.world.paper.control.setExits({ madeAt: 'never' });
+    await enter({ stopLoss: '49000' });
+    await runForJson(
+      relay.here('paper', 'order', 'BTC_USDT', 'sell', '0.01', '--stop', '49000', '--reduce-only'),
+    );
+    await enter({ stopLoss: '48000' }, 'entry-2');
+
+    const { stdout } = await positions(200);
+
+    expect(stdout).toMatch(/ 48000 for 0\.01 being read, 49000 for 0\.01 {2}–/);
+  });
 });
