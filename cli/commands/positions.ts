@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findStops, findStrategies, findTargets, isStopAwaited } from '../../lib/account/find-protection.ts';
+import { findStops, findTargets, isStopAwaited } from '../../lib/account/find-protection.ts';
 import {
   describeHidden,
   type PositionsReading,
@@ -18,7 +18,7 @@ import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import { type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
+import { findStrategies, type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, type Session } from '../session/session.ts';
 import { cellText, paint } from '../show/print.ts';
@@ -51,7 +51,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
       stops: findStops(position, followed),
       targets: findTargets(position, followed),
       isStopAwaited: isStopAwaited(position, followed, nowMs),
-      strategies: findStrategies(position, followed),
+      strategies: findStrategies(position, followed, open.get(position.market) ?? []),
       protection: await readKept(session, account, position, { followed, open: open.get(position.market) }),
     })),
   );

@@ -11,7 +11,7 @@ import { type Guard, guardPosition } from '../../lib/protection/guards.ts';
 import { judgeGuard } from '../../lib/protection/judge-guard.ts';
 import type { StandingExit } from '../../lib/protection/known-exits.ts';
 import { asListed } from '../../lib/protection/left-of.ts';
-import type { GuardedPosition } from '../../lib/protection/shares.ts';
+import { type GuardedPosition, shareOut } from '../../lib/protection/shares.ts';
 import { releasedGuards, type WantedGuard } from '../../lib/protection/wanted.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../lib/protection/wishes.ts';
 import { readTaken } from '../../lib/relay/protect/taken-stops.ts';
@@ -103,6 +103,22 @@ export async function readProtection(
     ],
     byHand,
   };
+}
+
+/**
+ * The strategies of whose orders something is left of a position.
+ *
+ * @param followed of the account
+ * @param open orders of its market; none while they cannot be read
+ */
+export function findStrategies(
+  position: OpenPosition,
+  followed: readonly Entry[],
+  open: readonly Order[],
+): readonly string[] {
+  const shares = shareOut(asListed(listRecords(followed), open), guardedOf(position));
+  const left = shares.filter(({ amount }) => amount.gt(zero)).map(({ record }) => record);
+  return [...new Set(left.reverse().flatMap(({ strategy }) => strategy ?? []))];
 }
 
 function guardedOf({ market, amount, openedAtMs, positionSide, tpsl }: OpenPosition): GuardedPosition {

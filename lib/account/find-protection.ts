@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
-import { hasFilled, isStillOpen, type OrderRole } from '../model/execution.ts';
+import { isStillOpen, type OrderRole } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
@@ -53,18 +53,6 @@ export function findTargets(
     if (entry.signal?.action === 'protect') return findKept(entry, 'take_profit', position);
     return isEntryOf(position, entry) ? openExits(entry, 'take_profit') : [];
   });
-}
-
-/** The strategies whose entries a position comes from, as far as those are followed. */
-export function findStrategies(
-  position: Pick<OpenPosition, 'market' | 'amount'>,
-  followed: readonly Entry[],
-): readonly string[] {
-  const entries = followed.filter((entry) => {
-    const own = followedAs(orderRecordOf(entry), 'order');
-    return isEntryOf(position, entry) && own !== null && hasFilled(own);
-  });
-  return [...new Set(entries.flatMap(({ signal }) => signal?.strategy ?? []))];
 }
 
 /**

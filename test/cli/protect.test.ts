@@ -360,4 +360,18 @@ describe('positions', () => {
 
     expect(stdout).toMatch(/ 48000 for 0\.01 being read, 49000 for 0\.01 {2}–/);
   });
+
+  test('names the strategies alone of whose entries something is left', async () => {
+    await enter({ strategy: 'BE', stopLoss: '48000' });
+    await runForJson(relay.here('close', 'BTC_USDT', '--max-slippage', '0.5%'));
+    // The relay has not read what became of the first one since.
+    const alert = { id: 'entry-2', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', orderType: 'market' };
+    await relay.world.post(JSON.stringify({ ...alert, maxSlippage: '0.5%', strategy: 'T1' }));
+    await relay.world.settled('entry-2');
+
+    const { stdout } = await positions(200);
+
+    expect(stdout).toMatch(/^BTC_USDT +long +0\.01 .* T1$/m);
+    expect(stdout).not.toContain('BE');
+  });
 });
