@@ -6,7 +6,7 @@ import type { NoticeSecrets } from '../../lib/host/secrets.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { isRequestChannel } from '../../lib/notices/channels.ts';
 import { describeDay, dueDay, type HeartbeatServices } from '../../lib/notices/heartbeat.ts';
-import { type NoticeOutbox, tellChanges } from '../../lib/notices/notice-outbox.ts';
+import { type NoticeOutbox, type OutboxServices, tellChanges } from '../../lib/notices/notice-outbox.ts';
 import { type ChannelName, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
 import { type MinuteLoop, startMinuteLoop } from './minute-loop.ts';
@@ -15,6 +15,7 @@ import { type MinuteLoop, startMinuteLoop } from './minute-loop.ts';
 const turnEveryMs = 3_000;
 
 export interface NoticeLoopServices extends HeartbeatServices {
+  readonly ledger: HeartbeatServices['ledger'] & OutboxServices['ledger'];
   readonly outbox: NoticeOutbox;
   readonly settings: NoticeSettings;
   readonly accounts: readonly string[];

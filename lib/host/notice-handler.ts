@@ -8,6 +8,7 @@ import { type BatchServices, tellBatch } from '../notices/tell-batch.ts';
 import type { ScheduleHandler } from './schedule.ts';
 
 export interface NoticeServices extends BatchServices, HeartbeatServices {
+  readonly ledger: BatchServices['ledger'] & HeartbeatServices['ledger'];
   readonly notes: Pick<DynamodbNotes, 'addDay'>;
   readonly accounts: readonly string[];
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerChange } from '../ledger/ledger-change.ts';
 import { createSqliteChanges, type PlacedChange, type SqliteChanges } from '../ledger/sqlite-changes.ts';
 import { afterSeeing, type ChannelState } from './channel-state.ts';
@@ -56,6 +57,7 @@ export interface OutboxServices {
   readonly settings: NoticeSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly ledger: Pick<Ledger, 'read'>;
   /** @throws RelayError `secrets_missing` when nobody has said how the channel is reached */
   openChannel(name: ChannelName): Promise<OpenChannel>;
 }

@@ -16,13 +16,17 @@ import { createNews, type News, onceKey } from './news.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 import { tellExecution } from './tell-execution.ts';
 
-/** What is worth telling of a change; empty when nothing is. */
-export function tellChange(change: LedgerChange): readonly News[] {
+/**
+ * What is worth telling of a change; empty when nothing is.
+ *
+ * @param opener the entry that an order of the change protected; absent: not known
+ */
+export function tellChange(change: LedgerChange, opener: Entry | null = null): readonly News[] {
   switch (change.kind) {
     case 'outcome':
       return tellOutcome(change);
     case 'execution':
-      return tellExecution(change);
+      return tellExecution(change, opener);
     case 'pause':
       return [tellPause(change)];
     case 'alarm':

@@ -1,5 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { Sent } from './channel.ts';
 import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
@@ -8,6 +10,7 @@ import { comesOnce } from './news.ts';
 import type { NoticeMessage } from './notice-message.ts';
 import type { ChannelName, NoticeSettings } from './notice-settings.ts';
 import { tellChange } from './tell-change.ts';
+import { openerKeyOf } from './tell-execution.ts';
 
 /** A channel that is set up: what it can tell in one request, and how. */
 export interface OpenChannel {
@@ -18,6 +21,7 @@ export interface OpenChannel {
 export interface ChannelServices {
   readonly clock: Clock;
   readonly settings: NoticeSettings;
+  readonly ledger: Pick<Ledger, 'read'>;
 }
 
 export interface ToldPart {
@@ -36,7 +40,7 @@ export async function tellOnce(
   channel: OpenChannel,
   state: ChannelState,
   changes: readonly (LedgerChange | null)[],
-  { clock, settings }: ChannelServices,
+  { clock, settings, ledger }: ChannelServices,
 ): Promise<ToldPart> {
   const nowMs = clock.nowMs();
   const rules: GatherRules = {
@@ -45,7 +49,11 @@ export async function tellOnce(
     isTold: (key) => isToldIn(state, key, nowMs),
     fits: (message) => channel.fits(message),
   };
-  const news = changes.map((change) => (change === null ? [] : tellChange(change)));
+  const news = await Promise.all(
+    changes.map(async (change) =>
+      change === null ? [] : tellChange(change, await readOpener(ledger, change)),
+    ),
+  );
   const { message, count } = gather(news, rules);
   if (message === null) return { state, count };
   const sent = await channel.send(message);
@@ -57,6 +65,18 @@ export async function tellOnce(
   }
   const waitMs = sent.kind === 'wait' ? sent.forMs : null;
   return { state: afterFailure(state, sent.reason, waitMs, afterMs), count: 0 };
+}
+
+/** Read for its price alone: where it cannot be read, the fill is told at once, without a profit. */
+async function readOpener(ledger: Pick<Ledger, 'read'>, change: LedgerChange): Promise<Entry | null> {
+  const key = change.kind === 'execution' ? openerKeyOf(change) : null;
+  if (key === null) return null;
+  try {
+    return await ledger.read(key);
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'store_unavailable') return null;
+    throw error;
+  }
 }
 
 /** A channel of which nobody has said how it is reached fails at each request, with the reason. */

@@ -1,11 +1,13 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { ExecutionChange } from '../ledger/ledger-change.ts';
 import { followedAs, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution, type OrderRole, orderRoles } from '../model/execution.ts';
+import { currenciesInName } from '../model/market.ts';
 import type { Side } from '../model/order.ts';
 import { endingOf } from '../reports/entry-ending.ts';
 import { formatProfit } from '../reports/format-profit.ts';
+import { profitOfKept } from '../reports/kept-profit.ts';
 import { createNews, type News, onceKey } from './news.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 
@@ -18,8 +20,22 @@ const roleNames: Readonly<Record<OrderRole, string>> = {
   take_profit: 'take-profit',
 };
 
-/** The fills, and the exits and ends, that a change has added. */
-export function tellExecution(change: ExecutionChange): readonly News[] {
+/** The entry that a stop-loss or take-profit of the relay has protected, if it has ended with a fill; null otherwise. */
+export function openerKeyOf({ entry, before }: ExecutionChange): EntryKey | null {
+  const record = orderRecordOf(entry);
+  const order = followedAs(record, 'order');
+  if (record === null || record.protects === null || order === null || isStillOpen(order.status)) return null;
+  const was = followedAs(orderRecordOf({ ...entry, execution: before }), 'order');
+  if (!grown(order.filled, was?.filled).gt(zero)) return null;
+  return { account: entry.account, signalId: record.protects.of };
+}
+
+/**
+ * The fills, and the exits and ends, that a change has added.
+ *
+ * @param opener the entry of {@link openerKeyOf}; null: the profit of what protected it is not told
+ */
+export function tellExecution(change: ExecutionChange, opener: Entry | null): readonly News[] {
   const { entry, before, atMs } = change;
   const [then, now] = [orderRecordOf({ ...entry, execution: before }), orderRecordOf(entry)];
   if (now === null) return [];
@@ -27,7 +43,7 @@ export function tellExecution(change: ExecutionChange): readonly News[] {
     const order = followedAs(now, role);
     if (order === null) return [];
     const was = followedAs(then, role);
-    const told = [describeFill(entry, now, order, was), describeState(now, order, was)];
+    const told = [describeFill({ entry, record: now, opener }, order, was), describeState(now, order, was)];
     return told
       .filter((one) => one !== null)
       .map(({ category, headline }) =>
@@ -49,13 +65,17 @@ interface Told {
   readonly headline: string;
 }
 
+/** The signal of an order. */
+interface Teller {
+  readonly entry: Entry;
+  readonly record: OrderRecord;
+  /** The entry that the order protected; null for any other order, and when it is not known. */
+  readonly opener: Entry | null;
+}
+
 /** What was filled since then; null when nothing was. */
-function describeFill(
-  entry: Entry,
-  { market, side, strategy }: OrderRecord,
-  order: OrderExecution,
-  was: OrderExecution | null,
-): Told | null {
+function describeFill(teller: Teller, order: OrderExecution, was: OrderExecution | null): Told | null {
+  const { market, side, strategy } = teller.record;
   const amount = grown(order.filled, was?.filled);
   if (!amount.gt(zero)) return null;
   const notional = grown(order.filledNotional, was?.filledNotional);
@@ -65,8 +85,18 @@ function describeFill(
   const trade = `${verb} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`;
   const part = isStillOpen(order.status) ? ' (in part)' : '';
   const by = strategy === undefined ? '' : ` [${strategy}]`;
-  const head = order.role === 'order' ? '' : `${roleNames[order.role]} filled: `;
-  return { category: 'filled', headline: `${head}${trade}${part}${describeProfit(entry, order)}${by}` };
+  const what = nameOf(teller, order);
+  const head = what === null ? '' : `${what} filled: `;
+  return { category: 'filled', headline: `${head}${trade}${part}${describeProfit(teller, order)}${by}` };
+}
+
+/** `stop-loss`, `take-profit 2 of my-entry-1`, `close`; null for an order that is told by its trade alone. */
+function nameOf({ entry, record }: Teller, { role }: OrderExecution): string | null {
+  if (role !== 'order') return roleNames[role];
+  if (entry.signal?.action === 'close') return 'close';
+  if (record.protects === null) return null;
+  const { role: kept, part, of } = record.protects;
+  return `${roleNames[kept]}${part === undefined ? '' : ` ${part}`} of ${of}`;
 }
 
 function grown(now: string, then: string | undefined): Decimal {
@@ -79,12 +109,25 @@ function sideOf(role: OrderRole, side: Side | null): Side | null {
   return side === 'buy' ? 'sell' : 'buy';
 }
 
-/** Of an exit that closed all of its entry; empty otherwise, and when the profit is not known. */
-function describeProfit(entry: Entry, { role, status }: OrderExecution): string {
-  if (role === 'order' || isStillOpen(status)) return '';
+/**
+ * Of an exit that the exchange made and that closed all of its entry, or of what the relay placed to protect one; empty
+ * otherwise, and when the profit is not known.
+ */
+function describeProfit({ entry, record, opener }: Teller, order: OrderExecution): string {
+  if (isStillOpen(order.status)) return '';
+  const profit = order.role === 'order' ? profitAgainst(opener, order) : profitOfExit(entry);
+  return profit === null ? '' : `, profit ${formatProfit(profit)} ${currenciesInName(record.market).quote}`;
+}
+
+function profitOfExit(entry: Entry): Decimal | null {
   const ending = endingOf(entry);
-  const isWhole = ending?.state === 'stopped_out' || ending?.state === 'target';
-  return isWhole && ending.profit !== null ? `, profit ${formatProfit(ending.profit)} ${ending.quote}` : '';
+  return ending?.state === 'stopped_out' || ending?.state === 'target' ? ending.profit : null;
+}
+
+/** Null also for what an alert asked for the whole position: that may come from several entries. */
+function profitAgainst(opener: Entry | null, order: OrderExecution): Decimal | null {
+  const record = opener === null ? null : orderRecordOf(opener);
+  return record === null ? null : profitOfKept(record, order);
 }
 
 /** An exit that stands now, and an order that has ended without being filled whole; null for anything else. */

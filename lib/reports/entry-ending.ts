@@ -120,7 +120,10 @@ function endByExits(
 }
 
 /** In the quote currency; a fee in the base currency at the average price of the order. */
-function feesOf({ fees, filled, filledNotional }: OrderExecution, { base, quote }: Currencies): Decimal {
+export function feesOf(
+  { fees, filled, filledNotional }: OrderExecution,
+  { base, quote }: Currencies,
+): Decimal {
   const inQuote = parseDecimal(fees[quote] ?? '0');
   const inBase = base === quote ? zero : parseDecimal(fees[base] ?? '0');
   if (inBase.eq(zero)) return inQuote;

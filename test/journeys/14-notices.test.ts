@@ -56,6 +56,30 @@ describe('with notices on', () => {
     expect(standIn.shown.telegram.map(({ isSilent }) => isSilent)).toEqual([true, false, false]);
   });
 
+  test('a take-profit that the relay has placed is told with its signal and its profit, and a close with its name', async () => {
+    await open();
+    const market = { ticker: 'BTCUSDT', orderType: 'market', maxSlippage: '1%', strategy: 'BE' };
+    const takeProfits = [{ price: '51000', share: '50%' }];
+    await world.post(
+      JSON.stringify({ ...market, id: 'buy-1', action: 'buy', quantity: '0.01', takeProfits }),
+    );
+    await world.settledBelow('buy-1', 2);
+    await world.follow();
+    world.setPrice('BTC_USDT', '51000');
+    await world.follow();
+    await world.post(JSON.stringify({ ...market, id: 'close-1', action: 'close' }));
+    await world.settled('close-1');
+    await world.follow();
+    await world.tell();
+
+    const [text = ''] = textsOf('slack');
+    // 5 of the price, less the fees of half the entry and of the sale.
+    expect(text).toMatch(
+      /main · take-profit 1 of buy-1 filled: sold 0\.005 BTC_USDT at 51000, profit \+4\.\d\d USDT \[BE\]/,
+    );
+    expect(text).toContain('main · close filled: sold 0.005 BTC_USDT at 50999.99 [BE]');
+  });
+
   test('a refused alert and a denied order are told with their reason, each once', async () => {
     await open();
     await world.post(buyAlert({ id: 'bad', stoplos: '1' }));

@@ -6,6 +6,7 @@ import { type Alarms, createLogAlarms } from '../../lib/base/alarms.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import {
   type NoticeOutbox,
   noteAlarms,
@@ -63,7 +64,7 @@ async function tell(): Promise<string | null> {
     openRequestChannel(name as 'slack', standIn.ways, { transport: wire, clock });
   await afterFailure();
   try {
-    await tellChanges({ outbox, settings, clock, log, openChannel });
+    await tellChanges({ outbox, settings, clock, log, ledger: createSqliteLedger(file), openChannel });
     return null;
   } catch (error) {
     return (error as Error).message;

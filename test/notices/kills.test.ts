@@ -107,7 +107,7 @@ async function live(executioner: Executioner, defect: Defect = {}): Promise<'don
       await defect.beforeSending?.(outbox, name);
       return openRequestChannel(name as 'slack', standIn.ways, { transport, clock });
     };
-    const tell = () => tellChanges({ outbox, settings, clock, log, openChannel });
+    const tell = () => tellChanges({ outbox, settings, clock, log, ledger, openChannel });
     for (const [index, signalId] of ['a', 'b'].entries()) {
       await tellWord(teller, `word-${index + 1}`);
       const key = { account: 'main', signalId };

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import { createAcceptedEntry } from '../../lib/ledger/create-entry.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { LedgerChange } from '../../lib/ledger/ledger-change.ts';
 import type { ChannelState } from '../../lib/notices/channel-state.ts';
 import { type ChannelName, defaultLevels } from '../../lib/notices/notice-settings.ts';
@@ -18,12 +20,15 @@ let transport: Transport;
 let clock: ManualClock;
 let log: ListeningLog;
 let stored: Map<ChannelName, ChannelState>;
+/** What the ledger has of an entry. */
+let readEntry: (key: EntryKey) => Promise<Entry | null>;
 beforeEach(async () => {
   standIn = await startStandIn();
   transport = createTransport();
   clock = createManualClock(startMs);
   log = createListeningLog();
   stored = new Map();
+  readEntry = async () => null;
 });
 afterEach(async () => {
   transport.close();
@@ -80,6 +85,47 @@ function filled(index: number): BatchChange {
   return { change, madeAtMs: startMs };
 }
 
+/** A stop-loss of the relay that has sold what a buy of 0.01 at 50000 had bought, both with fees. */
+function stoppedOut(): { readonly opener: Entry; readonly stop: BatchChange } {
+  const order = { role: 'order', orderId: 1, status: 'filled', endedAtMs: startMs, filled: '0.01' } as const;
+  const executionOf = (filledNotional: string, fee: string) => ({
+    revision: 1,
+    readAtMs: startMs,
+    orders: [{ ...order, filledNotional, fees: { USDT: fee } }],
+    isFollowed: false,
+  });
+  const accepted = createAcceptedEntry(orderEntry('buy-1', { atMs: startMs }));
+  const opener = { ...accepted, status: 'placed', execution: executionOf('500', '0.5') } as const;
+  const signal = {
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    timeMs: null,
+    maxLagMs: null,
+    strategy: 'BE',
+    action: 'protect',
+    role: 'stop_loss',
+    of: 'buy-1',
+  } as const;
+  const protective = {
+    side: 'sell',
+    amount: '0.01',
+    orderType: 'stop_limit',
+    stopPrice: '48000',
+    limitPrice: '47520',
+    expectTrigger: 'below',
+  } as const;
+  const sending = { status: 'sending', atMs: startMs, note: '', facts: { protective } } as const;
+  const kept = createAcceptedEntry(orderEntry('buy-1:stop-t3k9f2', { atMs: startMs, signal }));
+  const entry: Entry = {
+    ...kept,
+    status: 'placed',
+    steps: [...kept.steps, sending],
+    execution: executionOf('480', '0.48'),
+  };
+  const base = { kind: 'execution', id: 'stopped', account: 'main', atMs: startMs } as const;
+  return { opener, stop: { change: { ...base, entry, before: null }, madeAtMs: startMs } };
+}
+
 /** As a function that is called anew each time. */
 function tell(changes: readonly BatchChange[], channels: readonly ChannelName[] = ['telegram', 'slack']) {
   const settings = {
@@ -95,7 +141,8 @@ function tell(changes: readonly BatchChange[], channels: readonly ChannelName[] 
   };
   const openChannel = async (name: ChannelName) =>
     openRequestChannel(name as 'slack', standIn.ways, { transport, clock });
-  return tellBatch({ settings, states, openChannel, clock, log: log.log }, changes, clock.nowMs() + 40_000);
+  const services = { settings, states, openChannel, clock, log: log.log, ledger: { read: readEntry } };
+  return tellBatch(services, changes, clock.nowMs() + 40_000);
 }
 
 test('changes that are delivered again are told once', async () => {
@@ -173,4 +220,44 @@ test.each([
   await tell([{ ...again, change: { ...again.change, id: 'again' } }], ['slack']);
 
   expect(standIn.shown.slack.filter(({ text }) => text.includes('a word: a'))).toHaveLength(1);
+});
+
+test('the profit of a stop-loss that the relay placed is told after the fees of both, with one read', async () => {
+  const { opener, stop } = stoppedOut();
+  const read: EntryKey[] = [];
+  readEntry = async (key) => {
+    read.push(key);
+    return opener;
+  };
+  await tell([stop, filled(1), placed(2)], ['slack']);
+
+  expect(standIn.shown.slack[0]?.text).toContain(
+    'main · stop-loss of buy-1 filled: sold 0.01 BTC_USDT at 48000, profit -20.98 USDT [BE]',
+  );
+  expect(read).toEqual([{ account: 'main', signalId: 'buy-1' }]);
+});
+
+test.each([
+  ['is gone', async () => null],
+  ['cannot be read', () => Promise.reject(new RelayError('store_unavailable', 'no answer'))],
+  [
+    'has filled less than that',
+    async ({ opener }: ReturnType<typeof stoppedOut>): Promise<Entry> => ({
+      ...opener,
+      execution: {
+        revision: 1,
+        readAtMs: startMs,
+        isFollowed: true,
+        orders: (opener.execution?.orders ?? []).map((order) => ({ ...order, filled: '0.009' })),
+      },
+    }),
+  ],
+])('a stop-loss whose entry %s is told without a profit', async (_, answer) => {
+  const stopped = stoppedOut();
+  readEntry = () => answer(stopped);
+  await tell([stopped.stop], ['slack']);
+
+  expect(standIn.shown.slack.map(({ text }) => text)).toEqual([
+    'main · stop-loss of buy-1 filled: sold 0.01 BTC_USDT at 48000 [BE]',
+  ]);
 });
