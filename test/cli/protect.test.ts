@@ -334,8 +334,11 @@ describe('positions', () => {
     expect(stdout).toMatch(/ 50617\.29402345 for 0\.00333333 ended by hand {2}–$/m);
   });
 
-  test('shows what the owner has ended by hand of what a protect asked for', async () => {
-    await enter({ stopLoss: '48000' });
+  test.each([
+    ['with a stop-loss of its own', { stopLoss: '48000' }],
+    ['that is not followed any more', {}],
+  ])('of an entry %s shows what the owner has ended by hand of a protect', async (_, members) => {
+    await enter(members);
     relay.world.setPrice('BTC_USDT', '51000');
     await protect('--stop-loss', 'entry', '--take-profit', '53000=50%');
     await openOnce(2);

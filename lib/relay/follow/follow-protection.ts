@@ -69,7 +69,7 @@ export async function watchProtection(
   const readAtMs = watch.services.clock.nowMs();
   const judged = [
     ...doubtful,
-    ...(watch.keeps ? followed.filter(mayProtect) : []),
+    ...(watch.keeps ? followed.filter((one) => mayProtect(one) || mayBeEndedByHand(one)) : []),
     ...(watch.tells ? followed.filter((one) => hasOpenExit(one) || (!one.isSpot && mayProtect(one))) : []),
   ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
@@ -108,6 +108,14 @@ export function asksForExits({ wanted, signal }: FollowedEntry): boolean {
 /** Whether it is an open order that protects a position, or what a spot buy bought, whose size may change under it. */
 function mayProtect(one: FollowedEntry): boolean {
   return one.entry.signal?.action === 'protect' && !one.areOrdersWhole;
+}
+
+/**
+ * Whether it protected a position until this reading, and the owner may have ended it. That must be noted now, also where nothing
+ * else is followed: the next reading does not have it.
+ */
+function mayBeEndedByHand({ entry, own, isSpot, areOrdersWhole }: FollowedEntry): boolean {
+  return entry.signal?.action === 'protect' && !isSpot && areOrdersWhole && own?.status !== 'filled';
 }
 
 /** Whether an exit stands that the exchange made of it, and that may be too large for what is left. */
