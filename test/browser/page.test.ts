@@ -218,6 +218,19 @@ describe('the page', () => {
     expect(relay.world.paper.control.state().orders.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
+  test('shows what stands as the exchange has rounded it', async () => {
+    const takeProfits = [{ price: '1.2345678%', share: '33.333333%' }];
+    await relay.world.post(JSON.stringify({ ...market, quantity: '0.01', takeProfits }));
+    await relay.world.settledBelow('buy-1', 2);
+    await view('Positions');
+
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'take-profit 1 at 50 617.29 for 0.003333 ·' })
+      .getByText('stands', { exact: true })
+      .waitFor();
+  });
+
   test('shows pairs and planned exits, and cancels an order with what it plans', async () => {
     await relay.world.post(JSON.stringify({ ...market, id: 'pair', stopLoss: '2%', takeProfit: '4%' }));
     await relay.world.settled('pair');
