@@ -16,7 +16,7 @@ export interface LastOrder {
   readonly signalId: string;
   /** When its response, or what became of it later, was stored. */
   readonly answeredAtMs: number;
-  /** When it ended, on the exchange's clock; null while it may still fill, or when nobody said. */
+  /** When it ended, or filled last, on the exchange's clock; null when nobody said. */
   readonly endedAtMs: number | null;
   /** What the position must be after it; null when nobody read the position before it, or when it may still fill. */
   readonly expected: SeenPosition | null;
@@ -104,7 +104,7 @@ function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
     (order) => order !== null && hasFilled(order),
   );
   if (readAtMs === null || filled.length === 0) return [];
-  const ends = filled.map((order) => order?.endedAtMs ?? null);
+  const ends = filled.map((order) => order?.endedAtMs ?? order?.filledAtMs ?? null);
   const endedAtMs = ends.every((end) => end !== null) ? Math.max(...ends) : null;
   // The follower also reads what has nothing to do with the fill, long after it.
   const latestMs = endedAtMs === null ? readAtMs : endedAtMs + longestPositionLagMs;

@@ -83,6 +83,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly followed: OrderExecution | null;
   /** When that was read; null before. */
   readonly readAtMs: number | null;
+  /** Since when no list has shown its stop-loss; null: one stands, none was asked for, or nobody has looked. */
+  readonly unprotectedSinceMs: number | null;
   /** Whether more can become of it and its exits; null before it was followed. */
   readonly isFollowed: boolean | null;
   /** What it sold of buys that are not followed any more, or were open then, by id of their signals, in base units. */
@@ -161,6 +163,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     proved: decimalIn(answer.proved?.filled) ?? reports?.stopsSold.get(ids.orderId ?? Number.NaN) ?? null,
     followed,
     readAtMs: execution?.readAtMs ?? null,
+    unprotectedSinceMs: execution?.unprotectedSinceMs ?? null,
     isFollowed: execution?.isFollowed ?? null,
     soldOf: execution?.soldOf ?? {},
     cancelled: findCancelled(entry, followed, reports),

@@ -282,12 +282,15 @@ function describeListed(
  * The exchange makes the exits of an order when that has filled, and lists them a little later. After a time that a rehearsal
  * has found out, or that is assumed, a list that shows none is taken to say that there is none.
  */
-function isAwaited({ record, part }: WantedGuard, view: GuardView): boolean {
+function isAwaited({ record, role, part }: WantedGuard, view: GuardView): boolean {
   const { open, nowMs, exitsListedAfterMs = assumedAnswers.exitsListedAfterMs } = view;
   // Nobody but the relay places it.
   if (record === null || record.spot !== null || part !== undefined) return false;
   const exits = exitsOf(record);
   if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
+  // An order that keeps filling would never get its stop-loss, if each fill made the wait begin anew.
+  const missingSinceMs =
+    role === 'stop_loss' && mayStillBeOpen(record.state) ? record.unprotectedSinceMs : null;
   // A negative age means that the clock was set back.
-  return nowMs - (record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
+  return nowMs - (missingSinceMs ?? record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
 }

@@ -209,3 +209,23 @@ describe('In an account whose stop-losses are to fill at market', () => {
     expect(relay.alarms.map(({ name }) => name)).toContain('protection_failed');
   });
 });
+
+test('an entry that keeps filling has a stop-loss for what has filled, although the exchange makes its own at the end', async () => {
+  await send(resting);
+  const naked: string[] = [];
+  for (let seconds = 0; seconds < 96; seconds += 6) {
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.005'));
+    relay.setPrice('49600');
+    await goOn(6);
+    const stop = (await open()).find((order) => order.includes('stop'));
+    if (seconds >= 24 && stop !== `sell ${await held()} stop 48000 reduces`)
+      naked.push(`${seconds} s: ${await held()}, ${stop}`);
+  }
+
+  expect(naked).toEqual([]);
+  expect(relay.alarms).toEqual([]);
+
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'));
+  await goOn(60);
+  expect([await held(), await open()]).toEqual(['0.1', ['sell 0.1 at 52000', 'sell 0.1 stop 48000']]);
+});

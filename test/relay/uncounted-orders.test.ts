@@ -260,7 +260,8 @@ describe('An order that has filled, and of which no deal is listed yet, counts w
     relay.clock.advance(5_000);
     await relay.follow();
     setPrice('49000');
-    relay.clock.advance(2_000);
+    // What the relay wants to change about its protection waits for a list of positions that shows the fill.
+    relay.clock.advance(12_000);
 
     expect(await relay.sendUnder(cooling, buy)).toMatchObject({ rule: 'cool_down_after_loss' });
   });

@@ -127,13 +127,16 @@ export function judgeOrder(
   const end = judgeEnd(name, before, known, isNews ? sum : told, nowMs);
   const figures = isNews ? figuresOf(booked) : (before ?? noFigures);
   const isKnown = before !== null || end.status !== null || isNews;
+  const status = end.status ?? before?.status ?? 'partially_filled';
+  const { filledAtMs } = figures;
   const order: OrderExecution | null = isKnown
     ? {
         role: name.role,
         orderId: name.orderId,
-        status: end.status ?? before?.status ?? 'partially_filled',
+        status,
         ...(end.endReason === undefined ? {} : { endReason: end.endReason }),
         endedAtMs: end.endedAtMs,
+        ...(filledAtMs === undefined || !isStillOpen(status) ? {} : { filledAtMs }),
         filled: figures.filled,
         filledNotional: figures.filledNotional,
         fees: figures.fees,
@@ -210,7 +213,7 @@ function lastDealMs({ deals }: KnownOrder): number | null {
   return deals.size === 0 ? null : Math.max(...[...deals.values()].map(({ atMs }) => atMs));
 }
 
-type Figures = Pick<OrderExecution, 'filled' | 'filledNotional' | 'fees'>;
+type Figures = Pick<OrderExecution, 'filledAtMs' | 'filled' | 'filledNotional' | 'fees'>;
 
 const noFigures: Figures = { filled: '0', filledNotional: '0', fees: {} };
 
@@ -224,6 +227,7 @@ function figuresOf({ deals }: BookedDeals): Figures {
     fees.set(deal.feeAsset, (fees.get(deal.feeAsset) ?? zero).plus(deal.fee));
   }
   return {
+    ...(deals.length === 0 ? {} : { filledAtMs: Math.max(...deals.map(({ atMs }) => atMs)) }),
     filled: formatDecimal(filled),
     filledNotional: formatDecimal(notional),
     fees: Object.fromEntries([...fees].sort().map(([asset, fee]) => [asset, formatDecimal(fee)])),
