@@ -212,3 +212,34 @@ test('The prices of all markets are asked for once a reading', async () => {
   const asked = relay.asked.slice(before);
   expect(asked.filter((path) => path === '/api/v4/public/ticker')).toHaveLength(1);
 });
+
+describe('A protect that trails by 5 %, after the stop-loss was moved to break-even,', () => {
+  beforeEach(async () => {
+    await relay.say({ ...buy, trailing: undefined, stopLoss: '48000' });
+    await relay.goOn(30);
+    relay.setPrice('51000');
+    await relay.say({ action: 'protect', stopLoss: 'entry' });
+    await relay.goOn(30);
+    expect(await relay.open()).toEqual(['sell 0.1 stop 50000, reduces']);
+  });
+
+  test('leaves the stop-loss there until the price is further', async () => {
+    const { steps } = await relay.say({ action: 'protect', trailing: '5%' });
+    expect(steps.at(-1)?.note).toContain('stop-loss at 50000, stop-loss 5% behind the best price');
+
+    expect(await through(['51000', '52000', '54000'])).toEqual([
+      'sell 0.1 stop 50000, reduces',
+      'sell 0.1 stop 50000, reduces',
+      'sell 0.1 stop 51300, reduces',
+    ]);
+  });
+
+  test('ends with a stop-loss that does not trail, and says so', async () => {
+    await relay.say({ action: 'protect', trailing: '1%' });
+    await relay.goOn(12);
+    const { steps } = await relay.say({ action: 'protect', stopLoss: '50500' });
+
+    expect(steps.at(-1)?.note).toContain('stop-loss at 50500, and it does not follow the price any more');
+    expect(await through(['53000'])).toEqual(['sell 0.1 stop 50500, reduces']);
+  });
+});

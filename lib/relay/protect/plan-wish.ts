@@ -9,8 +9,15 @@ import type { Side } from '../../model/order.ts';
 import type { ExitRole, PriceOrDistance, ProtectPositionSignal } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
-import { namesOfWish, pricedFrom } from '../../protection/wanted.ts';
-import { asksFor, parseWishes, wishFactOf, withWish } from '../../protection/wishes.ts';
+import { namesOfWish, pricedFrom, type WantedGuard, wantedGuards } from '../../protection/wanted.ts';
+import {
+  asksFor,
+  parseSight,
+  parseWishes,
+  sightFactOf,
+  wishFactOf,
+  withWish,
+} from '../../protection/wishes.ts';
 import { deny, type Plan } from '../execute/action.ts';
 import { readLastPrice } from '../execute/judge-trigger.ts';
 import { checkPositions } from '../position/check-positions.ts';
@@ -42,7 +49,14 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   if (amount.eq(zero)) return denyFlat(market.name);
   const last = await readLastPrice(client, market.name, limits);
   if (last === null) return denyUnpriced(market.name);
-  const priced = pricesOf(signal, { entry: reading.basePrice, last, side: sideOf(amount) });
+  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
+  const stops = await listWantedStops(services, account.name, position);
+  const priced = pricesOf(signal, {
+    entry: reading.basePrice,
+    last,
+    side: sideOf(amount),
+    nearest: trailing === undefined ? null : nearestStop(stops, sideOf(amount), last),
+  });
   if (priced === null) return denyNoEntryPrice(market.name);
   const denial = checkWish({ ...market, ...priced, market: market.name, side: sideOf(amount), last });
   if (denial !== null) return { verdict: 'denied', denial };
@@ -66,9 +80,11 @@ export async function planWish(services: ExecuteServices, account: Account, entr
         evidence: toJson(wish),
       },
     };
-  const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
   await noteWish(services, account.name, wish, position);
-  const note = `what protects the position of ${formatDecimal(amount)} is noted: ${describeWish(wish)}; its orders are signals of their own`;
+  const endsTrailing =
+    wish.stopLoss !== undefined && trailing === undefined && stops.some(({ leeway }) => leeway !== null);
+  const ended = endsTrailing ? ', and it does not follow the price any more' : '';
+  const note = `what protects the position of ${formatDecimal(amount)} is noted: ${describeWish(wish)}${ended}; its orders are signals of their own`;
   return {
     verdict: 'ended',
     outcome: { status: 'satisfied', note, evidence: toJson(wish), facts: { wish } },
@@ -77,6 +93,33 @@ export async function planWish(services: ExecuteServices, account: Account, entr
 
 function sideOf(amount: Decimal): Side {
   return amount.gt(zero) ? 'buy' : 'sell';
+}
+
+/** The stop-losses that should stand before the alert. */
+async function listWantedStops(
+  services: ExecuteServices,
+  account: string,
+  position: GuardedPosition,
+): Promise<readonly WantedGuard[]> {
+  const { facts } = services;
+  const wishes = parseWishes(await facts.read(account, wishFactOf(position)));
+  const sight = parseSight(await facts.read(account, sightFactOf(position)));
+  const { entries } = await listRecent(services, account, position.market);
+  const records = listRecords(entries).filter(({ market }) => market === position.market);
+  return wantedGuards(position, { records, wishes, sight }).filter(
+    ({ role, amount }) => role === 'stop_loss' && amount.gt(zero),
+  );
+}
+
+/** The one that is nearest to the price; null when the price has passed all of them. */
+function nearestStop(stops: readonly WantedGuard[], side: Side, last: Decimal): Decimal | null {
+  const distance = (price: Decimal) => (side === 'buy' ? last.minus(price) : price.minus(last));
+  return stops
+    .flatMap(({ price }) => (price !== null && distance(price).gt(zero) ? [price] : []))
+    .reduce<Decimal | null>(
+      (best, price) => (best === null || distance(price).lt(distance(best)) ? price : best),
+      null,
+    );
 }
 
 /** Noted before its outcome is: a process that dies between the two carries it out again. */
@@ -129,21 +172,26 @@ interface PriceGround {
   readonly last: Decimal;
   /** Of the orders that opened the position. */
   readonly side: Side;
+  /** The nearest stop-loss that should stand before a stop-loss follows the price; null without one. */
+  readonly nearest: Decimal | null;
 }
 
 /**
- * A stop-loss that follows the price begins at its distance from the last price, where the alert names no other beginning.
+ * A stop-loss that follows the price begins at its distance from the last price, or nearer to it where one stands already, if
+ * the alert names no other beginning.
  *
  * @returns null when a distance counts from a price that is not known
  */
 function pricesOf(
   { stopLoss, takeProfits, trailing }: ProtectPositionSignal,
-  { entry, last, side }: PriceGround,
+  { entry, last, side, nearest }: PriceGround,
 ): Prices | null {
   const write = (exact: Decimal | null) => exact?.round(pricePlaces).toFixed() ?? null;
   const price = (text: PriceOrDistance | 'entry', role: ExitRole): string | null =>
     write(text === 'entry' ? entry : pricedFrom(text, entry, role, side));
-  const first = trailing === undefined ? undefined : write(pricedFrom(trailing, last, 'stop_loss', side));
+  const begin = trailing === undefined ? null : pricedFrom(trailing, last, 'stop_loss', side);
+  const isNearer = nearest !== null && begin !== null && nearest.gt(begin) === (side === 'buy');
+  const first = begin === null ? undefined : write(isNearer ? nearest : begin);
   const stop = stopLoss === undefined ? first : price(stopLoss, 'stop_loss');
   const targets = takeProfits?.map((part) => ({ ...part, price: price(part.price, 'take_profit') }));
   if (stop === null) return null;
