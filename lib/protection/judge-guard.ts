@@ -46,12 +46,8 @@ export function judgeGuard(
   if (isReleased && areFittingParts(guard, null)) return fits('a part of it was ended by hand');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
-  // What is left is too little for an order. One that only reduces may stay, unless it would take from what is beside it.
   if (wanted.lt(minAmount) || !wanted.gt(zero)) {
-    const isAlone = guard.beside.lt(amountStep);
-    const wrong = standing
-      .filter(({ onlyReduces, remaining }) => !onlyReduces || !(isAlone || remaining?.lte(guard.amount)))
-      .map(({ orderId }) => orderId);
+    const wrong = tooLargeForRest(guard, amountStep);
     return wrong.length > 0
       ? { kind: 'cancel', cancels: wrong }
       : fits('what is left is too little for an order of its own');
@@ -62,6 +58,19 @@ export function judgeGuard(
   const missing = ids.length === 0 ? besideHand : wanted;
   if (missing.lt(minAmount) || !missing.gt(zero)) return fits('a stop by hand protects it');
   return { kind: 'place', amount: missing, price, cancels: ids };
+}
+
+/**
+ * The orders that must go although what is left is too little for an order in their place. One that only reduces may stay,
+ * unless it would take from what is beside it.
+ *
+ * @returns their ids
+ */
+export function tooLargeForRest({ standing, amount, beside }: Guard, amountStep: Decimal): readonly number[] {
+  const isAlone = beside.lt(amountStep);
+  return standing
+    .filter(({ onlyReduces, remaining }) => !onlyReduces || !(isAlone || remaining?.lte(amount)))
+    .map(({ orderId }) => orderId);
 }
 
 /**

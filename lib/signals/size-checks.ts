@@ -190,12 +190,19 @@ export function checkAmount(
   return { rule: 'min_amount', limit: least, actual, message };
 }
 
-/** Denies an order that is worth less or more than the market allows. */
-export function checkTotal(total: Decimal, { name, quote, minTotal, maxTotal }: Market): Denial | null {
+/** Denies an order that is worth less or more than the market allows. @param onlyReduces the size of a position is what it is */
+export function checkTotal(
+  total: Decimal,
+  { name, quote, minTotal, maxTotal }: Market,
+  onlyReduces: boolean,
+): Denial | null {
   const actual = formatDecimal(total);
   if (total.lt(minTotal)) {
     const limit = formatDecimal(minTotal);
-    const message = `the order is worth ${actual} ${quote}, below the minimum of ${limit}; raise the size for ${name}`;
+    const advice = onlyReduces
+      ? `raise the size for ${name}, or close what is too small for an order on the website of the exchange`
+      : `raise the size for ${name}`;
+    const message = `the order is worth ${actual} ${quote}, below the minimum of ${limit}; ${advice}`;
     return { rule: 'min_total', limit, actual, message };
   }
   if (maxTotal === null || total.lte(maxTotal)) return null;

@@ -143,9 +143,10 @@ function completeOrder(
   const amount = side === 'sell' ? cutSale(whole, readings.holding, market) : whole;
   const baseAmount = isSizedInQuote ? amount.div(unitPrice) : amount;
   const total = isSizedInQuote ? amount : amount.times(unitPrice);
+  const onlyReduces = signal.reduceOnly === true || reduces !== undefined;
   const badSize =
     checkAmount(askedBase, baseAmount, market) ??
-    checkTotal(total, market) ??
+    checkTotal(total, market, onlyReduces) ??
     (exits.stopLoss === undefined || fillsAt === null
       ? null
       : checkStopSide(exits.stopLoss, protectsLong(signal), fillsAt, market)) ??
@@ -160,9 +161,7 @@ function completeOrder(
     ...stopLossAndTakeProfit,
     ...(positionSide === undefined ? {} : { positionSide }),
     // A spot sell reduces what is held in any case.
-    ...((signal.reduceOnly === true || reduces !== undefined) && tradesOn !== 'spot'
-      ? { reduceOnly: true }
-      : {}),
+    ...(onlyReduces && tradesOn !== 'spot' ? { reduceOnly: true } : {}),
     ...(stp === undefined ? {} : { stp }),
     clientOrderId,
   };

@@ -72,3 +72,29 @@ test('However many orders it refuses, at most thirty are sent within a minute', 
   const inMinute = sentAtMs.map((atMs) => sentAtMs.filter((other) => other >= atMs && other < atMs + 60_000));
   expect(Math.max(...inMinute.map(({ length }) => length))).toBe(30);
 });
+
+test('Of a rest that is worth less than any order, the stop-loss of the whole entry goes, which would turn it, and that is told', async () => {
+  const relay = await openKeptRelay();
+  await relay.say({
+    action: 'buy',
+    orderType: 'market',
+    quantity: '0.0002',
+    maxSlippage: '0.5%',
+    stopLoss: '48000',
+  });
+  await relay.goOn(12);
+  await relay.say({ action: 'close', quantityPercent: '75', maxSlippage: '0.5%' });
+  await relay.goOn(30);
+  expect([await relay.held(), await relay.open()]).toEqual(['0.00005', []]);
+  expect(relay.alarmNames()).toContain('protection_failed');
+
+  const close = await relay.say({ action: 'close', maxSlippage: '0.5%' });
+  expect([close.status, close.steps.at(-1)?.note]).toEqual([
+    'denied',
+    expect.stringContaining('or close what is too small for an order on the website of the exchange'),
+  ]);
+  relay.setPrice('47900');
+  await relay.goOn(30);
+  expect(await relay.held()).toBe('0.00005');
+  await relay.close();
+});

@@ -9,7 +9,12 @@ import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
 import type { Guard } from '../../protection/guards.ts';
-import { type GuardVerdict, judgeGuard, takesNeededStop } from '../../protection/judge-guard.ts';
+import {
+  type GuardVerdict,
+  judgeGuard,
+  takesNeededStop,
+  tooLargeForRest,
+} from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
@@ -167,12 +172,22 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const ofShare = guard.ofShare === undefined ? {} : { ofShare: formatDecimal(guard.ofShare) };
       const order = { ...protectiveOrder(wanted, account), ...exact, ...ofShare };
       const plan = await planProtective(act, order, cancels);
+      const tooLarge = isTooSmall(plan) ? tooLargeForRest(guard, act.market.amountStep) : [];
+      if (tooLarge.length > 0) {
+        await failedPlan(act, plan);
+        return planCancels(act, tooLarge);
+      }
       // The price has passed the stop-loss already: what waits for it now would wait for the other direction.
       return plan.verdict === 'denied' && isTriggerPassed(plan.denial)
         ? await planAtMarket(act, verdict)
         : await failedPlan(act, plan);
     }
   }
+}
+
+/** Whether the exchange takes no order for so little money. */
+function isTooSmall(plan: Plan): boolean {
+  return plan.verdict === 'denied' && plan.denial.rule === 'min_total';
 }
 
 /** The exchange cancels both exits of a pair. The other one is not what the owner has ended by hand. */
