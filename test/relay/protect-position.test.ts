@@ -215,6 +215,25 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   });
 });
 
+test('What the owner ends of it right after an entry, before the positions show that, is not placed again', async () => {
+  const bare = { ...buy, stopLoss: undefined, takeProfit: undefined };
+  await relay.say(bare);
+  await relay.goOn(30);
+  await protect({ stopLoss: '49000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'open-positions',
+    delayMs: 9_000,
+    probability: 1,
+  });
+  await relay.say(bare);
+  await relay.cancelByHand('sell 0.1 stop 49000, reduces');
+  await relay.goOn(120);
+
+  expect(await relay.open()).toEqual([]);
+});
+
 test('Without a position it is denied, and later entries know nothing of it', async () => {
   expect(await protect({ stopLoss: '49000' })).toMatchObject({
     status: 'denied',
