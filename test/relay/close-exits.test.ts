@@ -518,6 +518,9 @@ test('a close that the exchange refuses as if nothing were open leaves the exits
   expect(await relay.entry('c')).toMatchObject({ status: 'rejected' });
   expect([await heldAmount(), openIds().length]).toEqual(['0.1', 2]);
   expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
+  expect(relay.alarms[0]?.message).toMatch(
+    /^the exchange refused to close a position, as there was none, but/,
+  );
 });
 
 test('a close reads the position once more, and asks for nothing else, when no entry has exits', async () => {

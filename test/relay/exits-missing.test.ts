@@ -141,4 +141,7 @@ test('A close that ends before the exchange must have made the exits of an entry
   relay.clock.advance(11_000);
 
   expect(await close()).toMatchObject({ status: 'satisfied', alarms: ['orders_left_open'] });
+  expect(relay.alarms[0]?.message).toMatch(
+    /^there was no position to close, and orders that protected it may/,
+  );
 });

@@ -10,32 +10,46 @@ export function withAlarm(outcome: Outcome, added: Alarm): Outcome {
   return { ...outcome, note, ...(alarm === undefined ? {} : { alarm }) };
 }
 
-export const leftAlarm: Alarm = {
-  name: 'orders_left_open',
-  message:
-    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
-};
+/** What an order that was to close a position has met: one that closes nothing is no close. */
+function whatHappened({ status }: Pick<Outcome, 'status'>): string {
+  if (status === 'placed') return 'a position was closed';
+  return status === 'rejected'
+    ? 'the exchange refused to close a position, as there was none'
+    : 'there was no position to close';
+}
+
+export function leftAlarm(outcome: Pick<Outcome, 'status'>): Alarm {
+  return {
+    name: 'orders_left_open',
+    message: `${whatHappened(outcome)}, and orders that protected it may still be open and could open a new one: cancel them`,
+  };
+}
 
 /** Nobody knows which of them belong to what was closed, and a position without a stop-loss is worse than one with two. */
-export function heldAlarm(amount: Decimal): Alarm {
+export function heldAlarm(outcome: Pick<Outcome, 'status'>, amount: Decimal): Alarm {
+  const met =
+    outcome.status === 'placed'
+      ? 'a position was closed, and another order has filled meanwhile: the position'
+      : `${whatHappened(outcome)}, but the position`;
   return {
     name: 'orders_left_open',
-    message: `a position was closed, and another order has filled meanwhile: the position is ${describeAmount(amount)} now; all stop-losses and take-profits are left open: check that they fit it`,
+    message: `${met} is ${describeAmount(amount)} now; all stop-losses and take-profits are left open: check that they fit it`,
   };
 }
 
-export function turnedAlarm(amount: Decimal): Alarm {
+export function turnedAlarm(outcome: Pick<Outcome, 'status'>, amount: Decimal): Alarm {
   return {
     name: 'orders_left_open',
-    message: `a position was closed, and another order, perhaps its stop-loss, has opened one of the other side meanwhile: ${describeAmount(amount)}; check whether you want it`,
+    message: `${whatHappened(outcome)}, and another order, perhaps its stop-loss, has opened one of the other side meanwhile: ${describeAmount(amount)}; check whether you want it`,
   };
 }
 
-export const perhapsTurnedAlarm: Alarm = {
-  name: 'orders_left_open',
-  message:
-    'a position was closed, and an order that protected it has filled since, which no list of positions shows yet: check whether a position of the other side is open',
-};
+export function perhapsTurnedAlarm(outcome: Pick<Outcome, 'status'>): Alarm {
+  return {
+    name: 'orders_left_open',
+    message: `${whatHappened(outcome)}, and an order that protected it has filled since, which no list of positions shows yet: check whether a position of the other side is open`,
+  };
+}
 
 export const perhapsAlarm: Alarm = {
   name: 'orders_left_open',

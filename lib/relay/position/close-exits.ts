@@ -120,7 +120,7 @@ async function endClosed(
   if (remains.kind === 'held') {
     const { amount } = remains;
     if (closing.kind === 'perhaps') return withAlarm(outcome, incompleteAlarm(null, amount));
-    return withAlarm(outcome, heldAlarm(amount));
+    return withAlarm(outcome, heldAlarm(outcome, amount));
   }
   // Only the list of positions proves that nothing is left when no order closed it.
   const isProven = closing.kind === 'whole' && outcome.status === 'placed';
@@ -204,5 +204,6 @@ async function endAndWatch(
 /** @param amount the position of the other side; null when no list shows it yet */
 function tellTurned(outcome: Outcome, amount: Decimal | null): Outcome {
   const facts = { ...outcome.facts, turned: amount === null ? null : formatDecimal(amount) };
-  return withAlarm({ ...outcome, facts }, amount === null ? perhapsTurnedAlarm : turnedAlarm(amount));
+  const alarm = amount === null ? perhapsTurnedAlarm(outcome) : turnedAlarm(outcome, amount);
+  return withAlarm({ ...outcome, facts }, alarm);
 }

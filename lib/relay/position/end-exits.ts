@@ -181,7 +181,7 @@ export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
     ...(isClean && endedFor.length > 0 ? { exitsEndedFor: endedFor } : {}),
   };
   const contradicted = exits.map(({ alarm }) => alarm);
-  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
+  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm(outcome)]);
   const names = over.map(({ name }) => name).join(', ');
   const which = [
     ...(leftIds ?? ['the open orders could not be read back']),
@@ -196,7 +196,7 @@ export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
 }
 
 function tellUnread(outcome: Outcome, reason: string): Outcome {
-  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
+  const alarm = joinAlarms([outcome.alarm, leftAlarm(outcome)]);
   return {
     ...outcome,
     note: `${outcome.note}; orders that protected it could not be read (${reason})`,
