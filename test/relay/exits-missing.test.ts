@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { rehearsedFactOf } from '../../lib/account/rehearsed.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
+import { tellExits } from '../../lib/relay/position/end-exits.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -141,7 +142,16 @@ test('A close that ends before the exchange must have made the exits of an entry
   relay.clock.advance(11_000);
 
   expect(await close()).toMatchObject({ status: 'satisfied', alarms: ['orders_left_open'] });
-  expect(relay.alarms[0]?.message).toMatch(
-    /^there was no position to close, and orders that protected it may/,
+});
+
+test.each([
+  ['placed', 'a position was closed'],
+  ['satisfied', 'there was no position to close'],
+  ['rejected', 'the exchange refused to close a position, as there was none'],
+] as const)('Of a close that is %s the alarm says what is so', (status, said) => {
+  const { alarm } = tellExits({ status, note: '', evidence: null }, { kind: 'unread', reason: 'timeout' });
+
+  expect(alarm?.message).toBe(
+    `${said}, and orders that protected it may still be open and could open a new one: cancel them`,
   );
 });
