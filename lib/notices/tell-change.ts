@@ -65,6 +65,9 @@ function tellOutcome(change: OutcomeChange): readonly News[] {
   const { account, signalId, signal } = entry;
   const wasUnknown = step.status !== 'unknown' && entry.steps.some(({ status }) => status === 'unknown');
   const isOwn = signal?.action === 'protect';
+  // The relay has asked itself, and all fits: only what became of a turned position was announced before.
+  const isIdle = isOwn && step.status === 'satisfied' && signal.turnedBy === undefined;
+  if (isIdle && !wasUnknown) return [];
   const category = wasUnknown ? 'unknown' : isOwn ? 'protection' : found.category;
   const what = signal === null ? `alert ${signalId.replace(/@.*$/, '')}` : describeSignal(entry, signal);
   const news = createNews({

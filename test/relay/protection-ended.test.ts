@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { tellChange } from '../../lib/notices/tell-change.ts';
+import { askProtection } from '../../lib/relay/protect/ask-protection.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** What protected a position that is gone is not looked at again when a later one is reduced or closed. */
@@ -73,4 +76,40 @@ test('The exits of a young entry, which no list has shown yet, are looked at aft
   await relay.say(half);
 
   expect(await asked()).toHaveLength(1);
+});
+
+/** The headlines of the notices about how a signal has ended. */
+function toldOf(entry: Entry): readonly string[] {
+  const { account, signalId: id } = entry;
+  const news = entry.steps.flatMap((step) =>
+    tellChange({ kind: 'outcome', id, account, atMs: step.atMs, entry, step }),
+  );
+  return news.map(({ headline }) => headline);
+}
+
+test('Protection that the relay looks at and that fits is no news; what it places is, and what became of a turned position', async () => {
+  await relay.say({ ...buy, stopLoss: '49000' });
+  await relay.goOn(30);
+  await relay.say(half);
+  const need = {
+    of: 's1',
+    role: 'stop_loss',
+    account: 'main',
+    market: 'BTC_USDT',
+    ticker: 'BTC_USDT',
+  } as const;
+  relay.clock.advance(5000);
+  await askProtection(relay.services, [{ ...need, strategy: undefined, positionSide: undefined }]);
+  await relay.runLine();
+  const { entries } = await relay.services.ledger.list({ account: 'main', limit: 200 });
+  const [idle, placed] = ['satisfied', 'placed'].map((wanted) =>
+    entries.find(({ signal, status }) => signal?.action === 'protect' && status === wanted),
+  );
+  if (idle?.signal?.action !== 'protect' || placed === undefined) throw new Error('one of them is missing');
+
+  expect(toldOf(idle)).toEqual([]);
+  expect(toldOf(placed)).toEqual(['stop-loss of BTC_USDT: accepted by the exchange']);
+  expect(toldOf({ ...idle, signal: { ...idle.signal, turnedBy: 1 } })).toEqual([
+    'what was turned by the stop-loss of BTC_USDT: nothing to do, nothing was sent',
+  ]);
 });
