@@ -95,8 +95,8 @@ export const stopWords = { awaited: 'being read', none: 'none known' } as const;
 
 /** What should stand beside what does; the open stops; that one is being read; or that the relay knows of none. */
 export function describeStops(shown: ShownPosition): Cell {
-  const { position, stops, isStopAwaited, protection } = shown;
-  const kept = describeGuards(position, protection, 'stop_loss');
+  const { position, stops, isStopAwaited } = shown;
+  const kept = describeGuards(shown, 'stop_loss');
   if (kept !== null) return kept;
   const texts = describeExits(position, stops);
   const rest = isStopAwaited ? unprotectedBy(shown) : zero;
@@ -112,8 +112,9 @@ function unprotectedBy({ position, stops }: ShownPosition): Decimal {
   return stops.reduce((rest, { amount }) => rest.minus(amount ?? whole), whole);
 }
 
-function describeTargets({ position, targets, protection }: ShownPosition): Cell {
-  return describeGuards(position, protection, 'take_profit') ?? (describeExits(position, targets) || '–');
+function describeTargets(shown: ShownPosition): Cell {
+  const { position, targets } = shown;
+  return describeGuards(shown, 'take_profit') ?? (describeExits(position, targets) || '–');
 }
 
 const stateWords: Readonly<Record<GuardState, string>> = {
@@ -121,7 +122,7 @@ const stateWords: Readonly<Record<GuardState, string>> = {
   missing: ' MISSING',
   changing: ' changing',
   ended: ' ended by hand',
-  unread: ` ${stopWords.awaited}`,
+  unread: ' not known yet',
   by_hand: '',
 };
 
@@ -130,10 +131,10 @@ const stateWords: Readonly<Record<GuardState, string>> = {
  * of nothing known what does: then what the ledger knows is shown.
  */
 function describeGuards(
-  { amount: held }: OpenPosition,
-  protection: PositionProtection | null,
+  { position: { amount: held }, protection, isStopAwaited }: ShownPosition,
   role: ExitRole,
 ): Cell | null {
+  const words = { ...stateWords, ...(isStopAwaited ? { unread: ` ${stopWords.awaited}` } : {}) };
   const guards = (protection?.guards ?? []).filter((guard) => guard.role === role);
   if (guards.length > 0 && guards.every(({ state }) => state === 'unread')) return null;
   const byHand = role === 'stop_loss' ? (protection?.byHand ?? zero) : zero;
@@ -144,8 +145,7 @@ function describeGuards(
         price: formatAmount(price),
         part:
           amount === null || amount.gte(held.abs()) || amount.eq(zero) ? '' : ` for ${formatAmount(amount)}`,
-        word:
-          guard.amount.eq(zero) && guard.state === 'changing' ? ' being cancelled' : stateWords[guard.state],
+        word: guard.amount.eq(zero) && guard.state === 'changing' ? ' being cancelled' : words[guard.state],
         state: guard.state,
       })),
     );

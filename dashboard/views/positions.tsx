@@ -96,7 +96,7 @@ const stateWords: Readonly<Record<GuardShown['state'], readonly [string, Tone]>>
   missing: ['MISSING', 'alarm'],
   changing: ['is being changed', 'waiting'],
   ended: ['ended by hand', 'faint'],
-  unread: ['being read', 'waiting'],
+  unread: ['not known yet', 'waiting'],
   by_hand: ['another stop stands', 'faint'],
 };
 

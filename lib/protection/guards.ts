@@ -289,8 +289,9 @@ function isAwaited({ record, role, part }: WantedGuard, view: GuardView): boolea
   const exits = exitsOf(record);
   if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
   // An order that keeps filling would never get its stop-loss, if each fill made the wait begin anew.
-  const missingSinceMs =
-    role === 'stop_loss' && mayStillBeOpen(record.state) ? record.unprotectedSinceMs : null;
+  const isMade = record.exits.some(({ order }) => order !== null);
+  const isFilling = role === 'stop_loss' && mayStillBeOpen(record.state) && !isMade;
+  const missingSinceMs = isFilling ? record.unprotectedSinceMs : null;
   // A negative age means that the clock was set back.
   return nowMs - (missingSinceMs ?? record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
 }

@@ -61,12 +61,25 @@ export function judgeGuard(
 }
 
 /**
+ * The orders that are larger than what is left of their part, and must go although nothing can take their place: they could
+ * turn the position, or take from what is beside it.
+ *
+ * @returns their ids
+ */
+export function largerThanRest(guard: Guard, amountStep: Decimal): readonly number[] {
+  const larger = new Set(
+    guard.standing.flatMap(({ orderId, remaining }) => (remaining?.gt(guard.amount) === true ? orderId : [])),
+  );
+  return tooLargeForRest(guard, amountStep).filter((orderId) => larger.has(orderId));
+}
+
+/**
  * The orders that must go although what is left is too little for an order in their place. One that only reduces may stay,
  * unless it would take from what is beside it.
  *
  * @returns their ids
  */
-export function tooLargeForRest({ standing, amount, beside }: Guard, amountStep: Decimal): readonly number[] {
+function tooLargeForRest({ standing, amount, beside }: Guard, amountStep: Decimal): readonly number[] {
   const isAlone = beside.lt(amountStep);
   return standing
     .filter(({ onlyReduces, remaining }) => !onlyReduces || !(isAlone || remaining?.lte(amount)))

@@ -119,9 +119,15 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   return {
     holdFirst(account, first) {
       const held = positionsOf(account);
+      const isTold = (market: string) => !first.except.has(market) && !isSpot(account, market);
+      // What was not held any more was closed by fills that nobody has read.
+      for (const key of [...held.keys()].filter((one) => !first.books.has(one) && isTold(marketOf(one)))) {
+        held.delete(key);
+        queues.delete(JSON.stringify([account, key]));
+      }
       for (const [key, position] of first.books) {
-        const [market = key] = key.split(' ');
-        if (first.except.has(market) || isSpot(account, market)) continue;
+        const market = marketOf(key);
+        if (!isTold(market)) continue;
         const before = held.get(key)?.amount ?? zero;
         const amount = position.amount.minus(before);
         // Fills that nobody has read have closed a part of it: which one is not known.
@@ -191,6 +197,10 @@ function baseFeeOf({ fee, feeAsset }: Fill, { base }: Currencies): Decimal {
 
 function sumLeft(lots: readonly Pick<EntryLot, 'left'>[]): Decimal {
   return lots.reduce((sum, { left }) => sum.plus(left), zero);
+}
+
+function marketOf(key: string): string {
+  return key.split(' ')[0] ?? key;
 }
 
 /** Whether the key is that of a position of a market; in hedge mode it ends with the side. */

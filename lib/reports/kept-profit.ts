@@ -18,6 +18,10 @@ export function profitOfKept(opener: OrderRecord, kept: OrderExecution): Decimal
   const currencies = currenciesInName(opener.market);
   const filled = parseDecimal(own.filled);
   const closed = parseDecimal(kept.filled);
+  // A fee in a third currency has no price here.
+  const isValued = ({ fees }: OrderExecution) =>
+    Object.keys(fees).every((asset) => asset === currencies.base || asset === currencies.quote);
+  if (!isValued(own) || !isValued(kept)) return null;
   // On spot the fee of a buy is taken from what it bought.
   const opened = spot === null ? filled : filled.minus(parseDecimal(own.fees[currencies.base] ?? '0'));
   if (!closed.gt(zero) || closed.gt(opened)) return null;

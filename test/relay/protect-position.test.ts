@@ -215,6 +215,27 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   });
 });
 
+test('A stop-loss that it asked for, and that is too small, does not silence the alarm of what it leaves', async () => {
+  relay.paper.control.setExits({ madeAt: 'never' });
+  await relay.say({
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '49500',
+    quantity: '0.2',
+    stopLoss: '47000',
+  });
+  await relay.goOn(12);
+  relay.fill('49500', '0.1');
+  await relay.goOn(40);
+  await protect({ stopLoss: '48000' });
+  await relay.goOn(30);
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'stop-limit', probability: 1 });
+  relay.fill('49500', '0.1');
+  await relay.goOn(240);
+
+  expect(relay.alarmNames()).toContain('position_unprotected');
+});
+
 test('What the owner ends of it right after an entry, before the positions show that, is not placed again', async () => {
   const bare = { ...buy, stopLoss: undefined, takeProfit: undefined };
   await relay.say(bare);

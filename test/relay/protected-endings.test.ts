@@ -86,6 +86,25 @@ describe('An entry', () => {
     expect(await endings('0.1')).toEqual(['s1 open']);
   });
 
+  test('takes nothing of later orders, when it was closed before anybody had read the account', async () => {
+    const unprotected = { ...buy, stopLoss: undefined };
+    await relay.say(unprotected);
+    await relay.goOn(12);
+    await relay.services.facts.write('main', 'deals', null);
+    await relay.byHand('sell', '0.1');
+    relay.clock.advance(60_000);
+    const account = findAccount(relay.services.settings, 'main') as Account;
+    const client = await relay.services.exchangeFor('main');
+    await beginDeals(relay.services, account, { client, options: {} });
+    await relay.say(unprotected);
+    await relay.goOn(12);
+    relay.setPrice('50500');
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    await relay.goOn(12);
+
+    expect((await endings()).slice(1)).toEqual(['s2 closed +39.95', 's3 reduced +39.95']);
+  });
+
   test('is uncertain, when the owner has closed what nobody had read, and more stands than the fills tell', async () => {
     await relay.byHand('buy', '0.1');
     await relay.goOn(30);

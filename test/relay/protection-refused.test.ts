@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 const buy = {
@@ -97,4 +97,44 @@ test('Of a rest that is worth less than any order, the stop-loss of the whole en
   await relay.goOn(30);
   expect(await relay.held()).toBe('0.00005');
   await relay.close();
+});
+
+describe('A stop-loss of the right size, of which no other is worth enough to take its place, stays', () => {
+  // Worth 5.05, and less than the minimum of 5 at the price of a stop-loss.
+  const small = { ...buy, quantity: '0.000101', stopLoss: '48000' };
+  let other: KeptRelay;
+  beforeEach(async () => {
+    other = await openKeptRelay();
+  });
+  afterEach(() => other.close());
+  const stops = async () => (await other.open()).filter((order) => order.includes('stop'));
+
+  test('when a protect names another take-profit', async () => {
+    await other.say({ ...small, takeProfit: '52000' });
+    await other.goOn(30);
+    await other.say({ action: 'protect', takeProfit: '53000' });
+    await other.goOn(60);
+
+    expect(await stops()).toEqual(['sell 0.000101 stop 48000']);
+  });
+
+  test('when a protect moves it', async () => {
+    await other.say(small);
+    await other.goOn(30);
+    await other.say({ action: 'protect', stopLoss: '48500' });
+    await other.goOn(60);
+
+    expect(await stops()).toEqual(['sell 0.000101 stop 48000']);
+    expect(other.alarmNames()).toContain('protection_failed');
+  });
+
+  test('when it should follow the price', async () => {
+    await other.say({ ...small, stopLoss: undefined, trailing: '5%' });
+    for (const price of ['50000', '50400', '50700']) {
+      other.setPrice(price);
+      await other.goOn(12);
+    }
+
+    expect(await stops()).toEqual(['sell 0.000101 stop 47500']);
+  });
 });

@@ -243,3 +243,23 @@ describe('A protect that trails by 5 %, after the stop-loss was moved to break-e
     expect(await through(['53000'])).toEqual(['sell 0.1 stop 50500, reduces']);
   });
 });
+
+test('A protect that trails does not begin at a stop-loss that the owner has ended', async () => {
+  await relay.say({ ...buy, trailing: undefined, stopLoss: '49800' });
+  await relay.goOn(30);
+  await relay.cancelByHand('sell 0.1 stop 49800');
+  await relay.goOn(60);
+  await relay.say({ action: 'protect', trailing: '5%' });
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 47500, reduces']);
+});
+
+test('A protect of a short position that trails begins at the nearest stop-loss above the price', async () => {
+  await relay.say({ ...buy, action: 'sell', trailing: undefined, stopLoss: '51000' });
+  await relay.goOn(30);
+  await relay.say({ action: 'protect', trailing: '5%' });
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['buy 0.1 stop 51000, reduces']);
+});

@@ -1,19 +1,21 @@
 import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
+import { orderRecordOf } from '../../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import { asksFor, type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { type Keepers, leftOf } from './uncovered.ts';
+import { heldOf, type Keepers } from './uncovered.ts';
 
 /** The open stop-losses that a `protect` asked for: they take the place of those of the entries before it. */
 interface AskedStops extends PositionPlace {
   /** Of the orders that opened the position. */
   readonly opens: Side;
   readonly atMs: number;
-  readonly stops: readonly OrderExecution[];
+  /** How much they would still stop out, in base units. */
+  readonly amount: Decimal;
 }
 
 /**
@@ -29,7 +31,8 @@ export async function findAskedStops(
   keepers: Keepers,
 ): Promise<(one: FollowedEntry) => boolean> {
   const asked = await listAskedStops(facts, account, followed, keepers);
-  return (one) => asked.some((stops) => isBefore(one, stops) && areEnough(stops, followed, keepers));
+  const enough = asked.filter((stops) => areEnough(stops, followed, keepers));
+  return (one) => enough.some((stops) => isBefore(one, stops));
 }
 
 /** Reads what was asked for only where a stop-loss stands that no followed entry asked for. */
@@ -45,11 +48,12 @@ async function listAskedStops(
   const ofPlaces = [...places].map(async ([fact, place]) => {
     const wishes = parseWishes(await facts.read(account, fact));
     return wishes.map((wish): AskedStops => {
-      const stops = (keepers.get(wish.signalId) ?? []).flatMap((one) => openStopOf(one) ?? []);
-      return { ...place, ...aboutOf(wish), stops };
+      const stops = keepers.get(wish.signalId) ?? [];
+      const amount = stops.reduce((sum, one) => sum.plus(restOfStop(one)), zero);
+      return { ...place, ...aboutOf(wish), amount };
     });
   });
-  return (await Promise.all(ofPlaces)).flat().filter(({ stops }) => stops.length > 0);
+  return (await Promise.all(ofPlaces)).flat().filter(({ amount }) => amount.gt(zero));
 }
 
 function placeOf({ market, signal: { positionSide = 'BOTH' } }: FollowedEntry): PositionPlace {
@@ -85,20 +89,21 @@ export function openStopOf({ entry: { signal }, own }: FollowedEntry): OrderExec
   return isStop && own !== null && isStillOpen(own.status) ? own : null;
 }
 
+/** What an open stop-loss would still stop out, in base units; zero for any other order. */
+function restOfStop(one: FollowedEntry): Decimal {
+  const amount = openStopOf(one) === null ? null : (orderRecordOf(one.entry)?.amount ?? null);
+  return amount?.minus(one.own?.filled ?? '0') ?? zero;
+}
+
 /** A newer entry has a stop-loss of its own. */
-function isBefore(one: FollowedEntry, { market, side, opens, atMs }: Omit<AskedStops, 'stops'>): boolean {
+function isBefore(one: FollowedEntry, { market, side, opens, atMs }: Omit<AskedStops, 'amount'>): boolean {
   const place = placeOf(one);
   const isOfPosition = place.market === market && place.side === side && one.signal.side === opens;
   return isOfPosition && !isMarkedReducing(one.signal) && one.entry.createdAtMs <= atMs;
 }
 
 function areEnough(asked: AskedStops, followed: readonly FollowedEntry[], keepers: Keepers): boolean {
-  if (asked.stops.some(({ amount }) => amount === undefined)) return true;
   const entries = followed.filter((one) => isBefore(one, asked));
-  const held = entries.reduce((sum, one) => sum.plus(leftOf(one, keepers)), zero);
-  const left = asked.stops.reduce(
-    (rest, { amount = '0', filled }) => rest.minus(parseDecimal(amount)).plus(parseDecimal(filled)),
-    held,
-  );
-  return !left.gt(zero);
+  const held = entries.reduce((sum, one) => sum.plus(heldOf(one, keepers)), zero);
+  return held.lte(asked.amount);
 }

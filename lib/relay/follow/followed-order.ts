@@ -217,6 +217,12 @@ type Figures = Pick<OrderExecution, 'filledAtMs' | 'filled' | 'filledNotional' |
 
 const noFigures: Figures = { filled: '0', filledNotional: '0', fees: {} };
 
+/** Of several fills of one millisecond a list of positions may show the first alone, with the time of all. */
+function lastFillOf(deals: BookedDeals['deals']): Pick<Figures, 'filledAtMs'> {
+  const filledAtMs = Math.max(...deals.map(({ atMs }) => atMs));
+  return deals.filter(({ atMs }) => atMs === filledAtMs).length === 1 ? { filledAtMs } : {};
+}
+
 function figuresOf({ deals }: BookedDeals): Figures {
   const fees = new Map<string, Decimal>();
   let filled = zero;
@@ -227,7 +233,7 @@ function figuresOf({ deals }: BookedDeals): Figures {
     fees.set(deal.feeAsset, (fees.get(deal.feeAsset) ?? zero).plus(deal.fee));
   }
   return {
-    ...(deals.length === 0 ? {} : { filledAtMs: Math.max(...deals.map(({ atMs }) => atMs)) }),
+    ...lastFillOf(deals),
     filled: formatDecimal(filled),
     filledNotional: formatDecimal(notional),
     fees: Object.fromEntries([...fees].sort().map(([asset, fee]) => [asset, formatDecimal(fee)])),

@@ -39,7 +39,7 @@ export function createUncovered(
     /** @param isHidden whether an order of its market may be open that could not be read */
     take(one: FollowedEntry, isHidden: boolean): Naked {
       const { market } = one;
-      const held = leftOf(one, keepers);
+      const held = heldOf(one, keepers);
       const { side } = one.signal;
       const key = `${market} ${side}`;
       const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), open, market, side);
@@ -66,7 +66,7 @@ export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
 }
 
 /** What of an entry has left the position neither through its exits nor through an order that protected it. */
-export function leftOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
+export function heldOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
   const kept = keepers.get(entry.signalId) ?? [];
   const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
   return left.gt(zero) ? left : zero;
@@ -83,7 +83,7 @@ function newerThanEach(
     const place = `${one.market} ${one.signal.side}`;
     const sum = sums.get(place) ?? zero;
     newer.set(one, sum);
-    if (!one.isSpot && !isMarkedReducing(one.signal)) sums.set(place, sum.plus(leftOf(one, keepers)));
+    if (!one.isSpot && !isMarkedReducing(one.signal)) sums.set(place, sum.plus(heldOf(one, keepers)));
   }
   return newer;
 }

@@ -12,8 +12,8 @@ import type { Guard } from '../../protection/guards.ts';
 import {
   type GuardVerdict,
   judgeGuard,
+  largerThanRest,
   takesNeededStop,
-  tooLargeForRest,
 } from '../../protection/judge-guard.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
@@ -172,7 +172,7 @@ async function planVerdict(act: Act, verdict: GuardVerdict): Promise<Plan> {
       const ofShare = guard.ofShare === undefined ? {} : { ofShare: formatDecimal(guard.ofShare) };
       const order = { ...protectiveOrder(wanted, account), ...exact, ...ofShare };
       const plan = await planProtective(act, order, cancels);
-      const tooLarge = isTooSmall(plan) ? tooLargeForRest(guard, act.market.amountStep) : [];
+      const tooLarge = isTooSmall(plan) ? largerThanRest(guard, act.market.amountStep) : [];
       if (tooLarge.length > 0) {
         await failedPlan(act, plan);
         return planCancels(act, tooLarge);

@@ -1,6 +1,8 @@
 import { listRecent, readPosition } from '../../account/read-position.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { toJson } from '../../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import { denyUnkept } from '../../limits/check-kept.ts';
@@ -8,10 +10,12 @@ import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Side } from '../../model/order.ts';
 import type { ExitRole, PriceOrDistance, ProtectPositionSignal } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
+import { type Guard, guardPosition } from '../../protection/guards.ts';
 import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
-import { namesOfWish, pricedFrom, type WantedGuard, wantedGuards } from '../../protection/wanted.ts';
+import { namesOfWish, pricedFrom } from '../../protection/wanted.ts';
 import {
   asksFor,
+  holdsFor,
   parseSight,
   parseWishes,
   sightFactOf,
@@ -24,6 +28,8 @@ import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 import { checkWish } from './check-wish.ts';
+import { openUnread } from './read-ground.ts';
+import { readTaken } from './taken-stops.ts';
 
 /** A stored signal about the protection of a whole position. */
 export type WishEntry = SignalEntry & { readonly signal: ProtectPositionSignal };
@@ -50,12 +56,14 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   const last = await readLastPrice(client, market.name, limits);
   if (last === null) return denyUnpriced(market.name);
   const position = { market: market.name, side, amount, openedAtMs: reading.openedAtMs };
-  const stops = await listWantedStops(services, account.name, position);
+  const begins = trailing !== undefined && signal.stopLoss === undefined;
+  const stops = begins ? await listStandingStops(services, client, account, position, limits) : [];
+  if (stops === null) return { ...openUnread, verdict: 'waiting' };
   const priced = pricesOf(signal, {
     entry: reading.basePrice,
     last,
     side: sideOf(amount),
-    nearest: trailing === undefined ? null : nearestStop(stops, sideOf(amount), last),
+    nearest: nearestStop(stops, sideOf(amount), last),
   });
   if (priced === null) return denyNoEntryPrice(market.name);
   const denial = checkWish({ ...market, ...priced, market: market.name, side: sideOf(amount), last });
@@ -80,9 +88,7 @@ export async function planWish(services: ExecuteServices, account: Account, entr
         evidence: toJson(wish),
       },
     };
-  await noteWish(services, account.name, wish, position);
-  const endsTrailing =
-    wish.stopLoss !== undefined && trailing === undefined && stops.some(({ leeway }) => leeway !== null);
+  const endsTrailing = await noteWish(services, account.name, wish, position);
   const ended = endsTrailing ? ', and it does not follow the price any more' : '';
   const note = `what protects the position of ${formatDecimal(amount)} is noted: ${describeWish(wish)}${ended}; its orders are signals of their own`;
   return {
@@ -95,24 +101,36 @@ function sideOf(amount: Decimal): Side {
   return amount.gt(zero) ? 'buy' : 'sell';
 }
 
-/** The stop-losses that should stand before the alert. */
-async function listWantedStops(
+/**
+ * The stop-losses that stand, or are about to: without those that the owner has ended.
+ *
+ * @returns null while the open orders cannot be read whole
+ */
+async function listStandingStops(
   services: ExecuteServices,
-  account: string,
+  client: ExchangeClient,
+  { name: account, stopKind }: Account,
   position: GuardedPosition,
-): Promise<readonly WantedGuard[]> {
-  const { facts } = services;
+  limits: SendOptions,
+): Promise<readonly Guard[] | null> {
+  const { facts, clock } = services;
+  const { market } = position;
+  const { entries: recent } = await listRecent(services, account, market);
+  const entries = recent.filter(({ signal }) => signal?.market === market);
   const wishes = parseWishes(await facts.read(account, wishFactOf(position)));
   const sight = parseSight(await facts.read(account, sightFactOf(position)));
-  const { entries } = await listRecent(services, account, position.market);
-  const records = listRecords(entries).filter(({ market }) => market === position.market);
-  return wantedGuards(position, { records, wishes, sight }).filter(
-    ({ role, amount }) => role === 'stop_loss' && amount.gt(zero),
+  const taken = await readTaken(facts, account, market);
+  const { orders: open, isWhole } = await listOpenOrders(client, market, limits);
+  if (!isWhole) return null;
+  const view = { entries, open, nowMs: clock.nowMs(), wishes, sight, taken, stopKind };
+  return guardPosition(position, view).guards.filter(
+    ({ role, amount, isReleased, standing }) =>
+      role === 'stop_loss' && amount.gt(zero) && !(isReleased && standing.length === 0),
   );
 }
 
 /** The one that is nearest to the price; null when the price has passed all of them. */
-function nearestStop(stops: readonly WantedGuard[], side: Side, last: Decimal): Decimal | null {
+function nearestStop(stops: readonly Guard[], side: Side, last: Decimal): Decimal | null {
   const distance = (price: Decimal) => (side === 'buy' ? last.minus(price) : price.minus(last));
   return stops
     .flatMap(({ price }) => (price !== null && distance(price).gt(zero) ? [price] : []))
@@ -122,18 +140,31 @@ function nearestStop(stops: readonly WantedGuard[], side: Side, last: Decimal): 
     );
 }
 
-/** Noted before its outcome is: a process that dies between the two carries it out again. */
+/**
+ * Noted before its outcome is: a process that dies between the two carries it out again.
+ *
+ * @returns whether a stop-loss that follows the price has ended with it
+ */
 async function noteWish(
   services: ExecuteServices,
   account: string,
   wish: PositionWish,
   position: GuardedPosition,
-): Promise<void> {
+): Promise<boolean> {
   const fact = wishFactOf(position);
   const before = parseWishes(await services.facts.read(account, fact));
   await services.facts.write(account, fact, toJson(withWish(before, wish)));
   const { entries } = await listRecent(services, account, position.market);
-  await askProtection(services, needsAfter(account, wish, listRecords(entries), position));
+  const records = listRecords(entries);
+  await askProtection(services, needsAfter(account, wish, records, position));
+  if (wish.stopLoss === undefined || wish.trailing !== undefined) return false;
+  const earlier = before.filter((one) => one.signalId !== wish.signalId && holdsFor(one, position));
+  return (
+    earlier.some(({ trailing }) => trailing !== undefined) ||
+    shareOut(records, position).some(
+      ({ record, amount }) => amount.gt(zero) && record.asked?.trailing !== undefined,
+    )
+  );
 }
 
 /**

@@ -60,7 +60,7 @@ export async function readGround(
   return { ...reading, position, open: open.orders, taken, free: null };
 }
 
-const openUnread = {
+export const openUnread = {
   kind: 'waits',
   reason: 'the open orders cannot be read whole',
   mayPassSoon: false,
