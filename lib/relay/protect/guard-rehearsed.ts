@@ -1,5 +1,6 @@
-import { readExitsListedAfter } from '../../account/rehearsed.ts';
+import { readAnswers } from '../../account/rehearsed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
+import { quoteInName } from '../../model/market.ts';
 import { type GuardView, guardPosition, lacksExits, type PositionGuards } from '../../protection/guards.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 
@@ -17,6 +18,7 @@ export async function guardRehearsed(
 ): Promise<PositionGuards> {
   const assumed = guardPosition(position, view);
   if (position.isSpot === true || !assumed.guards.some(lacksExits)) return assumed;
-  const exitsListedAfterMs = await readExitsListedAfter(facts, account, position.market);
+  const ground = quoteInName(position.market) === null ? 'futures' : 'margin';
+  const { exitsListedAfterMs } = await readAnswers(facts, account, ground);
   return guardPosition(position, { ...view, exitsListedAfterMs });
 }
