@@ -229,3 +229,18 @@ test('an entry that keeps filling has a stop-loss for what has filled, although 
   await goOn(60);
   expect([await held(), await open()]).toEqual(['0.1', ['sell 0.1 at 52000', 'sell 0.1 stop 48000']]);
 });
+
+test('an entry that still rests does not claim the exits of a newer one at the same prices', async () => {
+  await send(resting);
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.05'));
+  relay.setPrice('50000');
+  await goOn(120);
+  await send({ action: 'buy', orderType: 'market', quantity: '0.05', ...exits });
+  await goOn(30);
+
+  const rolesOf = async (id: string) => (await relay.entry(id)).execution?.orders.map(({ role }) => role);
+  expect([await rolesOf('s1'), await rolesOf('s2')]).toEqual([
+    ['order'],
+    ['order', 'stop_loss', 'take_profit'],
+  ]);
+});

@@ -299,10 +299,11 @@ export class FollowedEntry {
     };
   }
 
-  #fillTimes(memory: AccountMemory, { orderId, endedAtMs }: OrderExecution): FillTimes {
+  #fillTimes(memory: AccountMemory, { orderId, endedAtMs, filledAtMs }: OrderExecution): FillTimes {
     const { deals } = memory.knownOf({ market: this.market, orderId });
     const fills = [...deals.values()].sort((one, other) => one.atMs - other.atMs || one.id - other.id);
-    return { firstFillMs: fills[0]?.atMs ?? endedAtMs ?? 0, endedAtMs, fills };
+    const lastMs = endedAtMs ?? fills.at(-1)?.atMs ?? filledAtMs ?? null;
+    return { firstFillMs: fills[0]?.atMs ?? endedAtMs ?? 0, lastMs, fills };
   }
 
   /** What the order is filled with when it is filled, in base units; null when that is not known. */

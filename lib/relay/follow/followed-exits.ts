@@ -2,7 +2,6 @@ import type { FollowedDeal } from '../../account/booked-deals.ts';
 import { type EntryExits, type ExitCandidate, isForAll, mayBeExit } from '../../account/exits.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import type { WantedExit } from '../../ledger/sent-order.ts';
-import type { OrderExecution } from '../../model/execution.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
 export type Unnamed = ExitCandidate & { readonly createdAtMs: number };
@@ -15,8 +14,8 @@ const laterMs = 60_000;
 export interface FillTimes {
   /** The time of its first fill that is known. */
   readonly firstFillMs: number;
-  /** Null while it is open. */
-  readonly endedAtMs: OrderExecution['endedAtMs'];
+  /** When it ended, or filled last as far as is known; null: of neither anything is known. */
+  readonly lastMs: number | null;
   /** The fills that are known, oldest first. */
   readonly fills: readonly Pick<FollowedDeal, 'id' | 'amount'>[];
 }
@@ -29,17 +28,17 @@ export interface FillTimes {
  */
 export function findExit(
   exits: Pick<EntryExits, 'market' | 'side' | 'entryOrderId' | 'filled'> & { readonly rest: Decimal },
-  { firstFillMs, endedAtMs, fills }: FillTimes,
+  { firstFillMs, lastMs, fills }: FillTimes,
   wanted: WantedExit,
   unclaimed: readonly Unnamed[],
 ): Unnamed | null {
-  const lastMs = (endedAtMs ?? Number.POSITIVE_INFINITY) + laterMs;
+  const latestMs = (lastMs ?? Number.POSITIVE_INFINITY) + laterMs;
   const fitting = unclaimed.filter(
     (order) =>
       mayBeExit(exits, wanted, order) &&
       (isForAll(order, exits.filled) || isForPart(order, exits.rest, fills)) &&
       order.createdAtMs >= firstFillMs - earlierMs &&
-      order.createdAtMs <= lastMs,
+      order.createdAtMs <= latestMs,
   );
   return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
 }
