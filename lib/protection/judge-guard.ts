@@ -67,10 +67,8 @@ export function judgeGuard(
  * @returns their ids
  */
 export function largerThanRest(guard: Guard, amountStep: Decimal): readonly number[] {
-  const larger = new Set(
-    guard.standing.flatMap(({ orderId, remaining }) => (remaining?.gt(guard.amount) === true ? orderId : [])),
-  );
-  return tooLargeForRest(guard, amountStep).filter((orderId) => larger.has(orderId));
+  const larger = guard.standing.filter(({ remaining }) => remaining?.gt(guard.amount) === true);
+  return tooLargeForRest({ ...guard, standing: larger }, amountStep);
 }
 
 /**

@@ -144,7 +144,7 @@ async function complete(
     return cancelledBy === undefined ? ending : { ...ending, cancelledBy };
   }
   if (ending.state === 'closed' && lot?.closedBy.has('other') === true)
-    return await doubtClosing(sources, books, entry, ending, lot);
+    return await compareWithPosition(sources, books, entry, ending, lot);
   if (ending.state !== 'open' || hasOpenExit(entry)) return ending;
   if (lot === null) return { ...ending, state: 'uncertain' };
   return await compareWithPosition(sources, books, entry, ending, lot);
@@ -158,45 +158,24 @@ function hasOpenExit(entry: Entry): boolean {
 /** The list of positions may lag behind a fill. */
 const positionLagMs = 10_000;
 
-/** Of a close on the website the relay knows no fill until it has read the deals of the account. */
-async function compareWithPosition(
-  sources: EndingSources,
-  books: LotBooks,
-  { account }: EntryKey,
-  ending: Ending,
-  lot: EntryLot,
-): Promise<Ending> {
-  const { market, side } = lot;
-  const held = await heldSince(sources, books, account, lot);
-  if (held === null || held.gte(books.leftOf(account, market, side))) return ending;
-  return { ...ending, state: held.eq(zero) ? 'closed_elsewhere' : 'uncertain', profit: null, left: null };
-}
-
 /**
- * A deal by hand may have closed what the owner held before the relay first read the account. Then more of the position stands
- * than the fills have left.
+ * Compares what the fills have left with the position, if that was read after the last fill of any signal. Less of it stands after
+ * a close on the website whose deals nobody has read yet. More of it stands than the fills have left where a deal by hand has closed
+ * what the owner held before the relay first read the account.
  */
-async function doubtClosing(
-  sources: EndingSources,
-  books: LotBooks,
-  { account }: EntryKey,
-  ending: Ending,
-  lot: EntryLot,
-): Promise<Ending> {
-  const held = await heldSince(sources, books, account, lot);
-  if (held === null || held.lte(books.leftOf(account, lot.market, lot.side))) return ending;
-  return { ...ending, state: 'uncertain', profit: null, left: null };
-}
-
-/** The position, if it was read since: what is left of all signals is compared, so not before the last fill of any of them. */
-async function heldSince(
+async function compareWithPosition(
   { heldOf }: EndingSources,
   books: LotBooks,
-  account: string,
+  { account }: EntryKey,
+  ending: Ending,
   { market, side, changedAtMs }: EntryLot,
-): Promise<Decimal | null> {
+): Promise<Ending> {
   const lastFillMs = Math.max(changedAtMs, books.changedAtMsOf(account, market) ?? changedAtMs);
-  return await heldOf(account, market, side, lastFillMs + positionLagMs);
+  const held = await heldOf(account, market, side, lastFillMs + positionLagMs);
+  if (held === null) return ending;
+  const left = books.leftOf(account, market, side);
+  if (ending.state === 'closed' ? held.lte(left) : held.gte(left)) return ending;
+  return { ...ending, state: held.eq(zero) ? 'closed_elsewhere' : 'uncertain', profit: null, left: null };
 }
 
 /** An alert takes at most this long to be carried out. */

@@ -49,6 +49,13 @@ async function enter(
   await relay.world.follow();
 }
 
+/** Waits for what the relay places beside the entry, and reads it. */
+async function settleExits(): Promise<void> {
+  for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
+    await relay.world.settled(signalId);
+  await relay.world.follow();
+}
+
 describe('protect', () => {
   test('replaces what it names, and says what was placed', async () => {
     await enter();
@@ -235,9 +242,7 @@ describe('positions', () => {
         { price: '52000', share: '50%' },
       ],
     });
-    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
-      await relay.world.settled(signalId);
-    await relay.world.follow();
+    await settleExits();
     await cancelByHand('51000');
     await relay.world.follow();
     await runForJson(relay.here('paper', 'order', 'BTC_USDT', 'sell', '0.002'));
@@ -295,9 +300,7 @@ describe('positions', () => {
         { price: '2.22%', share: '30%' },
       ],
     });
-    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
-      await relay.world.settled(signalId);
-    await relay.world.follow();
+    await settleExits();
     const standing = await openOnce(3);
 
     const { stdout } = await positions(200);
@@ -323,9 +326,7 @@ describe('positions', () => {
   test('shows a wanted price that does not come out even with eight places', async () => {
     relay.world.setPrice('BTC_USDT', '50000.01');
     await enter({ takeProfits: [{ price: '1.2345678%', share: '33.333333%' }] });
-    for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'entry-1:', 10))
-      await relay.world.settled(signalId);
-    await relay.world.follow();
+    await settleExits();
     await cancelByHand('50617.3');
     await relay.world.follow();
 
