@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { listPages, mostBelieved } from '../ledger/ledger.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
-import type { Denial } from '../model/outcome.ts';
+import type { Denial, Status } from '../model/outcome.ts';
 import type { ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
@@ -48,7 +48,12 @@ export interface PositionQuery {
   readonly positionSide: PositionSide | undefined;
   /** What the signal is to protect; absent: it protects nothing. */
   readonly guard?: Guarded;
+  /** Whether it wants no position and sends an order that only reduces; absent: no. */
+  readonly closesAll?: boolean;
 }
+
+/** When the list of positions is read, and for what. */
+type ReadFor = Pick<PositionQuery, 'guard' | 'closesAll'> & { readonly nowMs: number };
 
 type Guarded = Pick<ProtectSignal, 'of' | 'role' | 'part'>;
 
@@ -60,7 +65,8 @@ const mostPages = 20;
 
 /**
  * Reads the position that a signal depends on. Nothing is sized on it while an earlier order of the market is being sent
- * or has an unknown outcome, nor while the list may lag behind this relay's own last order.
+ * or has an unknown outcome, nor while the list may lag behind this relay's own last order. What closes all of it waits for
+ * an unknown outcome no longer than the list may lag.
  *
  * @param found fills that the ledger does not tell yet: the reading must show them, too
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
@@ -68,13 +74,14 @@ const mostPages = 20;
 export async function readPosition(
   services: AccountServices,
   client: ExchangeClient,
-  { account, market, signalId, positionSide, guard }: PositionQuery,
+  { account, market, signalId, positionSide, guard, closesAll = false }: PositionQuery,
   limits: SendOptions,
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
   const query = { account, market, signalId };
   const unsettled = await findUnsettled(services, query, {
     nowMs: services.clock.nowMs(),
+    closesAll,
     ...(guard === undefined ? {} : { guard }),
   });
   if (unsettled !== undefined) {
@@ -111,7 +118,7 @@ export async function readPosition(
 export async function findUnsettled(
   { ledger }: Pick<AccountServices, 'ledger'>,
   { account, market, signalId }: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
-  at: { readonly nowMs: number; readonly guard?: Guarded } | null,
+  at: ReadFor | null,
 ): Promise<Entry | undefined> {
   const open = await ledger.openOrders(account, market, mostBelieved);
   return open.find(
@@ -123,18 +130,25 @@ export async function findUnsettled(
 }
 
 /**
- * Whether an order of unknown outcome is like a stop-loss that stands: it protects a position, so that it only reduces it,
- * and what it filled at once the list of positions shows by now. Another order for the same part of a position still waits.
+ * Whether the reading may be used beside an order of unknown outcome. What that filled at once the list of positions shows by
+ * now, and what it may fill later does no harm: it protects a position, so that it only reduces it like a stop-loss that
+ * stands, or all of the position is closed by an order that only reduces, and its owner is told. Another order for the same
+ * part of a position still waits.
  */
 function isAsStanding(
   { status, signal, steps }: Entry,
-  { nowMs, guard }: { readonly nowMs: number; readonly guard?: Guarded },
+  { nowMs, guard, closesAll = false }: ReadFor,
 ): boolean {
-  if (status !== 'unknown' || signal?.action !== 'protect') return false;
+  if (status !== 'unknown') return false;
+  if (closesAll) return nowMs - lastAtMs(steps, 'unknown', nowMs) > longestPositionLagMs;
+  if (signal?.action !== 'protect') return false;
   const { of, role, part } = signal;
   if (guard?.of === of && guard.role === role && guard.part === part) return false;
-  const sentAtMs = steps.findLast((step) => step.status === 'sending')?.atMs ?? nowMs;
-  return nowMs - sentAtMs > longestPositionLagMs;
+  return nowMs - lastAtMs(steps, 'sending', nowMs) > longestPositionLagMs;
+}
+
+function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {
+  return steps.findLast(({ status }) => status === of)?.atMs ?? orElseMs;
 }
 
 /**

@@ -62,12 +62,12 @@ function mayHaveMoved({ status, sentAtMs }: OrderRecord): boolean {
 }
 
 /**
- * Whether a cancellation found nothing filled, or its response said that it rests and that nothing of it was filled. A fill
- * after the response is as new to the list as that of an order which has rested for hours.
+ * Whether a cancellation found nothing filled, or its report said so: it rests, or has ended without a fill. A fill after the
+ * response is as new to the list as that of an order which has rested for hours.
  */
-function isUnfilled({ cancelled, reported }: OrderRecord): boolean {
+function isUnfilled({ cancelled, reported, turnedTo }: OrderRecord): boolean {
   if (cancelled?.filled?.eq(zero) === true) return true;
-  return reported !== null && !isOrderEnd(reported.status) && parseDecimal(reported.filled).eq(zero);
+  return reported !== null && turnedTo === undefined && parseDecimal(reported.filled).eq(zero);
 }
 
 function describeSent(record: OrderRecord): LastOrder {

@@ -269,6 +269,13 @@ export function isPositionSignal(signal: Signal): signal is PositionSignal {
   return signal.action === 'close' || signal.action === 'reverse' || signal.action === 'target';
 }
 
+/** Whether the signal wants no position, whichever there is. */
+export function wantsNoPosition(signal: Signal): boolean {
+  if (signal.action === 'target') return signal.target.unit === 'flat';
+  if (signal.action !== 'close' || signal.unless !== undefined) return false;
+  return signal.part === undefined || signal.part === '100%';
+}
+
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';
   readonly target: CancelTarget;

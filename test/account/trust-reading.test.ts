@@ -73,12 +73,12 @@ const bought = (filled: string, status: OrderStatus = 'filled'): StepFacts => ({
 });
 
 describe('the last order of a market', () => {
-  test('is none that rests and that had no fill when it was answered: the list need not change', () => {
+  test('is none that had no fill when it was answered, whether it rests or has ended: the list need not change', () => {
     const lastOf = (placed: StepFacts) => findLastOrder([entryOf({ placed })], 'BTC_PERP')?.signalId ?? null;
 
     expect(lastOf(bought('0', 'open'))).toBeNull();
     expect(lastOf(bought('0.1', 'partially_filled'))).toBe('a');
-    expect(lastOf(bought('0', 'cancelled'))).toBe('a');
+    expect(lastOf(bought('0', 'cancelled'))).toBeNull();
     expect(lastOf({})).toBe('a');
   });
 

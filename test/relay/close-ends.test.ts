@@ -579,3 +579,77 @@ describe('A close that fills in part', () => {
     expect([await heldAmount(), alarmNames()]).toEqual(['0', []]);
   });
 });
+
+describe('A whole close behind an order of unknown outcome', () => {
+  /** Adds to a position, and loses the response. */
+  async function loseEntry(fault: 'drop_before' | 'drop_after', entry: object): Promise<Entry> {
+    await send({ ...buy, ...exits });
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault, endpoint: 'limit' });
+    const lost = await send(entry);
+    expect(lost.status).toBe('unknown');
+    return lost;
+  }
+
+  const nowSent = async () => {
+    await executeSignal(relay.services, { account: 'main', signalId: 's3', market: 'BTC_USDT' });
+    return await relay.entry('s3');
+  };
+  const leftOpen = () => relay.alarms.filter(({ name }) => name === 'orders_left_open');
+
+  test.each([['close'], ['flat']])(
+    '%s: waits for as long as the list may lag, and no longer',
+    async (action) => {
+      await loseEntry('drop_before', buy);
+
+      expect((await send({ action })).status).toBe('accepted');
+      relay.clock.advance(longestPositionLagMs);
+      await expect(nowSent()).rejects.toMatchObject({ code: 'position_awaited' });
+      relay.clock.advance(1);
+
+      expect([(await nowSent()).status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+      expect((await relay.entry('s2')).status).toBe('unknown');
+      expect(leftOpen()).toHaveLength(1);
+      const told = factsOf(await relay.entry('s3'));
+      expect(told.placedBy).toEqual(['s2']);
+    },
+  );
+
+  test('closes what that has filled, too', async () => {
+    await loseEntry('drop_after', buy);
+    relay.clock.advance(settledMs);
+
+    expect([(await send({ action: 'close' })).status, await heldAmount()]).toEqual(['placed', '0']);
+  });
+
+  test('cancels it by its client order id, so that it fills no more', async () => {
+    await loseEntry('drop_after', buyLower);
+    relay.clock.advance(settledMs);
+
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, openSides(), leftOpen()]).toEqual(['placed', [], []]);
+    expect(await relay.entry('s2')).toMatchObject({ status: 'placed', orderOpen: false });
+    relay.setPrice('49400');
+    expect(await heldAmount()).toBe('0');
+  });
+
+  test('that has come too late for a cancellation is told even after a minute', async () => {
+    await loseEntry('drop_before', buyLower);
+    relay.clock.advance(2 * minuteMs);
+
+    expect([(await send({ action: 'close' })).status, await heldAmount()]).toEqual(['placed', '0']);
+    expect(leftOpen()).toHaveLength(1);
+  });
+
+  test.each([
+    ['close', { quantity: '50%' }],
+    ['reverse', { orderType: 'market', quantity: '0.1' }],
+  ])('but %s %j goes on waiting: what it leaves depends on that order', async (action, members) => {
+    await loseEntry('drop_before', buy);
+    relay.clock.advance(settledMs);
+
+    expect((await send({ action, ...members })).status).toBe('accepted');
+    expect(await heldAmount()).toBe('0.1');
+  });
+});

@@ -2,7 +2,7 @@ import type { Decimal } from '../../lib/base/decimal.ts';
 import { parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
-import { isPositionSignal, placesOrder, type Signal } from '../../lib/model/signal.ts';
+import { isPositionSignal, placesOrder, type Signal, wantsNoPosition } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
@@ -69,6 +69,8 @@ function findEarlySend(facts: Facts, sent: DependentSend): readonly Violation[] 
     .map((other) => ({ other, status: statusAt(history, other, send.atMs) }))
     .filter(({ other, status }) => {
       if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
+      if (status === 'unknown' && wantsNoPosition(entry.signal) && isShown(history, other, status, send.atMs))
+        return false;
       if (wasCancelled(facts, other, send.atMs)) return false;
       return inFlight.has(status) || (other === reduce && !isFinal(status));
     });
@@ -93,10 +95,16 @@ function wasCancelled({ exchange }: Facts, { account, clientOrderId }: Entry, at
 const leastShownMs = 5_000;
 
 /** An order that protects a position is like one that stands, once the list of positions shows what it filled at once. */
-function isAsStanding(history: History, { signal, ...entry }: Entry, status: Status, atMs: number): boolean {
-  if (signal?.action !== 'protect' || status !== 'unknown') return false;
-  const sent = history.statuses.get(keyText(entry))?.find((seen) => seen.status === 'sending');
-  return sent !== undefined && atMs - sent.atMs > leastShownMs;
+function isAsStanding(history: History, entry: Entry, status: Status, atMs: number): boolean {
+  return (
+    entry.signal?.action === 'protect' && status === 'unknown' && isShown(history, entry, 'sending', atMs)
+  );
+}
+
+/** Whether the list of positions shows by then what an order had filled when its entry got a status. */
+function isShown({ statuses }: History, entry: Entry, since: Status, atMs: number): boolean {
+  const seen = statuses.get(keyText(entry))?.find(({ status }) => status === since);
+  return seen !== undefined && atMs - seen.atMs > leastShownMs;
 }
 
 /** The orders of the same market that were stored before an entry. */

@@ -1,7 +1,8 @@
 import { findUnsettled } from '../../account/read-position.ts';
+import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { isPositionSignal, type Signal } from '../../model/signal.ts';
+import { isPositionSignal, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { lastFreshMs } from '../../signals/staleness.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { listEarlier } from './earlier-signals.ts';
@@ -20,7 +21,7 @@ export async function explainWait(
   const awaited = await findUnsettled(
     services,
     { account, market: signal.market, signalId },
-    { nowMs: services.clock.nowMs() },
+    { nowMs: services.clock.nowMs(), closesAll: wantsNoPosition(signal) },
   );
   if (awaited === undefined) return stale;
   return {
@@ -65,9 +66,12 @@ export async function findWait(
     // What is looked at now has waited for longer than any list lags.
     { nowMs: Number.POSITIVE_INFINITY },
   );
+  if (awaited === undefined)
+    return wait('a list of positions that shows what the last order of its market did');
+  const goesOn = wantsNoPosition(signal)
+    ? `it goes on ${longestPositionLagMs / 1000} seconds after that was stored`
+    : 'settle that one with npx relay resolve';
   return wait(
-    awaited === undefined
-      ? 'a list of positions that shows what the last order of its market did'
-      : `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status}): settle that one with npx relay resolve`,
+    `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status}): ${goesOn}`,
   );
 }

@@ -20,7 +20,7 @@ export interface ClosingPosition {
 
 /**
  * Cancels the resting orders of this relay that could still open or enlarge the position, so that none fills after its
- * close. Each is tried once in an execution. What may still rest is an alarm. Cancelling twice does no harm, so this may be
+ * close, and those that may rest because their outcome is not known. Each is tried once in an execution. What may still rest is an alarm. Cancelling twice does no harm, so this may be
  * done before `sending` is written, and again by another delivery.
  *
  * @returns whether any was tried: the position may be another one now
@@ -69,7 +69,10 @@ async function findResting(
 ): Promise<readonly Entry[]> {
   const open = await ledger.openOrders(account, market, mostBelieved);
   return open.filter(
-    (entry) => entry.status === 'placed' && entry.signalId !== signalId && mayOpen(entry, position),
+    (entry) =>
+      (entry.status === 'placed' || entry.status === 'unknown') &&
+      entry.signalId !== signalId &&
+      mayOpen(entry, position),
   );
 }
 

@@ -3,6 +3,7 @@ import type { LastOrder } from '../../account/trust-reading.ts';
 import type { Alarm } from '../../base/alarms.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 import type { EntryEnd } from './read-end.ts';
@@ -57,11 +58,11 @@ export class ClearedEntries {
   get alarm(): Alarm | null {
     const left = this.#left();
     if (left.length === 0) return null;
-    const which = left.map(({ entry: { signalId, orderId } }) => `${orderId ?? 'unknown'} of "${signalId}"`);
+    const which = left.map(({ entry }) => describeOrder(entry));
     const more = which.length > mostNamed ? ` and ${which.length - mostNamed} more` : '';
     return {
       name: 'orders_left_open',
-      message: `a position is being closed, and resting entries could not be cancelled before: order ${which.slice(0, mostNamed).join(', ')}${more} may still fill and open a position; cancel them`,
+      message: `a position is being closed, and resting entries could not be cancelled before: ${which.slice(0, mostNamed).join(', ')}${more} may still fill and open a position; cancel them`,
     };
   }
 
@@ -97,6 +98,12 @@ export class ClearedEntries {
 }
 
 const mostNamed = 10;
+
+function describeOrder({ signalId, orderId }: Entry): string {
+  return orderId === null
+    ? `the order of "${signalId}", whose outcome is not known,`
+    : `order ${orderId} of "${signalId}"`;
+}
 
 function namesOf(ends: readonly EntryEnd[]): string {
   const names = ends.slice(0, mostNamed).map(({ entry }) => `"${entry.signalId}"`);

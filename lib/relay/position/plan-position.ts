@@ -7,7 +7,7 @@ import { orderSignalFor } from '../../ledger/sent-order.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import type { PositionSignal } from '../../model/signal.ts';
+import { type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
@@ -62,7 +62,8 @@ export async function planPosition(
   if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
-  const query = { account: account.name, market: market.name, signalId, positionSide };
+  const closesAll = wantsNoPosition(signal);
+  const query = { account: account.name, market: market.name, signalId, positionSide, closesAll };
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
@@ -74,8 +75,8 @@ export async function planPosition(
   const leg = planLeg(signal, position, wanted.amount, before, market);
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
   const isRehearsal = findRehearsalReason(account.mode, services.isPaperExchange) !== null;
-  const closesAll = !isRehearsal && leavesNothing(signal, leg, position);
-  if (closesAll && signal.keepEntries !== true) {
+  const endsFlat = !isRehearsal && leavesNothing(signal, leg, position);
+  if (endsFlat && signal.keepEntries !== true) {
     const closing = { account: account.name, market: market.name, signalId, position };
     // What a cancellation finds filled is closed, too.
     if (await clearEntries(services, client, closing, cleared))
@@ -85,7 +86,7 @@ export async function planPosition(
   const closing = { account: account.name, market: market.name, position, modifiedAtMs, attached };
   if (leg.kind === 'satisfied') {
     const plan = satisfied(leg.note);
-    if (!closesAll || plan.verdict !== 'ended' || !position.amount.eq(zero)) return plan;
+    if (!endsFlat || plan.verdict !== 'ended' || !position.amount.eq(zero)) return plan;
     const endByMs = cleared.startedAtMs + 1.5 * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
@@ -108,12 +109,10 @@ function leavesNothing(signal: PositionSignal, leg: LegPlan, { amount }: SeenPos
     const { reduceOnly, size } = leg.order;
     return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).gte(amount.abs());
   }
-  if (leg.kind !== 'satisfied') return false;
-  // Less than an order may have counts as flat.
-  if (signal.action === 'target') return signal.target.unit === 'flat';
-  // An order that presumes a flat position closes nothing when there is none.
-  if (signal.action !== 'close' || signal.unless !== undefined || !amount.eq(zero)) return false;
-  return signal.part === undefined || signal.part === '100%';
+  // Of a target, less than an order may have counts as flat.
+  return (
+    leg.kind === 'satisfied' && wantsNoPosition(signal) && (signal.action === 'target' || amount.eq(zero))
+  );
 }
 
 /** Rules of the market about the smallest order. */

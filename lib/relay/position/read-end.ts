@@ -38,7 +38,8 @@ export async function readEnd(
 ): Promise<EntryEnd> {
   const known = knownFill(entry);
   const [cancelled = null] = reported;
-  const mayRest = status !== 'cancelled';
+  // Of an order of unknown outcome, only its own report proves that it does not come later.
+  const mayRest = status !== 'cancelled' || (entry.status === 'unknown' && cancelled === null);
   const wasAsked = !mayRest || status === 'unknown';
   const end = { entry, wasAsked, wasGone, note };
   if (cancelled !== null && parseDecimal(cancelled.filled).lte(known))
