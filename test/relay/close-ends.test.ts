@@ -653,3 +653,16 @@ describe('A whole close behind an order of unknown outcome', () => {
     expect(await heldAmount()).toBe('0.1');
   });
 });
+
+test('A take-profit that fills in part while its pair is cancelled leaves no rest', async () => {
+  await send({ ...buy, ...exits });
+  relay.clock.advance(settledMs);
+  whenAsked('/api/v4/order/conditional-cancel', () => {
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('52000'), parseDecimal('0.04'));
+  });
+
+  const closed = await send({ action: 'close' });
+
+  expect([closed.status, openSides()]).toEqual(['placed', []]);
+  expect([await heldAmount(), factsOf(closed).turned]).toEqual(['-0.04', '-0.04']);
+});

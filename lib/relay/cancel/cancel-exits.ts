@@ -57,7 +57,7 @@ export async function cancelExits(
 ): Promise<CancelledExits> {
   const found = await findExits(client, scope, options);
   const exits: ExitOutcome[] = [];
-  for (const pair of found.pairs) exits.push(await cancelPair(client, scope.market, pair, options));
+  for (const pair of found.pairs) exits.push(...(await cancelPair(client, scope.market, pair, options)));
   for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
   if (exits.length === 0) return { exits, left: found.isWhole ? [] : null };
   return { exits, left: await readLeft(client, scope, exits, options) };
@@ -110,15 +110,21 @@ async function findExits(
   };
 }
 
+/** A pair has ended once one of its orders fills, also in part: what is left of that one rests alone, and is cancelled by its id. */
 async function cancelPair(
   client: ExchangeClient,
   market: string,
   pair: OcoOrder,
   options: SendOptions,
-): Promise<ExitOutcome> {
+): Promise<readonly ExitOutcome[]> {
   const { status, wasGone, note } = await cancelGroup(groupToCancel(client, market, pair), options);
-  const result = wasGone ? 'gone' : status === 'cancelled' || status === 'unknown' ? status : 'failed';
-  return { ...exitOfPair(pair), result, note };
+  if (!wasGone) {
+    const result = status === 'cancelled' || status === 'unknown' ? status : 'failed';
+    return [{ ...exitOfPair(pair), result, note }];
+  }
+  const legs: ExitOutcome[] = [];
+  for (const leg of legsOf(pair)) legs.push(await cancelSingle(client, leg, options));
+  return legs;
 }
 
 function exitOfPair(pair: OcoOrder): Exit {
