@@ -137,6 +137,9 @@ export interface DatedPosition {
 /** The times of orders and positions may come from several servers of the exchange. */
 const clockToleranceMs = 1000;
 
+/** So long a position that is older than the order by the exchange's own clock is waited for: the clock here may have been set. */
+const longestDoubtMs = 3 * longestPositionLagMs;
+
 /**
  * Whether a reading shows what the last order did: it is what that order must have made of the position, the position has
  * changed since the order ended, or the reading began long enough after its answer.
@@ -145,11 +148,13 @@ export function isTrusted(
   { position, readAtMs, modifiedAtMs }: DatedPosition,
   { answeredAtMs, expected, endedAtMs }: LastOrder,
 ): boolean {
-  if (readAtMs - answeredAtMs > longestPositionLagMs) return true;
-  if (endedAtMs !== null && modifiedAtMs !== null) {
-    if (modifiedAtMs >= endedAtMs) return true;
-    // As large as expected by chance: another order, which nobody has followed yet, was filled before.
-    if (endedAtMs - modifiedAtMs > clockToleranceMs) return false;
-  }
-  return expected !== null && expected.side === position.side && expected.amount.eq(position.amount);
+  const isAsExpected =
+    expected !== null && expected.side === position.side && expected.amount.eq(position.amount);
+  const isOlder =
+    endedAtMs !== null && modifiedAtMs !== null && endedAtMs - modifiedAtMs > clockToleranceMs;
+  const waitMs = isOlder && !isAsExpected ? longestDoubtMs : longestPositionLagMs;
+  if (readAtMs - answeredAtMs > waitMs) return true;
+  if (endedAtMs !== null && modifiedAtMs !== null && modifiedAtMs >= endedAtMs) return true;
+  // As large as expected by chance: another order, which nobody has followed yet, was filled before.
+  return isAsExpected && !isOlder;
 }

@@ -312,6 +312,17 @@ describe('a reading of the position', () => {
     },
   );
 
+  test.each([
+    ['differs, and is older than the order by the clock of the exchange', '0.6', 8_999, [false, false, true]],
+    ['is as expected, but older', '0.5', 8_999, [true, true, true]],
+    ['differs, and is hardly older', '0.6', 9_000, [true, true, true]],
+  ])('that %s (%s) is waited for, should the clock here have been set', (_, amount, modifiedAtMs, counts) => {
+    const order = { ...last, endedAtMs: 10_000 };
+    const isCounted = (lateMs: number) => isTrusted({ ...reading(amount, lateMs), modifiedAtMs }, order);
+
+    expect([10_001, 30_000, 30_001].map(isCounted)).toEqual(counts);
+  });
+
   test('after an order of which nothing is known counts only after the longest lag', () => {
     const unknown = { ...last, expected: null };
 
