@@ -76,6 +76,7 @@ async function resolve(
     alarms: { raise: ({ message }: Alarm) => void alarms.push(message) },
     ledger,
     executions: session.openExecutions(),
+    facts: session.openFacts(),
     exchangeTimeoutMs: timeoutMs,
     exchangeFor: (name: string) => openExchange(session, name),
   };

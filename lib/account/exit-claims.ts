@@ -16,6 +16,10 @@ export interface Claim extends EntryExits {
   readonly hasEnded: boolean;
   /** Until then, lists need not show them; null: they must, or there are none. */
   readonly awaitedUntilMs: number | null;
+  /** Until then, that no list shows any proves nothing. From then on, what a list may still show is left to following. */
+  readonly doubtedUntilMs: number | null;
+  /** Whether it is known that the exchange has made none: it makes none at all, or the relay had to place them itself. */
+  readonly isMissing: boolean;
 }
 
 /** A position that an order closes, or reduces. */
@@ -52,10 +56,15 @@ export interface Findings {
   /** The signals whose exits earlier closes have ended. */
   readonly endedBefore: ReadonlySet<string>;
   readonly nowMs: number;
+  /** How long after its end the exchange may still make the exits of an entry, in ms; zero: it makes none. */
+  readonly exitsListedAfterMs: number;
+  /** By signal: when the relay has first placed itself what the exchange had not made, on its own clock. */
+  readonly keptSinceMs: ReadonlyMap<string, number>;
 }
 
 /** Null when the order has no exits, or those of another position. */
-export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowMs }: Findings): Claim | null {
+export function claimOf(record: OrderRecord, closed: Closed, findings: Findings): Claim | null {
+  const { endedBefore, nowMs, exitsListedAfterMs, keptSinceMs } = findings;
   if (record.lastReport === null && record.status !== 'placed') return null;
   const exits = exitsOf(record);
   const { position, closingSide } = closed;
@@ -70,12 +79,21 @@ export function claimOf(record: OrderRecord, closed: Closed, { endedBefore, nowM
   // What the position was before it was turned by hand may have left exits. Those that are known would open it again.
   if (closingSide !== null && exits.side !== closingSide)
     return position.side === null && isKnown && !isOver && !hasEnded
-      ? { ...exits, awaited: [], isFilled: end.isFilled, hasEnded, awaitedUntilMs: null }
+      ? { ...exits, ...nothingAwaited, awaited: [], isFilled: end.isFilled, hasEnded }
       : null;
+  if (hasEnded || isOver) return { ...exits, ...nothingAwaited, isFilled: end.isFilled, hasEnded };
   // Those that a list has shown are awaited, too: the next one may lag further behind.
-  const awaitedUntilMs = hasEnded || isOver ? null : listedByMs(end, closed, nowMs);
-  return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs };
+  const awaitedUntilMs = listedByMs(end, closed, nowMs, longestOrderLagMs);
+  const keptAtMs = keptSinceMs.get(record.signalId);
+  // The exchange makes both exits at once. Whatever the relay has placed before the end tells nothing of what that made.
+  const isKept =
+    keptAtMs !== undefined && end.endedAtMs !== null && keptAtMs - end.endedAtMs >= exitsListedAfterMs;
+  const isMissing = !isKnown && (exitsListedAfterMs === 0 || isKept);
+  const doubtedUntilMs = isKnown ? awaitedUntilMs : listedByMs(end, closed, nowMs, exitsListedAfterMs);
+  return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs, doubtedUntilMs, isMissing };
 }
+
+const nothingAwaited = { awaitedUntilMs: null, doubtedUntilMs: null, isMissing: false } as const;
 
 /** How an order ended, as far as the ledger knows. */
 function endOf({ lastReport: report, proved, followed, isFollowed, cancelled }: OrderRecord) {
@@ -98,9 +116,18 @@ function endOf({ lastReport: report, proved, followed, isFollowed, cancelled }: 
   };
 }
 
-/** From this time on, lists show the exits of the entry. Without its end, the last change of the position tells of its fill. */
-function listedByMs(end: ReturnType<typeof endOf>, { modifiedAtMs, atMs }: Closed, nowMs: number): number {
-  if (end.endedAtMs === null && end.cancelledAtMs !== null) return end.cancelledAtMs + longestOrderLagMs;
+/**
+ * From this time on, lists show the exits of the entry. Without its end, the last change of the position tells of its fill.
+ *
+ * @param lagMs how long after its end that may take
+ */
+function listedByMs(
+  end: ReturnType<typeof endOf>,
+  { modifiedAtMs, atMs }: Closed,
+  nowMs: number,
+  lagMs: number,
+): number {
+  if (end.endedAtMs === null && end.cancelledAtMs !== null) return end.cancelledAtMs + lagMs;
   const placedAtMs = end.endedAtMs ?? (end.isPartial ? atMs : (modifiedAtMs ?? atMs));
-  return nowMs + longestOrderLagMs - Math.max(0, atMs - placedAtMs);
+  return nowMs + lagMs - Math.max(0, atMs - placedAtMs);
 }

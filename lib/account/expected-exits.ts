@@ -1,14 +1,21 @@
 import { zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
-import { listRecords } from '../ledger/order-record.ts';
+import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
 import { type ExitCandidate, mayBeExit } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { listRecent } from './read-position.ts';
+import { readExitsListedAfter } from './rehearsed.ts';
 import type { SeenPosition } from './seen-position.ts';
+
+/** What finding the exits of entries needs. */
+export interface ExitServices extends AccountServices {
+  readonly facts: Pick<AccountFacts, 'read'>;
+}
 
 /**
  * Finds the entries of a market that may have exits.
@@ -17,7 +24,7 @@ import type { SeenPosition } from './seen-position.ts';
  * @throws RelayError `store_unavailable`
  */
 export async function expectExits(
-  services: AccountServices,
+  services: ExitServices,
   position: ReducedPosition,
   { facts }: { readonly facts?: StepFacts },
 ): Promise<ExpectedExits> {
@@ -34,7 +41,6 @@ export async function expectExits(
   const recent = await listRecent(services, account, market);
   const entries = [...recent.entries, ...own].filter(({ signal }) => signal?.market === market);
   const single = [...new Map(entries.map((entry) => [entry.signalId, entry])).values()];
-  const findings = { endedBefore: new Set(single.flatMap(endedExitsIn)), nowMs };
   // The close itself is still being sent.
   const placed = own.filter(({ status }) => status === 'placed');
   // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
@@ -43,9 +49,28 @@ export async function expectExits(
   const ended = listRecords(single).filter(
     ({ signalId, orderId }) => !resting.has(signalId) && !isLater(orderId, closed),
   );
+  const asksForExits = ended.some(({ exits }) => exits.length > 0);
+  const findings = {
+    endedBefore: new Set(single.flatMap(endedExitsIn)),
+    nowMs,
+    exitsListedAfterMs: asksForExits ? await readExitsListedAfter(services.facts, account, market) : 0,
+    keptSinceMs: keptSince(listRecords(single)),
+  };
   const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
+}
+
+/** When the relay has first placed what an order had asked the exchange for, by the signal of that order. */
+function keptSince(records: readonly OrderRecord[]): ReadonlyMap<string, number> {
+  const since = new Map<string, number>();
+  for (const { protects, status, sentAtMs } of records) {
+    // One of several take-profits is never made by the exchange.
+    if (protects === null || protects.part !== undefined || status !== 'placed' || sentAtMs === null)
+      continue;
+    since.set(protects.of, Math.min(since.get(protects.of) ?? sentAtMs, sentAtMs));
+  }
+  return since;
 }
 
 function closingSideOf({ amount, side }: SeenPosition): Side | null {
@@ -134,21 +159,28 @@ export class ExpectedExits {
     return clientOrderId === '' || this.#names.has(clientOrderId);
   }
 
-  /** Whether exits may be open that no list has shown. */
+  /** Whether a list may still show exits that none has shown. */
   isAwaited(nowMs: number): boolean {
-    const seen = this.#seen();
-    return this.#ended().some(
-      (claim) => claim.awaitedUntilMs !== null && nowMs <= claim.awaitedUntilMs && !seen.has(claim),
-    );
+    return this.#unseen().some((claim) => !claim.isMissing && isBefore(nowMs, claim.awaitedUntilMs));
   }
 
-  /** The signals whose exits have ended with the position, if none is awaited or left. */
-  endedFor(): readonly string[] {
+  /** Whether exits may be open that no list has shown. */
+  isDoubted(nowMs: number): boolean {
+    return this.#unseen().some((claim) => !claim.isMissing && isBefore(nowMs, claim.doubtedUntilMs));
+  }
+
+  /** The signals whose exits have ended with the position, if none is left. Those that a list may still show are followed. */
+  endedFor(nowMs: number): readonly string[] {
     const seen = this.#seen();
     return this.#ended()
       .filter((claim) => !claim.hasEnded)
-      .filter((claim) => claim.isFilled || seen.has(claim))
+      .filter((claim) => seen.has(claim) || (claim.isFilled && !isBefore(nowMs, claim.awaitedUntilMs)))
       .map(({ signalId }) => signalId);
+  }
+
+  #unseen(): readonly Claim[] {
+    const seen = this.#seen();
+    return this.#ended().filter((claim) => !seen.has(claim));
   }
 
   #isOfSide({ side, positionSide = 'BOTH' }: Order): boolean {
@@ -197,6 +229,10 @@ export class ExpectedExits {
     }
     return seen;
   }
+}
+
+function isBefore(nowMs: number, untilMs: number | null): boolean {
+  return untilMs !== null && nowMs <= untilMs;
 }
 
 /** Last are those that seem to have no exits. */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Json } from '../base/json.ts';
 import type { AccountFacts, FactName } from '../ledger/account-facts.ts';
 import type { TradingGround } from '../model/account.ts';
+import { quoteInName } from '../model/market.ts';
 
 /** What a rehearsal settles, in this order. The first five fill nothing. */
 export const rehearsalSteps = ['1', '2', '3', '4', '5', '6'] as const;
@@ -73,11 +74,26 @@ export function answersOf(rehearsed: Rehearsed): Answers {
 
 /** @throws RelayError `store_unavailable` */
 export async function readAnswers(
-  facts: AccountFacts,
+  facts: Pick<AccountFacts, 'read'>,
   account: string,
   ground: TradingGround,
 ): Promise<Answers> {
   return answersOf(parseRehearsed(await facts.read(account, rehearsedFactOf(ground))));
+}
+
+/**
+ * How long after its last change an order on margin or futures may still get the exits that the exchange makes of it, in ms:
+ * where no list shows any after that, there are none.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readExitsListedAfter(
+  facts: Pick<AccountFacts, 'read'>,
+  account: string,
+  market: string,
+): Promise<number> {
+  const ground = quoteInName(market) === null ? 'futures' : 'margin';
+  return (await readAnswers(facts, account, ground)).exitsListedAfterMs;
 }
 
 function waitForExits(

@@ -43,13 +43,14 @@ async function resolveEach(records: RelayRecords, paper: PaperExchange): Promise
 
 const silence = () => undefined;
 
-async function resolve({ ledger, executions }: RelayRecords, entry: Entry): Promise<void> {
+async function resolve({ ledger, executions, facts }: RelayRecords, entry: Entry): Promise<void> {
   const services = {
     clock: systemClock,
     log: { info: silence, warn: silence, error: silence },
     alarms: { raise: silence },
     ledger,
     executions,
+    facts,
     exchangeTimeoutMs,
     exchangeFor: () => Promise.reject(new Error('what was seen is stored without asking the exchange')),
   };

@@ -1,6 +1,5 @@
 import type { ReducedPosition } from '../../account/exit-claims.ts';
-import { type ExpectedExits, expectExits } from '../../account/expected-exits.ts';
-import type { AccountServices } from '../../account/read-exposure.ts';
+import { type ExitServices, type ExpectedExits, expectExits } from '../../account/expected-exits.ts';
 import { readRemains } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
@@ -39,7 +38,7 @@ export function withExitsCancelled(
 }
 
 /** The services that cancel what a close leaves. */
-export type CloseServices = AccountServices & Pick<ExecuteServices, 'exchangeTimeoutMs'>;
+export type CloseServices = ExitServices & Pick<ExecuteServices, 'exchangeTimeoutMs'>;
 
 /**
  * Looks after a position that an order was to reduce, by the outcome of that order. What only protected a position that is

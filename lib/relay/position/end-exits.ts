@@ -69,8 +69,8 @@ export async function endExits(
           kind: 'ended',
           exits: done,
           left: left === null ? null : [...before.values()],
-          doubt: exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
-          endedFor: exits.endedFor(),
+          doubt: exits.isWhole ? (exits.isDoubted(nowMs) ? awaitedNote : null) : partNote,
+          endedFor: exits.endedFor(nowMs),
         };
       await services.clock.sleep(relistPauseMs);
     }

@@ -12,6 +12,7 @@ import type { PositionOrder } from '../../model/step-facts.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
 import { longestReadingMs } from '../execute/read-market.ts';
+import { signalTimeouts } from '../execute/signal-time.ts';
 import type { ExecuteServices } from '../services.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket } from './claim-market.ts';
@@ -87,7 +88,8 @@ export async function planPosition(
   if (leg.kind === 'satisfied') {
     const plan = satisfied(leg.note);
     if (!endsFlat || plan.verdict !== 'ended' || !position.amount.eq(zero)) return plan;
-    const endByMs = cleared.startedAtMs + 1.5 * services.exchangeTimeoutMs;
+    // No order is sent, so all the time of the signal is left for the exits.
+    const endByMs = cleared.startedAtMs + signalTimeouts * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
     return { verdict: 'ended', outcome };

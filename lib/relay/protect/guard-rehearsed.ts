@@ -1,6 +1,5 @@
-import { readAnswers } from '../../account/rehearsed.ts';
+import { readExitsListedAfter } from '../../account/rehearsed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
-import { quoteInName } from '../../model/market.ts';
 import { type GuardView, guardPosition, lacksExits, type PositionGuards } from '../../protection/guards.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 
@@ -18,7 +17,6 @@ export async function guardRehearsed(
 ): Promise<PositionGuards> {
   const assumed = guardPosition(position, view);
   if (position.isSpot === true || !assumed.guards.some(lacksExits)) return assumed;
-  const ground = quoteInName(position.market) === null ? 'futures' : 'margin';
-  const { exitsListedAfterMs } = await readAnswers(facts, account, ground);
+  const exitsListedAfterMs = await readExitsListedAfter(facts, account, position.market);
   return guardPosition(position, { ...view, exitsListedAfterMs });
 }
