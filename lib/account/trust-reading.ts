@@ -148,11 +148,10 @@ export function isTrusted(
   { position, readAtMs, modifiedAtMs }: DatedPosition,
   { answeredAtMs, expected, endedAtMs }: LastOrder,
 ): boolean {
-  const isAsExpected =
-    expected !== null && expected.side === position.side && expected.amount.eq(position.amount);
-  const isOlder =
-    endedAtMs !== null && modifiedAtMs !== null && endedAtMs - modifiedAtMs > clockToleranceMs;
-  const waitMs = isOlder && !isAsExpected ? longestDoubtMs : longestPositionLagMs;
+  const isOfOrder = expected !== null && expected.side === position.side;
+  const isAsExpected = isOfOrder && expected.amount.eq(position.amount);
+  const isOlder = endedAtMs !== null && modifiedAtMs !== null && endedAtMs - modifiedAtMs > clockToleranceMs;
+  const waitMs = isOlder && isOfOrder && !isAsExpected ? longestDoubtMs : longestPositionLagMs;
   if (readAtMs - answeredAtMs > waitMs) return true;
   if (endedAtMs !== null && modifiedAtMs !== null && modifiedAtMs >= endedAtMs) return true;
   // As large as expected by chance: another order, which nobody has followed yet, was filled before.
