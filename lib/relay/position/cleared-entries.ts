@@ -54,24 +54,32 @@ export class ClearedEntries {
     });
   }
 
-  /** What may still rest. */
+  /** What may still rest, or come. */
   get alarm(): Alarm | null {
-    const left = this.#left();
-    if (left.length === 0) return null;
-    const which = left.map(({ entry }) => describeOrder(entry));
-    const more = which.length > mostNamed ? ` and ${which.length - mostNamed} more` : '';
-    return {
-      name: 'orders_left_open',
-      message: `a position is being closed, and resting entries could not be cancelled before: ${which.slice(0, mostNamed).join(', ')}${more} may still fill and open a position; cancel them`,
-    };
+    const { resting, unknown } = this.#left();
+    const orders = listed(resting, ({ orderId, signalId }) => `order ${orderId} of "${signalId}"`);
+    const told = [
+      ...(resting.length === 0
+        ? []
+        : [
+            `resting entries could not be cancelled before: ${orders} may still fill and open a position; cancel them`,
+          ]),
+      ...(unknown.length === 0
+        ? []
+        : [
+            `the outcome of ${namesOf(unknown)} is not known: an order may still arrive and open a position; look at the exchange, and settle it with npx relay resolve`,
+          ]),
+    ];
+    if (told.length === 0) return null;
+    return { name: 'orders_left_open', message: `a position is being closed, and ${told.join('; ')}` };
   }
 
   get note(): string {
-    const ended = [...this.#ends.values()].filter(({ mayRest }) => !mayRest);
-    const left = this.#left();
+    const { ended, resting, unknown } = this.#left();
     return [
       ...(ended.length === 0 ? [] : [`its resting entries are cancelled: ${namesOf(ended)}`]),
-      ...(left.length === 0 ? [] : [`resting entries could not be cancelled: ${namesOf(left)}`]),
+      ...(resting.length === 0 ? [] : [`resting entries could not be cancelled: ${namesOf(resting)}`]),
+      ...(unknown.length === 0 ? [] : [`the outcome is not known of ${namesOf(unknown)}`]),
     ].join('; ');
   }
 
@@ -92,22 +100,26 @@ export class ClearedEntries {
     return { ...told, note: `${told.note}; ${this.note}`, evidence, facts };
   }
 
-  #left(): readonly EntryEnd[] {
-    return [...this.#ends.values()].filter(({ mayRest }) => mayRest);
+  #left(): Record<'ended' | 'resting' | 'unknown', readonly Entry[]> {
+    const ends = [...this.#ends.values()];
+    const left = ends.filter(({ mayRest }) => mayRest).map(({ entry }) => entry);
+    return {
+      ended: ends.filter(({ mayRest }) => !mayRest).map(({ entry }) => entry),
+      resting: left.filter(({ orderId }) => orderId !== null),
+      unknown: left.filter(({ orderId }) => orderId === null),
+    };
   }
 }
 
 const mostNamed = 10;
 
-function describeOrder({ signalId, orderId }: Entry): string {
-  return orderId === null
-    ? `the order of "${signalId}", whose outcome is not known,`
-    : `order ${orderId} of "${signalId}"`;
+function namesOf(entries: readonly Entry[]): string {
+  return listed(entries, ({ signalId }) => `"${signalId}"`);
 }
 
-function namesOf(ends: readonly EntryEnd[]): string {
-  const names = ends.slice(0, mostNamed).map(({ entry }) => `"${entry.signalId}"`);
-  return `${names.join(', ')}${ends.length > mostNamed ? ` and ${ends.length - mostNamed} more` : ''}`;
+function listed(entries: readonly Entry[], name: (entry: Entry) => string): string {
+  const more = entries.length > mostNamed ? ` and ${entries.length - mostNamed} more` : '';
+  return `${entries.slice(0, mostNamed).map(name).join(', ')}${more}`;
 }
 
 /** Above zero for a buy; null when it is not known. */
