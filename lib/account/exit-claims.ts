@@ -89,7 +89,8 @@ export function claimOf(record: OrderRecord, closed: Closed, findings: Findings)
   const isKept =
     keptAtMs !== undefined && end.endedAtMs !== null && keptAtMs - end.endedAtMs >= exitsListedAfterMs;
   const isMissing = !isKnown && (exitsListedAfterMs === 0 || isKept);
-  const doubtedUntilMs = isKnown ? awaitedUntilMs : listedByMs(end, closed, nowMs, exitsListedAfterMs);
+  const unlistedUntilMs = isMissing ? null : listedByMs(end, closed, nowMs, exitsListedAfterMs);
+  const doubtedUntilMs = isKnown ? awaitedUntilMs : unlistedUntilMs;
   return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs, doubtedUntilMs, isMissing };
 }
 

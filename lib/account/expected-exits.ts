@@ -57,7 +57,11 @@ export async function expectExits(
     keptSinceMs: keptSince(listRecords(single)),
   };
   const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
-  const names = new Set(placed.flatMap(({ clientOrderId }) => clientOrderId ?? []));
+  // One of unknown outcome may stand. The close itself is no exit.
+  const sent = own.filter(
+    ({ status, signal }) => status === 'placed' || (status === 'unknown' && signal?.action === 'protect'),
+  );
+  const names = new Set(sent.flatMap(({ clientOrderId }) => clientOrderId ?? []));
   return new ExpectedExits(closed, claims, names, recent.isWhole);
 }
 
@@ -166,7 +170,7 @@ export class ExpectedExits {
 
   /** Whether exits may be open that no list has shown. */
   isDoubted(nowMs: number): boolean {
-    return this.#unseen().some((claim) => !claim.isMissing && isBefore(nowMs, claim.doubtedUntilMs));
+    return this.#unseen().some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
   }
 
   /** The signals whose exits have ended with the position, if none is left. Those that a list may still show are followed. */

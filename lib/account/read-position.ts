@@ -26,6 +26,8 @@ export type PositionReading =
       readonly entries: readonly Entry[];
       /** The average entry price in the quote currency; null when the exchange does not say it. */
       readonly basePrice: Decimal | null;
+      /** Of a query that closes all: why anything else would still wait for an order of unknown outcome; null: it would not. */
+      readonly passed: WaitingReading | null;
     } & DatedPosition)
   | WaitingReading
   | { readonly kind: 'denied'; readonly denial: Denial };
@@ -48,7 +50,7 @@ export interface PositionQuery {
   readonly positionSide: PositionSide | undefined;
   /** What the signal is to protect; absent: it protects nothing. */
   readonly guard?: Guarded;
-  /** Whether it wants no position and sends an order that only reduces; absent: no. */
+  /** Whether it wants nothing open, by an order that only reduces; absent: no. */
   readonly closesAll?: boolean;
 }
 
@@ -79,14 +81,12 @@ export async function readPosition(
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
   const query = { account, market, signalId };
-  const unsettled = await findUnsettled(services, query, {
-    nowMs: services.clock.nowMs(),
-    closesAll,
-    ...(guard === undefined ? {} : { guard }),
-  });
-  if (unsettled !== undefined) {
-    const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
-    return { kind: 'waits', reason, mayPassSoon: false, unknownSinceMs: unsettled.updatedAtMs };
+  const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
+  const unsettled = await findUnsettled(services, query, at);
+  const passed = unsettled === undefined ? null : waitFor(unsettled, closesAll);
+  if (passed !== null) {
+    const blocking = closesAll ? await findUnsettled(services, query, { ...at, closesAll }) : unsettled;
+    if (blocking !== undefined) return passed;
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
@@ -104,9 +104,22 @@ export async function readPosition(
   const openedAtMs = listed?.openedAtMs ?? null;
   const basePrice = listed?.basePrice ?? null;
   if (unseen === undefined)
-    return { kind: 'seen', position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl, entries };
+    return {
+      kind: 'seen',
+      ...{ position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl, entries, passed },
+    };
   const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
+}
+
+function waitFor({ signalId, status, updatedAtMs }: Entry, closesAll: boolean): WaitingReading {
+  const reason = `the outcome of signal "${signalId}" is not known yet (${status}), and it may change the position`;
+  return {
+    kind: 'waits',
+    reason,
+    mayPassSoon: closesAll && status === 'unknown',
+    unknownSinceMs: updatedAtMs,
+  };
 }
 
 /**
@@ -130,17 +143,16 @@ export async function findUnsettled(
 }
 
 /**
- * Whether the reading may be used beside an order of unknown outcome. What that filled at once the list of positions shows by
- * now, and what it may fill later does no harm: it protects a position, so that it only reduces it like a stop-loss that
- * stands, or all of the position is closed by an order that only reduces, and its owner is told. Another order for the same
- * part of a position still waits.
+ * Whether a reading counts beside an order of unknown outcome. What that filled at once the list of positions shows by now, and
+ * what it may fill later does no harm: it protects a position, so that it only reduces it like a stop-loss that stands, or all
+ * of the position is closed by an order that only reduces. Another order for the same part of a position still waits.
  */
 function isAsStanding(
   { status, signal, steps }: Entry,
   { nowMs, guard, closesAll = false }: ReadFor,
 ): boolean {
   if (status !== 'unknown') return false;
-  if (closesAll) return nowMs - lastAtMs(steps, 'unknown', nowMs) > longestPositionLagMs;
+  if (closesAll && nowMs - lastAtMs(steps, 'unknown', nowMs) > longestPositionLagMs) return true;
   if (signal?.action !== 'protect') return false;
   const { of, role, part } = signal;
   if (guard?.of === of && guard.role === role && guard.part === part) return false;

@@ -10,7 +10,8 @@ export const alarmMeanings = {
   outcome_contradicted: 'the stored outcome is not the one that a worker knows',
   order_contradicted: 'the exchange reported another order or another id, or lists several orders of one id',
   trigger_unexpected: 'the trigger of an order is not where its alert expects it',
-  orders_left_open: 'a cancellation was not carried out, or only in part',
+  orders_left_open:
+    'a cancellation was not carried out, or only in part, or a position was closed beside an order of unknown outcome',
   close_incomplete: 'an order that was to close all of a position filled only in part',
   signal_not_executed: 'a signal was given up before it was sent',
   signals_waiting: 'signals wait behind one that cannot be executed',

@@ -165,7 +165,7 @@ export const catalogue = {
     logLevel: 'info',
     retryMayHelp: true,
     action:
-      'Nothing: the signal depends on the position, and is executed when an earlier order of its market is settled.',
+      'Nothing: the signal depends on the position, and is executed when that is known, as when an earlier order is settled.',
   },
   signal_under_way: {
     httpStatus: 409,

@@ -269,11 +269,16 @@ export function isPositionSignal(signal: Signal): signal is PositionSignal {
   return signal.action === 'close' || signal.action === 'reverse' || signal.action === 'target';
 }
 
-/** Whether the signal wants no position, whichever there is. */
+/** Whether the signal wants no position, or none of the name that it closes. */
 export function wantsNoPosition(signal: Signal): boolean {
   if (signal.action === 'target') return signal.target.unit === 'flat';
   if (signal.action !== 'close' || signal.unless !== undefined) return false;
   return signal.part === undefined || signal.part === '100%';
+}
+
+/** Whether it wants, besides, that nothing rests which could open one. */
+export function wantsNothingOpen(signal: Signal): boolean {
+  return wantsNoPosition(signal) && isPositionSignal(signal) && signal.keepEntries !== true;
 }
 
 export interface CancelSignal extends SignalBase {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Order } from '../../lib/model/order.ts';
@@ -153,5 +154,23 @@ describe('cancelling the exits of a market', () => {
       note: `order ${orderId} is not open: it ended before`,
     }));
     expect(done).toEqual({ exits: gone, left: [] });
+  });
+
+  test('cancels each order of a pair by its id when the response to its cancellation is lost', async () => {
+    await send({ id: 'buy-1', quantity: '0.1', stopLoss: '2%', takeProfit: '4%' });
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'cancel-conditional', count: 1 });
+    // The take-profit fills in part before the cancellation is sent again, so that the pair is gone by then.
+    const late: typeof client.call = async (endpoint, params, sending) => {
+      const result = await client.call(endpoint, params, sending);
+      if (endpoint.name === 'open-order')
+        relay.paper.control.setPrice(market, parseDecimal('52001'), parseDecimal('0.04'));
+      return result;
+    };
+
+    const done = await cancelExits({ ...client, prepare: client.prepare, call: late }, scope, options);
+
+    expect(done.exits.map(({ result }) => result)).toEqual(['gone', 'cancelled']);
+    expect(done.left).toEqual([]);
+    expect(statuses().filter((status) => status === 'partially_filled')).toEqual([]);
   });
 });

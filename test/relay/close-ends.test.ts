@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
@@ -582,47 +583,50 @@ describe('A close that fills in part', () => {
 
 describe('A whole close behind an order of unknown outcome', () => {
   /** Adds to a position, and loses the response. */
-  async function loseEntry(fault: 'drop_before' | 'drop_after', entry: object): Promise<Entry> {
-    await send({ ...buy, ...exits });
+  async function loseEntry(
+    fault: 'drop_before' | 'drop_after',
+    entry: object,
+    first: object = buy,
+  ): Promise<void> {
+    await send(first);
     relay.clock.advance(settledMs);
     relay.paper.control.addFault({ fault, endpoint: 'limit' });
-    const lost = await send(entry);
-    expect(lost.status).toBe('unknown');
-    return lost;
+    expect((await send(entry)).status).toBe('unknown');
   }
 
-  const nowSent = async () => {
-    await executeSignal(relay.services, { account: 'main', signalId: 's3', market: 'BTC_USDT' });
-    return await relay.entry('s3');
-  };
   const leftOpen = () => relay.alarms.filter(({ name }) => name === 'orders_left_open');
 
   test.each([['close'], ['flat']])(
-    '%s: waits for as long as the list may lag, and no longer',
+    '%s: goes out in one delivery once the lists must show it',
     async (action) => {
-      await loseEntry('drop_before', buy);
+      Object.assign(relay.services, { exchangeTimeoutMs: 10_000 });
+      await loseEntry('drop_before', buy, { ...buy, ...exits });
+      const lostAtMs = relay.clock.nowMs();
+      relay.clock.advance(500);
 
-      expect((await send({ action })).status).toBe('accepted');
-      relay.clock.advance(longestPositionLagMs);
-      await expect(nowSent()).rejects.toMatchObject({ code: 'position_awaited' });
-      relay.clock.advance(1);
+      const closed = await send({ action });
 
-      expect([(await nowSent()).status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+      expect([closed.status, await heldAmount(), openSides()]).toEqual(['placed', '0', []]);
+      const sentAtMs = closed.steps.find(({ status }) => status === 'sending')?.atMs ?? 0;
+      expect(sentAtMs - lostAtMs).toBeGreaterThan(longestPositionLagMs);
+      expect(sentAtMs - lostAtMs).toBeLessThan(longestPositionLagMs + 1000);
       expect((await relay.entry('s2')).status).toBe('unknown');
       expect(leftOpen()).toHaveLength(1);
-      const told = factsOf(await relay.entry('s3'));
-      expect(told.placedBy).toEqual(['s2']);
+      expect(factsOf(closed).placedBy).toEqual(['s2']);
     },
   );
 
-  test('closes what that has filled, too', async () => {
-    await loseEntry('drop_after', buy);
+  test('closes what that has filled, and cancels what that has left to protect it', async () => {
+    await loseEntry('drop_after', { ...buy, ...exits });
     relay.clock.advance(settledMs);
 
-    expect([(await send({ action: 'close' })).status, await heldAmount()]).toEqual(['placed', '0']);
+    const closed = await send({ action: 'close' });
+
+    expect([closed.status, await heldAmount(), openSides(), leftOpen()]).toEqual(['placed', '0', [], []]);
+    expect((await relay.entry('s2')).status).toBe('placed');
   });
 
-  test('cancels it by its client order id, so that it fills no more', async () => {
+  test('cancels what rests, so that it fills no more', async () => {
     await loseEntry('drop_after', buyLower);
     relay.clock.advance(settledMs);
 
@@ -634,7 +638,17 @@ describe('A whole close behind an order of unknown outcome', () => {
     expect(await heldAmount()).toBe('0');
   });
 
-  test('that has come too late for a cancellation is told even after a minute', async () => {
+  test('cancels by the client order id what no list shows yet', async () => {
+    await loseEntry('drop_after', buyLower);
+    relay.clock.advance(settledMs);
+    for (const endpoint of ['open-order', 'ended-order'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: minuteMs, probability: 1 });
+
+    expect((await send({ action: 'close' })).status).toBe('placed');
+    expect([await heldAmount(), openSides()]).toEqual(['0', []]);
+  });
+
+  test('tells one that nobody has, even after a minute', async () => {
     await loseEntry('drop_before', buyLower);
     relay.clock.advance(2 * minuteMs);
 
@@ -643,15 +657,62 @@ describe('A whole close behind an order of unknown outcome', () => {
   });
 
   test.each([
-    ['close', { quantity: '50%' }],
-    ['reverse', { orderType: 'market', quantity: '0.1' }],
-  ])('but %s %j goes on waiting: what it leaves depends on that order', async (action, members) => {
-    await loseEntry('drop_before', buy);
+    ['close', { quantity: '50%' }, buy],
+    ['close', { keepEntries: true }, buy],
+    ['reverse', { orderType: 'market', quantity: '0.1' }, buy],
+    ['exit_long', { orderType: 'market' }, { ...buy, action: 'sell' }],
+  ])('but %s %j goes on waiting: what it leaves depends on that order', async (action, members, first) => {
+    await loseEntry('drop_before', buyLower, first);
+    const held = await heldAmount();
     relay.clock.advance(settledMs);
 
     expect((await send({ action, ...members })).status).toBe('accepted');
-    expect(await heldAmount()).toBe('0.1');
+    expect(await heldAmount()).toBe(held);
   });
+});
+
+test('An order of unknown outcome whose id is known, and that is not open any more, is no alarm', async () => {
+  await send(buy);
+  relay.clock.advance(settledMs);
+  relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+  const lost = await send({ ...buy, quantity: '2', maxSlippage: '0.05%' });
+  relay.paper.control.clearFaults();
+  expect([lost.status, lost.orderId === null]).toEqual(['unknown', false]);
+  relay.clock.advance(2 * minuteMs);
+  const client = await relay.services.exchangeFor('main');
+  for (const { orderId } of openOrders()) await client.call(cancelOrder, { market: 'BTC_USDT', orderId });
+  relay.clock.advance(settledMs);
+  const before = relay.alarms.length;
+
+  await send({ action: 'close', maxSlippage: '5%' });
+  // The lookup has found a fill, which the list of positions need not show at once.
+  relay.clock.advance(settledMs);
+  await executeSignal(relay.services, { account: 'main', signalId: 's3', market: 'BTC_USDT' });
+
+  expect([(await relay.entry('s3')).status, await heldAmount()]).toEqual(['placed', '0']);
+  expect(relay.alarms.slice(before)).toEqual([]);
+});
+
+test('A pair that could not be cancelled, and has ended when that is tried again, is not told as open', async () => {
+  await send({ ...buyLower, stopLoss: '48000', takeProfit: '53000' });
+  await send({ ...buy, ...exits });
+  relay.clock.advance(2 * minuteMs);
+  relay.setPrice('49500');
+  relay.clock.advance(1000);
+  // No list shows the exits of the first entry yet, so the close reads them again.
+  for (const endpoint of ['open-order', 'conditional-orders'])
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 3000, probability: 1 });
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-conditional', count: 1 });
+  whenAsked('/api/v4/order/conditional-cancel', () =>
+    whenAsked('/api/v4/order/conditional-cancel', () => relay.setPrice('52000')),
+  );
+
+  const closed = await send({ action: 'close' });
+
+  expect([closed.status, openSides()]).toEqual(['placed', []]);
+  expect(closed.steps.map(({ note }) => note).join()).not.toContain('may still be open');
+  expect(factsOf(closed).exitsEndedFor).toEqual(expect.arrayContaining(['s1', 's2']));
 });
 
 test('A take-profit that fills in part while its pair is cancelled leaves no rest', async () => {

@@ -31,15 +31,16 @@ test('A signal waits for the earlier ones of its market', async () => {
 });
 
 test.each([
-  ['close', {}, 'it goes on 10 seconds after that was stored'],
-  ['flat', {}, 'it goes on 10 seconds after that was stored'],
-  ['close', { quantity: '50%' }, 'settle that one with npx relay resolve'],
+  ['close', {}, '; 10 seconds after that was stored, it goes on without it'],
+  ['flat', {}, '; 10 seconds after that was stored, it goes on without it'],
+  ['close', { quantity: '50%' }, ': settle that one with npx relay resolve'],
+  ['close', { keepEntries: true }, ': settle that one with npx relay resolve'],
 ])('A %s %j waits for the outcome of an order that is not known', async (action, members, then) => {
   await relay.send(buyAlert(), { fault: 'drop_after', endpoint: 'stop-limit' });
   await relay.receive(JSON.stringify({ ...JSON.parse(close('flat')), action, ...members }));
 
   expect((await waitOf('flat'))?.reason).toBe(
-    `the outcome of signal "buy-1", which is not known (unknown): ${then}`,
+    `the outcome of signal "buy-1", which is not known (unknown)${then}`,
   );
 });
 

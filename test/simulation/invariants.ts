@@ -57,7 +57,7 @@ export const invariants = {
   I22: 'after the last target of a market the position is what it asks for, or the ledger says why not',
   I23: 'no order is sent that presumes another position than the one that was read',
   I24: 'a signal is satisfied only if the position was as wanted, and nothing was sent for it',
-  I25: 'what depends on the position waits for earlier orders of its market that may enlarge it, a close of all of it only until lists show them, and never becomes a dead letter by waiting',
+  I25: 'what depends on the position waits for earlier orders of its market that may enlarge it, a close of all of it ten seconds at most for those of unknown outcome, and never becomes a dead letter by waiting',
   I26: 'no order of a second strategy is sent while the position of the first one is open, where the account says so',
   I27: 'the fills in the ledger are those of the exchange: none is missing, none invented, none counted twice',
   I28: 'the ledger says how each order and each exit made from it stands or ended',

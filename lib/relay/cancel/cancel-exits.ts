@@ -110,7 +110,10 @@ async function findExits(
   };
 }
 
-/** A pair has ended once one of its orders fills, also in part: what is left of that one rests alone, and is cancelled by its id. */
+/**
+ * A pair has ended once one of its orders fills, also in part: what is left of that one rests alone, and is cancelled by its
+ * id. So is each order of a pair of which nobody knows whether it is cancelled.
+ */
 async function cancelPair(
   client: ExchangeClient,
   market: string,
@@ -118,10 +121,8 @@ async function cancelPair(
   options: SendOptions,
 ): Promise<readonly ExitOutcome[]> {
   const { status, wasGone, note } = await cancelGroup(groupToCancel(client, market, pair), options);
-  if (!wasGone) {
-    const result = status === 'cancelled' || status === 'unknown' ? status : 'failed';
-    return [{ ...exitOfPair(pair), result, note }];
-  }
+  if (!wasGone && status !== 'unknown')
+    return [{ ...exitOfPair(pair), result: status === 'cancelled' ? status : 'failed', note }];
   const legs: ExitOutcome[] = [];
   for (const leg of legsOf(pair)) legs.push(await cancelSingle(client, leg, options));
   return legs;

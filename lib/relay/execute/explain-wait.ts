@@ -2,7 +2,7 @@ import { findUnsettled } from '../../account/read-position.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { isPositionSignal, type Signal, wantsNoPosition } from '../../model/signal.ts';
+import { isPositionSignal, type Signal, wantsNothingOpen } from '../../model/signal.ts';
 import { lastFreshMs } from '../../signals/staleness.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { listEarlier } from './earlier-signals.ts';
@@ -21,7 +21,7 @@ export async function explainWait(
   const awaited = await findUnsettled(
     services,
     { account, market: signal.market, signalId },
-    { nowMs: services.clock.nowMs(), closesAll: wantsNoPosition(signal) },
+    { nowMs: services.clock.nowMs() },
   );
   if (awaited === undefined) return stale;
   return {
@@ -68,10 +68,10 @@ export async function findWait(
   );
   if (awaited === undefined)
     return wait('a list of positions that shows what the last order of its market did');
-  const goesOn = wantsNoPosition(signal)
-    ? `it goes on ${longestPositionLagMs / 1000} seconds after that was stored`
-    : 'settle that one with npx relay resolve';
+  const reason = `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status})`;
   return wait(
-    `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status}): ${goesOn}`,
+    awaited.status === 'unknown' && wantsNothingOpen(signal)
+      ? `${reason}; ${longestPositionLagMs / 1000} seconds after that was stored, it goes on without it`
+      : `${reason}: settle that one with npx relay resolve`,
   );
 }

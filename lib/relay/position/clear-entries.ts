@@ -1,11 +1,13 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { saysItReduces } from '../../signals/may-open.ts';
 import { cancelTarget, targetOf } from '../cancel/plan-cancel.ts';
 import type { ExecuteServices } from '../services.ts';
+import { lookUpSafely } from '../settle/look-up.ts';
+import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { type EntryEnd, readEnd } from './read-end.ts';
 
@@ -19,9 +21,10 @@ export interface ClosingPosition {
 }
 
 /**
- * Cancels the resting orders of this relay that could still open or enlarge the position, so that none fills after its
- * close, and those that may rest because their outcome is not known. Each is tried once in an execution. What may still rest is an alarm. Cancelling twice does no harm, so this may be
- * done before `sending` is written, and again by another delivery.
+ * Cancels the orders of this relay that rest, or that may rest because their outcome is not known, and that could still open
+ * or enlarge the position, so that none fills after its close. One of unknown outcome is looked up before. Each is tried once
+ * in an execution. What may still rest, or come, is an alarm. Cancelling twice does no harm, so this may be done before
+ * `sending` is written, and again by another delivery.
  *
  * @returns whether any was tried: the position may be another one now
  * @throws RelayError `store_unavailable`
@@ -46,6 +49,11 @@ export async function clearEntries(
   const names = { account, signalId };
   const ends: EntryEnd[] = [];
   for (const entry of resting) {
+    if (entry.status === 'unknown' && !cleared.lookedUp.has(entry.signalId)) {
+      cleared.lookedUp.add(entry.signalId);
+      // The position is planned anew with what the lookup has found.
+      if (await settleFound(services, entry, limits)) continue;
+    }
     const outcome = await cancelTarget(
       services,
       'cancelled',
@@ -56,10 +64,19 @@ export async function clearEntries(
     if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, names);
     ends.push(await readEnd(client, entry, outcome, limits));
   }
+  if (ends.length === 0) return true;
   cleared.add(ends, closing.position, services.clock.nowMs());
   const { alarm, note } = cleared;
   services.log.info('resting entries are cancelled before a close', { ...names, note });
   if (alarm !== null) services.alarms.raise(alarm, names);
+  return true;
+}
+
+/** @returns whether a lookup has settled it */
+async function settleFound(services: ExecuteServices, entry: Entry, options: SendOptions): Promise<boolean> {
+  const result = await lookUpSafely(services, entry, options);
+  if (result.kind !== 'found') return false;
+  await unlessMoved(() => settleEntry(services, entry, result.outcome));
   return true;
 }
 

@@ -22,6 +22,8 @@ interface Told {
 export class ClearedEntries {
   /** When the execution began. */
   readonly startedAtMs: number;
+  /** The signals of unknown outcome that it has looked up. */
+  readonly lookedUp = new Set<string>();
   readonly #ends = new Map<string, EntryEnd>();
   readonly #moves: LastOrder[] = [];
 
@@ -127,7 +129,8 @@ function sumOf(ends: readonly EntryEnd[]): Decimal | null {
   let sum: Decimal | null = zero;
   for (const { entry, newlyFilled } of ends) {
     const side = orderSignalOf(entry)?.side;
-    if (sum === null || newlyFilled === null || side === undefined) return null;
+    // Of one whose outcome was not known, the reading before may show the fill.
+    if (sum === null || newlyFilled === null || side === undefined || entry.status === 'unknown') return null;
     sum = side === 'buy' ? sum.plus(newlyFilled) : sum.minus(newlyFilled);
   }
   return sum;

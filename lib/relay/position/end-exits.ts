@@ -57,8 +57,9 @@ export async function endExits(
     for (;;) {
       const { exits: ended, left } = await cancelExits(client, scope, limits);
       done.push(...ended);
-      for (const { name, result } of ended)
-        if (result === 'cancelled' || result === 'gone') before.delete(name);
+      const over = endedIds(done);
+      for (const [name, { orderIds }] of before)
+        if (orderIds.every((orderId) => over.has(orderId))) before.delete(name);
       for (const exit of left ?? []) before.set(exit.name, exit);
       if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
       const nowMs = services.clock.nowMs();
@@ -78,6 +79,12 @@ export async function endExits(
     if (!(error instanceof ExchangeError)) throw error;
     return { kind: 'unread', reason: error.message };
   }
+}
+
+/** The ids of orders that are surely open no more. */
+function endedIds(exits: readonly ExitOutcome[]): ReadonlySet<number> {
+  const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
+  return new Set(ended.flatMap(({ orderIds }) => orderIds));
 }
 
 function scopeOf(market: string, exits: ExpectedExits): ExitScope {

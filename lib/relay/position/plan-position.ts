@@ -7,7 +7,7 @@ import { orderSignalFor } from '../../ledger/sent-order.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import { type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
+import { type PositionSignal, wantsNoPosition, wantsNothingOpen } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
@@ -63,7 +63,7 @@ export async function planPosition(
   if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
-  const closesAll = wantsNoPosition(signal);
+  const closesAll = wantsNothingOpen(signal);
   const query = { account: account.name, market: market.name, signalId, positionSide, closesAll };
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
@@ -77,7 +77,11 @@ export async function planPosition(
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
   const isRehearsal = findRehearsalReason(account.mode, services.isPaperExchange) !== null;
   const endsFlat = !isRehearsal && leavesNothing(signal, leg, position);
-  if (endsFlat && signal.keepEntries !== true) {
+  const clears = endsFlat && signal.keepEntries !== true;
+  // What leaves something depends on an order of unknown outcome.
+  if (reading.passed !== null && !clears)
+    return { ...reading.passed, verdict: 'waiting', mayPassSoon: false };
+  if (clears) {
     const closing = { account: account.name, market: market.name, signalId, position };
     // What a cancellation finds filled is closed, too.
     if (await clearEntries(services, client, closing, cleared))

@@ -38,14 +38,16 @@ export async function readEnd(
 ): Promise<EntryEnd> {
   const known = knownFill(entry);
   const [cancelled = null] = reported;
-  // Of an order of unknown outcome, only its own report proves that it does not come later.
-  const mayRest = status !== 'cancelled' || (entry.status === 'unknown' && cancelled === null);
-  const wasAsked = !mayRest || status === 'unknown';
-  const end = { entry, wasAsked, wasGone, note };
+  // One that nobody has ever seen may still arrive, although the exchange does not have it now.
+  const mayCome = entry.status === 'unknown' && entry.orderId === null && cancelled === null;
+  const mayRest = status !== 'cancelled' || mayCome;
+  const wasAsked = status === 'cancelled' || status === 'unknown';
+  const end = { entry, wasAsked, wasGone: wasGone && !mayCome, note };
   if (cancelled !== null && parseDecimal(cancelled.filled).lte(known))
     return { ...end, mayRest, cancelled, newlyFilled: zero, filledAtMs: null };
   // Of one that was not cancelled nothing new is known.
-  const listed = wasAsked ? await readSafely(client, entry, options) : null;
+  const orderId = entry.orderId ?? cancelled?.orderId ?? null;
+  const listed = wasAsked ? await readSafely(client, { ...entry, orderId }, options) : null;
   const ended = cancelled ?? (listed?.ended ? cancelledOf(listed.ended) : null);
   const filled = ended === null ? (listed?.open?.filled ?? null) : parseDecimal(ended.filled);
   return {
