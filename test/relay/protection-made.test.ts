@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
@@ -243,4 +244,20 @@ test('an entry that still rests does not claim the exits of a newer one at the s
     ['order'],
     ['order', 'stop_loss', 'take_profit'],
   ]);
+});
+
+test('an entry whose exits are gone unseen does not claim those of one that filled seconds later', async () => {
+  const entry = { action: 'buy', orderType: 'market', quantity: '0.05', ...exits };
+  await send(entry);
+  relay.clock.advance(12_000);
+  const client = await relay.services.exchangeFor('main');
+  // The other one of the pair goes with it.
+  const [exit] = (await listOpenOrders(client, 'BTC_USDT', {})).orders;
+  await client.call(cancelOrder, { market: 'BTC_USDT', orderId: exit?.orderId ?? 0 });
+  await send(entry);
+  relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'ended-order', delayMs: 8000, probability: 1 });
+  await goOn(30);
+
+  const rolesOf = async (id: string) => (await relay.entry(id)).execution?.orders.map(({ role }) => role);
+  expect(await rolesOf('s2')).toEqual(['order', 'stop_loss', 'take_profit']);
 });

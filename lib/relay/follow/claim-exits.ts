@@ -7,7 +7,8 @@ import type { KnownOrder } from './followed-order.ts';
 
 /**
  * Lets the entries claim the exits that the exchange made from them. The entry that filled first chooses first: its exits were
- * made first. Each order is claimed by one entry at most. One that may be of an order whose fill no list shows yet waits for that.
+ * made first. What was made in the moment in which some of them filled is left to those. Each order is claimed by one entry at
+ * most. One that may be of an order whose fill no list shows yet waits for that.
  *
  * @param take reads what the lists say of an order
  */
@@ -24,11 +25,19 @@ export function claimExits(
   ]);
   const isClear = (order: Unnamed) =>
     hasPassed(order.createdAtMs, longestOrderLagMs, nowMs) || !followed.some((one) => one.mayHaveMade(order));
-  const clear = unnamed.filter(isClear);
-  for (const one of firstFilledFirst(followed, memory)) {
+  const clear = unnamed.filter(({ orderId }) => !taken.has(orderId)).filter(isClear);
+  const filled = firstFilledFirst(followed, memory);
+  const mayClaim = new Map(
+    clear.map((order) => {
+      const makers = filled.filter((one) => one.hasJustMade(memory, order));
+      return [order, makers.length > 0 ? makers : filled];
+    }),
+  );
+  for (const one of filled) {
+    const free = clear.filter((order) => !taken.has(order.orderId));
     const claimed = one.claim(
       memory,
-      clear.filter(({ orderId }) => !taken.has(orderId)),
+      free.filter((order) => mayClaim.get(order)?.includes(one)),
     );
     for (const { market, orderId } of claimed) {
       taken.add(orderId);

@@ -16,12 +16,20 @@ import {
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
-import { type FillTimes, findExit, type Unnamed } from './followed-exits.ts';
+import { type FillTimes, findExit, isOfMoment, type Unnamed } from './followed-exits.ts';
 import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
 
 interface Subject extends FollowedName {
   readonly before: OrderExecution | null;
   judgement: Judgement | null;
+}
+
+/** An order that has filled, of which the exchange may have made exits. */
+interface MadeOf {
+  readonly own: OrderExecution;
+  /** In base units. */
+  readonly filled: Decimal;
+  readonly fills: FillTimes;
 }
 
 /** What the watch of the stop-loss found; absent fields are removed from what is stored. */
@@ -188,27 +196,23 @@ export class FollowedEntry {
     return this.wanted.some((wanted) => mayBeExit(exits, wanted, order));
   }
 
+  /** Whether the exchange may have made this exit of it in the moment in which it filled. */
+  hasJustMade(memory: AccountMemory, order: Unnamed): boolean {
+    const made = this.#made(memory);
+    if (made === null || !isOfMoment(order, made.fills)) return false;
+    return this.wanted.some((wanted) => this.#find(made, wanted, [order]) !== null);
+  }
+
   /** Claims the exits that its fills have made and that it has not found yet. */
   claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
-    const { own } = this;
-    if (own === null || parseDecimal(own.filled).eq(zero)) return [];
-    // The exchange makes none of an order on spot: whatever looks like one is the owner's.
-    if (this.isSpot) return [];
+    const made = this.#made(memory);
+    if (made === null) return [];
+    const { own, filled } = made;
     const claimed: Unnamed[] = [];
-    const filled = parseDecimal(own.filled);
-    const exits = {
-      market: this.market,
-      side: oppositeOf(this.signal.side),
-      entryOrderId: own.orderId,
-      filled,
-    };
-    const fills = this.#fillTimes(memory, own);
     for (const wanted of this.wanted) {
       for (;;) {
-        const rest = this.#unclaimed(wanted.role, filled);
-        if (!rest.gt(zero)) break;
         const free = unclaimed.filter((order) => !claimed.includes(order));
-        const exit = findExit({ ...exits, rest }, fills, wanted, free);
+        const exit = this.#find(made, wanted, free);
         if (exit === null) break;
         claimed.push(exit);
         const { orderId, amount } = exit;
@@ -221,6 +225,27 @@ export class FollowedEntry {
     }
     this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     return claimed;
+  }
+
+  /** What can have exits; null: nothing filled, or the exchange makes none. */
+  #made(memory: AccountMemory): MadeOf | null {
+    const { own } = this;
+    const filled = parseDecimal(own?.filled ?? '0');
+    // The exchange makes none of an order on spot: whatever looks like one is the owner's.
+    if (own === null || filled.eq(zero) || this.isSpot) return null;
+    return { own, filled, fills: this.#fillTimes(memory, own) };
+  }
+
+  #find({ own, filled, fills }: MadeOf, wanted: WantedExit, orders: readonly Unnamed[]): Unnamed | null {
+    const rest = this.#unclaimed(wanted.role, filled);
+    if (!rest.gt(zero)) return null;
+    const side = oppositeOf(this.signal.side);
+    return findExit(
+      { market: this.market, side, entryOrderId: own.orderId, filled, rest },
+      fills,
+      wanted,
+      orders,
+    );
   }
 
   /** How much of what was filled has no exit of this kind yet, in base units. */

@@ -17,7 +17,7 @@ export interface FillTimes {
   /** When it ended, or filled last as far as is known; null: of neither anything is known. */
   readonly lastMs: number | null;
   /** The fills that are known, oldest first. */
-  readonly fills: readonly Pick<FollowedDeal, 'id' | 'amount'>[];
+  readonly fills: readonly Pick<FollowedDeal, 'id' | 'amount' | 'atMs'>[];
 }
 
 /**
@@ -41,6 +41,12 @@ export function findExit(
       order.createdAtMs <= latestMs,
   );
   return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
+}
+
+/** Whether an order was made in the moment of a fill, or of the end of the order. */
+export function isOfMoment({ createdAtMs }: Unnamed, { lastMs, fills }: FillTimes): boolean {
+  const times = [...fills.map(({ atMs }) => atMs), ...(lastMs === null ? [] : [lastMs])];
+  return times.some((atMs) => Math.abs(createdAtMs - atMs) <= earlierMs);
 }
 
 /** The exchange may make exits with each fill: they are for what was filled at once. */
