@@ -64,6 +64,34 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
   return total(before.map(amountOf)).plus(baseAmount).lte(held);
 }
 
+/**
+ * The same with the position that an order was planned on. Where that leaves more at stake than what was read for the limits,
+ * the difference counts like an order that has just filled: one of the two readings may lag.
+ *
+ * @param planned above zero for a long position
+ */
+export function withPlanned(
+  exposure: Exposure,
+  { sized: { order, baseAmount }, notional }: CheckedOrder,
+  planned: Decimal,
+): Exposure {
+  const seen = order.side === 'buy' ? planned : planned.neg();
+  const filled = entriesBeside(order, exposure).filter(({ rests }) => !rests);
+  const counted = heldBefore(order, isFilledNow(order), exposure).plus(total(filled.map(amountOf)));
+  const missing = seen.minus(counted);
+  if (missing.lte(zero)) return exposure;
+  const { market, side, positionSide } = order;
+  // What closes a position that is listed still has its value counted there.
+  const opened = seen.gt(missing) ? missing : seen;
+  const unlisted: CountedOrder = {
+    ...{ market, side, positionSide, amount: missing },
+    notional: opened.gt(zero) ? opened.times(notional).div(baseAmount) : zero,
+    onlyReduces: false,
+    rests: false,
+  };
+  return { ...exposure, orders: [...exposure.orders, unlisted] };
+}
+
 /** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
 export function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
   return activationPrice === undefined && (price === undefined || ioc === true);

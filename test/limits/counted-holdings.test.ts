@@ -6,6 +6,7 @@ import {
   onlyReduces,
   openNotionalOf,
   positionAfter,
+  withPlanned,
 } from '../../lib/limits/counted-holdings.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
 
@@ -140,4 +141,34 @@ test('what is open is worth its positions and entry orders', () => {
   const exposure = exposureOf('-2', {}, { onlyReduces: true }, { side: 'sell', market: 'ETH_USDT' });
 
   expect(formatDecimal(openNotionalOf(exposure))).toBe('120');
+});
+
+describe('A position that an order was planned on counts where the lists show less at stake', () => {
+  const [closing, opening] = [
+    { onlyReduces: true, rests: false, amount: parseDecimal('2') },
+    { rests: false, amount: parseDecimal('2') },
+  ];
+
+  test.each([
+    ['0', exposureOf('2'), 'sell', '3', '103'],
+    ['0', exposureOf('2', { ...closing, side: 'sell' }), 'sell', '3', '103'],
+    ['2', exposureOf('0'), 'buy', '5', '5'],
+    ['2', exposureOf('0', opening), 'buy', '5', '13'],
+    ['2', exposureOf('2'), 'buy', '5', '103'],
+    ['1', exposureOf('2'), 'buy', '5', '103'],
+    ['-1', exposureOf('-2'), 'buy', '2', '103'],
+  ] as const)('%s, %j: %s', (planned, exposure, side, after, notional) => {
+    const baseAmount = parseDecimal('3');
+    const order: OrderRequest = { type: 'market', market, side, amount: baseAmount, clientOrderId: 'c' };
+    const checked = {
+      sized: { order, baseAmount, notional: baseAmount },
+      notional: baseAmount,
+      isSpot: false,
+    };
+
+    const all = withPlanned(exposure, checked, parseDecimal(planned));
+
+    expect(formatDecimal(positionAfter(order, { amount: baseAmount, fillsNow: true }, all))).toBe(after);
+    expect(formatDecimal(openNotionalOf(all).plus(baseAmount))).toBe(notional);
+  });
 });

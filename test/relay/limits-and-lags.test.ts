@@ -8,7 +8,7 @@ import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { ListPage } from '../../lib/exchange/listed.ts';
 import { insertOldOrders } from '../simulation/old-orders.ts';
-import { minuteMs } from '../support/aftermath.ts';
+import { minuteMs, openAftermath } from '../support/aftermath.ts';
 import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
 
@@ -751,4 +751,47 @@ test('a loss counts although the clock is set back behind it', async () => {
   expect(
     await relay.sendUnder(settingsWith({ maxDailyLoss: '5' }), { action: 'buy', quantity: '0.01' }),
   ).toMatchObject({ rule: 'max_daily_loss' });
+});
+
+test('A reversal counts on the position that it was planned on, although the list of the limits lags behind', async () => {
+  let reads = 0;
+  const lagging = await openAftermath(
+    'live',
+    (_, path) => {
+      if (path !== '/api/v4/collateral-account/positions/open') return;
+      reads += 1;
+      // The first reading is the plan's.
+      if (reads === 2) lagging.paper.control.addFault(lag);
+    },
+    undefined,
+    settingsWith({}, { maxPosition: '0.02' }),
+  );
+  const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 8_000, probability: 1 } as const;
+  const client = await lagging.services.exchangeFor('main');
+  const byHand = { market: 'BTC_USDT', amount: parseDecimal('0.05'), clientOrderId: '' };
+  await client.call(marketEndpoint, { ...byHand, side: 'buy' });
+  lagging.clock.advance(minuteMs);
+  await lagging.receiveAll(
+    JSON.stringify({
+      ticker: 'BTCUSDT',
+      id: 'r',
+      action: 'reverse',
+      orderType: 'market',
+      maxSlippage: '0.5%',
+    }),
+  );
+  await client.call(marketEndpoint, { ...byHand, side: 'sell' });
+  lagging.clock.advance(1000);
+  lagging.paper.control.addFault(lag);
+  await lagging.execute('r:reduce');
+  expect((await lagging.entry('r:reduce')).status).toBe('rejected');
+  lagging.paper.control.clearFaults();
+  reads = 0;
+
+  await lagging.execute('r');
+
+  const { status, steps } = await lagging.entry('r');
+  expect([status, reads]).toEqual(['denied', 2]);
+  expect(steps.at(-1)?.note).toContain('0.02 is allowed');
+  await lagging.close();
 });

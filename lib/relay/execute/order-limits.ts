@@ -2,10 +2,16 @@ import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
 import { countOwn, type ExposureReading, listOwn } from '../../account/read-exposure.ts';
 import { type RiskReading, readRisk, riskFactsOf } from '../../account/risk-facts.ts';
+import type { SeenPosition } from '../../account/seen-position.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import { type CheckedOrder, type CountedOrder, onlyReduces } from '../../limits/counted-holdings.ts';
+import {
+  type CheckedOrder,
+  type CountedOrder,
+  onlyReduces,
+  withPlanned,
+} from '../../limits/counted-holdings.ts';
 import { denyUnknown, type RiskFacts, type RiskNeeds } from '../../limits/risk-limit.ts';
 import { checkRisk, checkRiskAgain, judgesAgain, riskNeedsOf } from '../../limits/risk-limits.ts';
 import type { Account, TradingGround } from '../../model/account.ts';
@@ -21,8 +27,11 @@ import type { LimitVerdict } from './action.ts';
 export interface LimitsForOrder {
   /** When the reading began; null when nothing was read from the exchange. */
   readonly readAtMs: number | null;
-  /** @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable` */
-  check(sized: SizedOrder): Promise<LimitVerdict>;
+  /**
+   * @param planned the position that the order was planned on; null: on none
+   * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+   */
+  check(sized: SizedOrder, planned: SeenPosition | null): Promise<LimitVerdict>;
 }
 
 /**
@@ -53,7 +62,7 @@ export async function readLimits(
   const isSpot = target.tradesOn === 'spot';
   return {
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
-    check: (sized) => checkAll({ services, account, isSpot, prices, risk }, sized),
+    check: (sized, planned) => checkAll({ services, account, isSpot, prices, risk }, sized, planned),
   };
 }
 
@@ -78,13 +87,19 @@ interface KnownForOrder {
   readonly risk: RiskReading | null;
 }
 
-async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitVerdict> {
+async function checkAll(
+  known: KnownForOrder,
+  sized: SizedOrder,
+  planned: SeenPosition | null,
+): Promise<LimitVerdict> {
   const { services, account, risk, isSpot, prices } = known;
   if (risk === null) return checkUnread(known, sized);
   const rate = await prices.rateOf(currenciesInName(sized.order.market).quote);
   const notional = rate === null ? null : sized.notional.times(rate);
   const checked = { sized, notional: notional ?? zero, isSpot };
-  const reduces = onlyReduces(checked, risk.exposure.exposure);
+  const read = risk.exposure.exposure;
+  const exposure = planned === null ? read : withPlanned(read, checked, planned.amount);
+  const reduces = onlyReduces(checked, exposure);
   const { order, baseAmount } = sized;
   const counted = {
     side: order.side,
@@ -97,7 +112,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...risk.unknown,
   ]);
-  const facts = await riskFactsOf(risk, account, prices, services.clock.nowMs());
+  const facts = { ...(await riskFactsOf(risk, account, prices, services.clock.nowMs())), exposure };
   const denial = unknown ?? checkRisk(checked, facts, account);
   // At the limit the account is paused, whoever finds it first.
   if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
@@ -106,7 +121,7 @@ async function checkAll(known: KnownForOrder, sized: SizedOrder): Promise<LimitV
     reduces,
     counted,
     checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
-    checkOthers: () => checkOthers(known, risk.exposure, checked, facts),
+    checkOthers: () => checkOthers(known, { ...risk.exposure, exposure }, checked, facts),
   };
 }
 

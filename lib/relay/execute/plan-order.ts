@@ -1,5 +1,6 @@
 import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
+import type { SeenPosition } from '../../account/seen-position.ts';
 import { type Decimal, formatDecimal, maximum, minimum, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
@@ -43,8 +44,9 @@ import { type DatedReadings, describeReadings, readForOrder } from './read-marke
  * Reads what the order is priced and sized on, sizes it, checks it against the account's limits and builds its
  * request.
  *
- * @param effect `reduces`: the relay itself has sized the order on the position that it reduces. The largest order of the
- * account does not hold for it: several entries may have made the position, and nothing may lock the owner into it.
+ * @param basis `reduces`: the relay itself has sized the order on the position that it reduces. The largest order of the
+ * account does not hold for it: several entries may have made the position, and nothing may lock the owner into it. A
+ * position: the order was planned on it.
  * @throws ExchangeError when the exchange cannot be read
  */
 export async function planOrder(
@@ -52,7 +54,7 @@ export async function planOrder(
   account: Account,
   signal: OrderSignal,
   clientOrderId: string,
-  effect: 'any' | 'reduces' = 'any',
+  basis: 'any' | 'reduces' | SeenPosition = 'any',
 ): Promise<Plan> {
   const market = await services.markets.find(signal.market);
   if (market === null) return denyUnlisted(signal.market);
@@ -61,7 +63,7 @@ export async function planOrder(
   const { tradesOn } = traded;
   const client = await services.exchangeFor(account.name);
   const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
-  const isOwn = effect === 'reduces';
+  const isOwn = basis === 'reduces';
   const denied =
     unsupported ??
     checkKept(signal, account, client.dialect) ??
@@ -98,10 +100,10 @@ export async function planOrder(
   );
   if (ofOthers !== null) return ofOthers;
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
-  const risk = await atRisk.check(sized);
+  const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
   const denial =
     checkRegion(sized.order, account) ??
-    (effect === 'reduces' ? null : checkOrder(sized, account)) ??
+    (isOwn ? null : checkOrder(sized, account)) ??
     risk.denial ??
     (await checkTrigger(client, signal, limits, async () => {
       const answers = await readAnswers(services.facts, account.name, tradesOn);

@@ -51,7 +51,7 @@ export async function planPresumedOrder(
   if (mismatch !== null) return mismatch;
   const claim = await claimMarket(services, account, signal, position);
   if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
-  const plan = await planOrder(services, account, signal, clientOrderId);
+  const plan = await planOrder(services, account, signal, clientOrderId, position);
   return claim.on(withPosition(plan, { position, readAtMs }));
 }
 

@@ -98,7 +98,7 @@ export async function planPosition(
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
     return { verdict: 'ended', outcome };
   }
-  const plan = await planLegOrder(services, account, entry, leg.order);
+  const plan = await planLegOrder(services, account, entry, leg.order, position);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
   const ready = claim.on(withPosition(plan, { position, readAtMs, attached, order: leg.order }));
@@ -166,12 +166,13 @@ async function planLegOrder(
   account: Account,
   { signal, clientOrderId }: PositionEntry,
   order: PositionOrder,
+  position: SeenPosition,
 ): Promise<Plan> {
   const asked = orderSignalFor(signal, order);
   if (order.reduceOnly) return await planOrder(services, account, asked, clientOrderId ?? '', 'reduces');
   const denial = checkMarket(asked, account);
   if (denial !== null) return { verdict: 'denied', denial };
-  return await planOrder(services, account, asked, clientOrderId ?? '');
+  return await planOrder(services, account, asked, clientOrderId ?? '', position);
 }
 
 /** The position may have changed since it was read, as after a minute in which the process stood still. */
