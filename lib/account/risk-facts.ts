@@ -1,18 +1,22 @@
+import { hasPassed } from '../base/clock.ts';
 import { type Decimal, maximum, minimum, one, zero } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks } from '../model/average-cost.ts';
+import { isReduction } from '../model/signal.ts';
 import { resultOf } from './check-loss.ts';
 import { type DayFills, type DayServices, mayLag, readDayFills, realisedBy } from './day-profit.ts';
 import {
   type AccountServices,
   type ExposureReading,
   type ExposureScope,
+  listOwn,
   readExposure,
 } from './read-exposure.ts';
 import { describeUncounted, findUncounted, listEndedLately } from './uncounted.ts';
-import { describeUnpriced, findUnpriced, parseHeld } from './unpriced.ts';
+import { describeUnpriced, findUnpriced, mostUnpricedMs, parseHeld } from './unpriced.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
 
 export interface RiskReading {
@@ -38,9 +42,10 @@ export async function readRisk(
 ): Promise<RiskReading> {
   const { client, limits } = scope;
   const source = { client, options: limits };
-  const [held, ended, exposure] = await Promise.all([
+  const [held, ended, own, exposure] = await Promise.all([
     needs.deals ? services.facts.read(account.name, 'positions').then(parseHeld) : null,
     needs.deals ? listEndedLately(source, services.clock.nowMs()) : [],
+    needs.deals ? listOwn(services, account, null) : [],
     readExposure(services, account, { ...scope, listsAll: needs.deals }),
   ]);
   const { reading, unknown, open } = exposure;
@@ -53,8 +58,23 @@ export async function readRisk(
       ...unknown,
       ...describeUnpriced(findUnpriced(account, day, held, reading)),
       ...describeUncounted(findUncounted(day, { ended, open })),
+      ...describeUndecided(own, day.readAtMs),
     ],
   };
+}
+
+/** What closes or reduces a position and has no known outcome may have made a loss that no list shows yet. */
+function describeUndecided(own: readonly Entry[], nowMs: number): readonly string[] {
+  return own.flatMap(({ signalId, signal, status, updatedAtMs }) =>
+    status === 'unknown' &&
+    signal !== null &&
+    isReduction(signal) &&
+    !hasPassed(updatedAtMs, mostUnpricedMs, nowMs)
+      ? [
+          `the outcome of signal "${signalId}" is not known, which was to close or reduce a position in ${signal.market}`,
+        ]
+      : [],
+  );
 }
 
 /**

@@ -1,5 +1,12 @@
 import type { Json } from '../base/json.ts';
-import type { OrderKindName, PositionSide, Side, StpMode, TriggerSide } from './order.ts';
+import {
+  isMarkedReducing,
+  type OrderKindName,
+  type PositionSide,
+  type Side,
+  type StpMode,
+  type TriggerSide,
+} from './order.ts';
 
 /**
  * A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized.
@@ -267,6 +274,21 @@ export function isCancellation(signal: Signal): signal is CancelSignal | CancelA
 
 export function isPositionSignal(signal: Signal): signal is PositionSignal {
   return signal.action === 'close' || signal.action === 'reverse' || signal.action === 'target';
+}
+
+/** Whether the signal is to close or to reduce a position. */
+export function isReduction(signal: Signal): boolean {
+  switch (signal.action) {
+    case 'order':
+      return isMarkedReducing(signal);
+    case 'close':
+      return true;
+    case 'reverse':
+    case 'target':
+      return signal.leg === 'reduce';
+    default:
+      return false;
+  }
 }
 
 /** Whether the signal wants no position, or none of the name that it closes. */

@@ -727,3 +727,70 @@ test('A take-profit that fills in part while its pair is cancelled leaves no res
   expect([closed.status, openSides()]).toEqual(['placed', []]);
   expect([await heldAmount(), factsOf(closed).turned]).toEqual(['-0.04', '-0.04']);
 });
+
+describe('A position that was to be closed or reduced, and stands, is an alarm', () => {
+  const untold = () => relay.alarms.filter(({ name }) => name === 'signal_not_executed');
+
+  test.each([
+    ['close', {}],
+    ['flat', {}],
+    ['target', { action: undefined, target: '0.05', orderType: 'market' }],
+    ['sell', { quantity: '0.05', orderType: 'market', reduceOnly: true }],
+  ])('when a %s %j came too late', async (action, members) => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    await relay.receiveAll(
+      JSON.stringify({ ticker: 'BTCUSDT', id: 's2', maxSlippage: '0.5%', action, ...members }),
+    );
+    relay.clock.advance(2 * minuteMs);
+    await relay.runLine();
+
+    expect(await heldAmount()).toBe('0.1');
+    expect(untold()).toMatchObject([{ signalId: expect.stringMatching(/^s2/) }]);
+  });
+
+  test('when the exchange refuses its order', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'limit', count: 1 });
+
+    expect((await send({ action: 'close' })).status).toBe('rejected');
+    expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
+  });
+
+  test('but not when the exchange says that there is none', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    await placeByHand('sell', '49000', '0.1');
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 4000,
+      probability: 1,
+    });
+    relay.clock.advance(1000);
+
+    expect((await send({ action: 'close' })).status).toBe('rejected');
+    expect(untold()).toEqual([]);
+  });
+});
+
+describe('While the exchange cannot be read', () => {
+  test('a close waits until it can', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', probability: 1 });
+    expect((await send({ action: 'close' })).status).toBe('accepted');
+    relay.paper.control.clearFaults();
+
+    await relay.runLine();
+
+    expect([(await relay.entry('s2')).status, await heldAmount(), alarmNames()]).toEqual(['placed', '0', []]);
+  });
+
+  test('an entry ends: nobody knows whether it is still wanted', async () => {
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'order-book', probability: 1 });
+
+    expect((await send(buy)).status).toBe('not_sent');
+  });
+});

@@ -795,3 +795,18 @@ test('A reversal counts on the position that it was planned on, although the lis
   expect(steps.at(-1)?.note).toContain('0.02 is allowed');
   await lagging.close();
 });
+
+test('A loss that a close of unknown outcome may have made opens nothing until lists must show it', async () => {
+  const cooling = settingsWith({ coolDownAfterLoss: 60 });
+  expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  await goOn(minuteMs);
+  lagDeals(30_000);
+  relay.setPrice('49500');
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
+  expect(await relay.sendUnder(cooling, { action: 'close' })).toMatchObject({ status: 'unknown' });
+  relay.clock.advance(2000);
+
+  const next = await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01' });
+
+  expect(next).toMatchObject({ status: 'denied', rule: 'limit_not_known' });
+});

@@ -4,10 +4,9 @@ import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../led
 import type { DueKey } from '../../ledger/ledger.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
-import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
-import { isCancellation } from '../../model/signal.ts';
+import { isCancellation, isReduction } from '../../model/signal.ts';
 import { triedAgain } from '../../model/step-facts.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import { planCancel } from '../cancel/plan-cancel.ts';
@@ -20,7 +19,13 @@ import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
 import { planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
-import { denialOutcome, lostResponseOutcome, raiseAlarms, settleEntry } from '../settle/settle-entry.ts';
+import {
+  denialOutcome,
+  lostResponseOutcome,
+  notReducedAlarm,
+  raiseAlarms,
+  settleEntry,
+} from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
@@ -201,6 +206,10 @@ async function planSafely(
     return await planSignal(services, account, entry, withdrawn, begun);
   } catch (error) {
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
+    // What is to reduce a position is tried again until it is stale, unless its outcome has something to tell by now.
+    const mayPass = error instanceof ExchangeError && error.failure.kind !== 'rejected';
+    if (mayPass && isReduction(entry.signal) && begun.cleared.isEmpty)
+      return { verdict: 'waiting', reason: error.message, mayPassSoon: true };
     const note = `nothing was sent: ${error.message}`;
     const evidence = { code: error.code, action: error.row.action };
     return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence } };
@@ -263,13 +272,9 @@ async function planSignal(
 
 /** Of an alert that was to close or reduce, the owner must know that the position stands. */
 function stalePlan({ signal, signalId }: SignalEntry, denial: Denial): Plan {
-  const reduces = signal.action === 'close' || (signal.action === 'order' && isMarkedReducing(signal));
-  if (!reduces) return { verdict: 'denied', denial };
-  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${denial.message}; the position stands as it was`;
-  return {
-    verdict: 'ended',
-    outcome: { ...denialOutcome(denial), alarm: { name: 'signal_not_executed', message } },
-  };
+  if (!isReduction(signal)) return { verdict: 'denied', denial };
+  const alarm = notReducedAlarm({ signal, signalId }, denial.message);
+  return { verdict: 'ended', outcome: { ...denialOutcome(denial), alarm } };
 }
 
 /** The account was removed from the configuration while its signal waited. */

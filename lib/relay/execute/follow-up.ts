@@ -2,9 +2,8 @@ import { describeSafely } from '../../base/describe-error.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { type Account, tradingGroundOf } from '../../model/account.ts';
-import { isMarkedReducing } from '../../model/order.ts';
 import type { Status } from '../../model/outcome.ts';
-import type { Signal } from '../../model/signal.ts';
+import { isReduction } from '../../model/signal.ts';
 import { closeRest } from '../position/close-rest.ts';
 import { askAfterOpening } from '../protect/after-opening.ts';
 import { askAfterReduction } from '../protect/after-reduction.ts';
@@ -25,7 +24,7 @@ export async function followUp(
 ): Promise<void> {
   const isSpot = (tradingGroundOf(account, signal.market) ?? 'spot') === 'spot';
   const asksParts = 'takeProfits' in signal && signal.action !== 'protect_position';
-  const isDue = status === 'placed' && (asksParts || mayReduce(signal));
+  const isDue = status === 'placed' && (asksParts || isReduction(signal));
   if (isSpot ? signal.action !== 'order' : !isDue) return;
   try {
     const entry = await services.ledger.read({ account: account.name, signalId });
@@ -41,19 +40,5 @@ export async function followUp(
       signalId,
       reason: describeSafely(error),
     });
-  }
-}
-
-function mayReduce(signal: Signal): boolean {
-  switch (signal.action) {
-    case 'order':
-      return isMarkedReducing(signal);
-    case 'close':
-      return true;
-    case 'reverse':
-    case 'target':
-      return signal.leg === 'reduce';
-    default:
-      return false;
   }
 }

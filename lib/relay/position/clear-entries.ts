@@ -1,12 +1,13 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { saysItReduces } from '../../signals/may-open.ts';
 import { cancelTarget, targetOf } from '../cancel/plan-cancel.ts';
 import type { ExecuteServices } from '../services.ts';
-import { lookUpSafely } from '../settle/look-up.ts';
+import { lookUpOrder } from '../settle/look-up-order.ts';
 import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { type EntryEnd, readEnd } from './read-end.ts';
@@ -45,14 +46,14 @@ export async function clearEntries(
     services.clock.nowMs() + exchangeTimeoutMs / 4,
   );
   const limits = { timeoutMs: exchangeTimeoutMs / 2, endByMs };
-  const { account, signalId } = closing;
-  const names = { account, signalId };
+  const { account, signalId, market } = closing;
+  const names = { account, signalId, market };
   const ends: EntryEnd[] = [];
   for (const entry of resting) {
     if (entry.status === 'unknown' && !cleared.lookedUp.has(entry.signalId)) {
       cleared.lookedUp.add(entry.signalId);
       // The position is planned anew with what the lookup has found.
-      if (await settleFound(services, entry, limits)) continue;
+      if (await settleFound(services, client, entry, limits)) continue;
     }
     const outcome = await cancelTarget(
       services,
@@ -73,11 +74,25 @@ export async function clearEntries(
 }
 
 /** @returns whether a lookup has settled it */
-async function settleFound(services: ExecuteServices, entry: Entry, options: SendOptions): Promise<boolean> {
-  const result = await lookUpSafely(services, entry, options);
-  if (result.kind !== 'found') return false;
-  await unlessMoved(() => settleEntry(services, entry, result.outcome));
-  return true;
+async function settleFound(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  entry: Entry,
+  options: SendOptions,
+): Promise<boolean> {
+  const { clientOrderId, orderId } = entry;
+  const asked = orderSignalOf(entry);
+  if (clientOrderId === null || asked === null) return false;
+  try {
+    const result = await lookUpOrder(client, { clientOrderId, orderId, asked }, options);
+    if (result.kind !== 'found') return false;
+    await unlessMoved(() => settleEntry(services, entry, result.outcome));
+    return true;
+  } catch (error) {
+    // What cannot be looked up is cancelled by its name.
+    if (error instanceof ExchangeError) return false;
+    throw error;
+  }
 }
 
 async function findResting(

@@ -35,6 +35,10 @@ export class ClearedEntries {
     return this.#ends.has(signalId);
   }
 
+  get isEmpty(): boolean {
+    return this.#ends.size === 0;
+  }
+
   /** The fills that the cancellations found: a reading of the position must show them. */
   get moves(): readonly LastOrder[] {
     return this.#moves;

@@ -1,4 +1,4 @@
-import type { Alarms } from '../../base/alarms.ts';
+import type { Alarm, Alarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
@@ -6,7 +6,9 @@ import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
+import { isReduction, type Signal } from '../../model/signal.ts';
 import type { Outcome } from '../execute/action.ts';
+import { saysNothingToReduce } from '../position/judge-reduce-leg.ts';
 
 /** The services that storing an outcome needs. */
 export interface SettleServices {
@@ -38,12 +40,31 @@ export async function settleEntry(
  */
 export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Outcome): void {
   const { account, signalId } = entry;
-  if (outcome.alarm !== undefined) services.alarms.raise(outcome.alarm, { account, signalId });
+  const alarm = outcome.alarm ?? undoneAlarm(entry, outcome);
+  if (alarm !== undefined) services.alarms.raise(alarm, { account, signalId });
   if (outcome.status === 'unknown')
     services.alarms.raise(
       { name: 'outcome_unknown', message: 'signal outcome unknown' },
       describeOutcome(services, entry, outcome),
     );
+}
+
+const undone: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
+
+/** A position that was to be closed or reduced stands, unless the exchange says that there is none. */
+function undoneAlarm({ signal, signalId }: Entry, { status, note, facts }: Outcome): Alarm | undefined {
+  if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
+  if (saysNothingToReduce(facts)) return undefined;
+  return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
+}
+
+/** @param why one sentence */
+export function notReducedAlarm(
+  { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
+  why: string,
+): Alarm {
+  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${why}; the position stands as it was`;
+  return { name: 'signal_not_executed', message };
 }
 
 /**
