@@ -105,13 +105,9 @@ export function sharesForSale(
     const held = stoppedBy(record, records) === null ? restOfSale(record) : zero;
     const perhaps = isOther(name) ? untoldOf(record) : zero;
     if (perhaps.gt(zero)) untold.push(signalId);
-    left.set(
-      name,
-      (left.get(name) ?? zero)
-        .plus(lot ?? zero)
-        .plus(perhaps)
-        .minus(held),
-    );
+    // A sale holds none of what is bought after it was placed.
+    const unheld = maximum((left.get(name) ?? zero).minus(held), zero);
+    left.set(name, unheld.plus(lot ?? zero).plus(perhaps));
   }
   const shares = [...left].filter(([, amount]) => amount.gt(zero));
   return {

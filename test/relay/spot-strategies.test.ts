@@ -519,3 +519,19 @@ test('a sale of another strategy is shown as no close of what this one bought', 
     ['reduced', null],
   ]);
 });
+
+test('A sale of strategy A that rests holds nothing of what A buys after it', async () => {
+  await holdBesides('0.1');
+  expect(await send('a', { ...limitSale, quantity: '0.05' })).toMatchObject({ status: 'placed' });
+  expect(await send('a', buy)).toMatchObject({ status: 'placed' });
+  await goOn(12);
+
+  const exit = await send('b', { ...sell, quantity: undefined, quantityPercent: '100%' });
+  await goOn(30);
+
+  expect([exit.status, await held(), await standing()]).toEqual([
+    'placed',
+    '0.1499',
+    ['sell 0.05 at 62000', stopOfA],
+  ]);
+});
