@@ -24,3 +24,21 @@ test('A close that has long waited for the position cancels the entry that rests
   expect(await clearEntries(services, await services.exchangeFor('main'), closing, cleared)).toBe(true);
   expect([await relay.open(), cleared.alarm, relay.alarmNames()]).toEqual([[], null, []]);
 });
+
+test('A close that another worker has carried out meanwhile cancels nothing that was sent after it', async () => {
+  relay = await openKeptRelay();
+  const closed = await relay.say({ action: 'close', maxSlippage: '1%' });
+  await relay.say({ action: 'buy', orderType: 'limit', price: '49900', quantity: '0.1' });
+  const { services, clock } = relay;
+  const closing = {
+    account: 'main',
+    market: 'BTC_USDT',
+    signalId: closed.signalId,
+    position: { amount: parseDecimal('0'), side: null },
+  };
+
+  const cleared = new ClearedEntries(clock.nowMs());
+
+  expect(await clearEntries(services, await services.exchangeFor('main'), closing, cleared)).toBe(false);
+  expect(await relay.open()).toHaveLength(1);
+});

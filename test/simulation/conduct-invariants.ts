@@ -1,7 +1,7 @@
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
-import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
-import { placesOrder } from '../../lib/model/signal.ts';
+import { isFinal, type Status, statusTransitions } from '../../lib/model/outcome.ts';
+import { placesOrder, wantsNothingOpen } from '../../lib/model/signal.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { saysItReduces } from '../../lib/signals/may-open.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
@@ -118,7 +118,8 @@ function findUntimelySend(facts: Facts, send: WireSend): readonly Violation[] {
   // So are the stops that would outlive a position which is closed.
   const endsRest = placesOrder(entry.signal) && !isCreate(send.path);
   // And an order that protects a position takes the place of another one, and a sale on spot that of stop-losses.
-  if (endsRest && entry.signal.action !== 'protect' && !mayNotRest(entry) && !isSpotSale(facts, entry))
+  const isLawful = entry.signal.action === 'protect' || mayNotRest(entry) || isSpotSale(facts, entry);
+  if (endsRest && !isLawful && !isOfEndedClose(facts, send))
     return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
@@ -129,6 +130,30 @@ function findUntimelySend(facts: Facts, send: WireSend): readonly Violation[] {
     // Cancellations are sent during a pause, too.
     ...(isCreate(send.path) ? findSendsInPause(history, send, entry) : []),
   ];
+}
+
+/** A second worker may not see at once that a whole close has its outcome: it still cancels what was stored before that. */
+const closedSinceMs = 10_000;
+
+function isOfEndedClose({ history, entries }: Facts, send: WireSend): boolean {
+  const { clientOrderId, orderId } = JSON.parse(send.body) as { clientOrderId?: string; orderId?: number };
+  const target = entries.find(
+    (one) =>
+      one.account === send.key?.account && (one.clientOrderId === clientOrderId || one.orderId === orderId),
+  );
+  const placeOf = (one: Entry) => history.stored.get(keyText(one)) ?? Number.NaN;
+  return entries.some((close) => {
+    const { account, signal } = close;
+    if (target === undefined || signal === null || !wantsNothingOpen(signal)) return false;
+    const ended = history.statuses.get(keyText(close))?.find(({ status }) => isFinal(status));
+    return (
+      account === target.account &&
+      signal.market === target.signal?.market &&
+      placeOf(target) < placeOf(close) &&
+      ended !== undefined &&
+      send.atMs - ended.atMs < closedSinceMs
+    );
+  });
 }
 
 function isSpotSale({ settings: own }: Facts, { account, signal }: Entry): boolean {

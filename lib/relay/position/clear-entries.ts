@@ -39,6 +39,9 @@ export async function clearEntries(
 ): Promise<boolean> {
   const resting = (await findResting(services, closing)).filter(({ signalId }) => !cleared.has(signalId));
   if (resting.length === 0) return false;
+  const own = await services.ledger.read({ account: closing.account, signalId: closing.signalId });
+  // Another worker has carried it out meanwhile. What was stored after it may rest by now.
+  if (own !== null && own.status !== 'accepted') return false;
   const { exchangeTimeoutMs } = services;
   // A close that has waited for the position must still be able to cancel what would fill after it.
   const endByMs = Math.max(
