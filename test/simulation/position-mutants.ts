@@ -226,7 +226,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'second-strategy',
     breaks: 'a second strategy trades the market in which another one holds a position',
     seeds: 300,
-    fromSeed: 116,
+    fromSeed: 280,
     dialect: 'live',
     kinds,
     mutation: { settings: changeAccounts((account) => ({ ...account, oneStrategyPerMarket: false })) },

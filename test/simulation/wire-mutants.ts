@@ -186,7 +186,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'used-id-rejects',
     breaks: '"this client order id is already used" is treated as a rejection of the order',
     seeds: 400,
-    fromSeed: 40,
+    fromSeed: 117,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.body.includes('already used') ? refusal : outcome,
