@@ -35,7 +35,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'opening-correction',
     breaks: 'what closes a turned position is sent without reduce-only',
     seeds: 300,
-    fromSeed: 102,
+    fromSeed: 117,
     ...shared,
     mutation: {
       client: (client) =>
@@ -54,7 +54,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'large-correction',
     breaks: 'what closes a turned position is twice what the exit opened',
     seeds: 300,
-    fromSeed: 102,
+    fromSeed: 117,
     ...shared,
     mutation: {
       client: (client) =>
@@ -83,7 +83,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-correction',
     breaks: 'nobody is told of a position that an exit has turned',
     seeds: 300,
-    fromSeed: 102,
+    fromSeed: 117,
     ...shared,
     mutation: {
       alarms: (alarms) =>
