@@ -82,12 +82,11 @@ export async function readPosition(
 ): Promise<PositionReading> {
   const query = { account, market, signalId };
   const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
-  const unsettled = await findUnsettled(services, query, at);
-  const passed = unsettled === undefined ? null : waitFor(unsettled, closesAll);
-  if (passed !== null) {
-    const blocking = closesAll ? await findUnsettled(services, query, { ...at, closesAll }) : unsettled;
-    if (blocking !== undefined) return passed;
-  }
+  const unsettled = (await listUnsettled(services, query)).filter((entry) => !isAsStanding(entry, at));
+  const blocking = unsettled.find((entry) => !isAsStanding(entry, { ...at, closesAll }));
+  if (blocking !== undefined) return waitFor(blocking, closesAll);
+  const [first] = unsettled;
+  const passed = first === undefined ? null : waitFor(first, closesAll);
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
   const moves = [...findLastMoves(entries, market), ...found];
@@ -129,16 +128,21 @@ function waitFor({ signalId, status, updatedAtMs }: Entry, closesAll: boolean): 
  *   part of the balance
  */
 export async function findUnsettled(
-  { ledger }: Pick<AccountServices, 'ledger'>,
-  { account, market, signalId }: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
+  services: Pick<AccountServices, 'ledger'>,
+  query: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
   at: ReadFor | null,
 ): Promise<Entry | undefined> {
+  const unsettled = await listUnsettled(services, query);
+  return unsettled.find((entry) => !(at !== null && isAsStanding(entry, at)));
+}
+
+async function listUnsettled(
+  { ledger }: Pick<AccountServices, 'ledger'>,
+  { account, market, signalId }: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
+): Promise<readonly Entry[]> {
   const open = await ledger.openOrders(account, market, mostBelieved);
-  return open.find(
-    (entry) =>
-      entry.signalId !== signalId &&
-      (entry.status === 'unknown' || entry.status === 'sending') &&
-      !(at !== null && isAsStanding(entry, at)),
+  return open.filter(
+    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
   );
 }
 

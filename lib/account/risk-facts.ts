@@ -66,7 +66,7 @@ export async function readRisk(
 /** What closes or reduces a position and has no known outcome may have made a loss that no list shows yet. */
 function describeUndecided(own: readonly Entry[], nowMs: number): readonly string[] {
   return own.flatMap(({ signalId, signal, status, updatedAtMs }) =>
-    status === 'unknown' &&
+    (status === 'unknown' || status === 'sending') &&
     signal !== null &&
     isReduction(signal) &&
     !hasPassed(updatedAtMs, mostUnpricedMs, nowMs)

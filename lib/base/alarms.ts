@@ -13,7 +13,8 @@ export const alarmMeanings = {
   orders_left_open:
     'a cancellation was not carried out, or only in part, or a position was closed beside an order of unknown outcome',
   close_incomplete: 'an order that was to close all of a position filled only in part',
-  signal_not_executed: 'a signal was given up before it was sent',
+  signal_not_executed:
+    'a signal was given up before it was sent, or a position that it was to close or reduce may stand',
   signals_waiting: 'signals wait behind one that cannot be executed',
   signal_dead_lettered: 'the message of a signal became a dead letter',
   signals_over_limit: 'an account is over its limit of signals, and its alerts are refused',

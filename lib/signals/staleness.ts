@@ -1,6 +1,9 @@
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 
+/** The rule of a denial of what is too old. */
+export const staleRule = 'stale';
+
 /** When the alert arrived, for one without a time, and the default of `maxLag`. */
 export interface Arrival {
   readonly receivedAtMs: number;
@@ -22,7 +25,7 @@ export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number):
   const limit = secondsText(maxLagMs);
   const actual = secondsText(ageMs);
   return {
-    rule: 'stale',
+    rule: staleRule,
     limit,
     actual,
     message: `the alert is ${actual} old, and at most ${limit} is allowed; raise maxLag if that delay is acceptable${signal.timeMs === null ? '' : barTime}`,
@@ -43,7 +46,7 @@ function denyUnknownAge(aheadMs: number): Denial {
   const limit = secondsText(clockToleranceMs);
   const actual = secondsText(aheadMs);
   return {
-    rule: 'stale',
+    rule: staleRule,
     limit: `${limit} ahead`,
     actual: `${actual} ahead`,
     message: `the alert's time is ${actual} ahead of this machine's clock, and at most ${limit} is allowed: its age is unknown; correct the clock`,

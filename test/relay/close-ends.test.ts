@@ -758,6 +758,46 @@ describe('A position that was to be closed or reduced, and stands, is an alarm',
     expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
   });
 
+  test('when its order never arrived', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+    expect((await send({ action: 'close' })).status).toBe('unknown');
+    for (let minute = 0; minute < 30 && (await relay.entry('s2')).status === 'unknown'; minute += 1) {
+      relay.clock.advance(minuteMs);
+      await relay.reconcile();
+    }
+
+    expect((await relay.entry('s2')).status).toBe('not_placed');
+    expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
+  });
+
+  test('when nothing of it could be sent', async () => {
+    await send(buyLower);
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'order-book', probability: 1 });
+
+    expect((await send({ action: 'close' })).status).toBe('not_sent');
+    expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
+  });
+
+  test('when it became too old while it was prepared', async () => {
+    await send(buy);
+    relay.clock.advance(2 * minuteMs);
+    whenAsked('/api/v4/collateral-account/positions/open', () => relay.clock.advance(4000));
+    await relay.receiveAll(
+      JSON.stringify({
+        ...{ ticker: 'BTCUSDT', id: 's2', action: 'close', maxSlippage: '0.5%', maxLag: 60 },
+        time: new Date(relay.clock.nowMs() - 58_000).toISOString(),
+      }),
+    );
+    await relay.runLine();
+
+    expect([(await relay.entry('s2')).status, await heldAmount()]).toEqual(['denied', '0.1']);
+    expect(untold()).toHaveLength(1);
+  });
+
   test('but not when the exchange says that there is none', async () => {
     await send(buy);
     relay.clock.advance(settledMs);
@@ -786,6 +826,24 @@ describe('While the exchange cannot be read', () => {
     await relay.runLine();
 
     expect([(await relay.entry('s2')).status, await heldAmount(), alarmNames()]).toEqual(['placed', '0', []]);
+  });
+
+  test('a close goes on in the same delivery when it can be read again', async () => {
+    Object.assign(relay.services, { exchangeTimeoutMs: 10_000 });
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', count: 8 });
+
+    expect([(await send({ action: 'close' })).status, await heldAmount()]).toEqual(['placed', '0']);
+  });
+
+  test('a close ends when the exchange refuses to be read', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'open-positions', probability: 1 });
+
+    expect((await send({ action: 'close' })).status).toBe('not_sent');
+    expect(alarmNames()).toEqual(['signal_not_executed']);
   });
 
   test('an entry ends: nobody knows whether it is still wanted', async () => {

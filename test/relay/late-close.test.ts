@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { clearEntries } from '../../lib/relay/position/clear-entries.ts';
 import { ClearedEntries } from '../../lib/relay/position/cleared-entries.ts';
+import { type PositionEntry, planPosition } from '../../lib/relay/position/plan-position.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 let relay: KeptRelay;
@@ -42,3 +45,34 @@ test('A close that another worker has carried out meanwhile cancels nothing that
   expect(await clearEntries(services, await services.exchangeFor('main'), closing, cleared)).toBe(false);
   expect(await relay.open()).toHaveLength(1);
 });
+
+test('nor does it end what protects an entry that was sent after it', async () => {
+  relay = await openKeptRelay();
+  await relay.say({ action: 'close', maxSlippage: '1%' });
+  await relay.say({ action: 'buy', quantity: '0.1', maxSlippage: '1%', stopLoss: '2%' });
+  const { services, clock } = relay;
+  clock.advance(longestPositionLagMs + 1);
+  const entry = await services.ledger.read({ account: 'main', signalId: 's1' });
+  const account = services.settings.accounts['main'];
+  if (entry === null || account === undefined) throw new Error('the close is in the ledger');
+  const stale = {
+    ...services,
+    exchangeFor: async (name: string) => flatten(await services.exchangeFor(name)),
+  };
+
+  const plan = await planPosition(stale, account, entry as PositionEntry, new ClearedEntries(0));
+
+  expect(plan).toMatchObject({ verdict: 'ended', outcome: { status: 'satisfied' } });
+  expect(await relay.open()).toHaveLength(1);
+});
+
+/** Its list of positions is the one that the close had read. */
+function flatten(client: ExchangeClient): ExchangeClient {
+  const call: ExchangeClient['call'] = async (endpoint, params, options) => {
+    const result = await client.call(endpoint, params, options);
+    return endpoint.name === 'open-positions'
+      ? ({ ...(result as object), records: [] } as typeof result)
+      : result;
+  };
+  return { ...client, prepare: client.prepare, call };
+}

@@ -801,6 +801,7 @@ test('A loss that a close of unknown outcome may have made opens nothing until l
   expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.02' })).toEqual(placed);
   await goOn(minuteMs);
   lagDeals(30_000);
+  lagPositions();
   relay.setPrice('49500');
   relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
   expect(await relay.sendUnder(cooling, { action: 'close' })).toMatchObject({ status: 'unknown' });

@@ -65,6 +65,25 @@ test('a signal that may have waited for the position is enqueued under another i
   await functions.close();
 });
 
+test('an order that only reduces may have waited for the exchange, too', async () => {
+  const functions = await openFunctions();
+  const reducing = {
+    action: 'sell',
+    quantity: 0.1,
+    orderType: 'market',
+    reduceOnly: true,
+    maxSlippage: '0.5%',
+  };
+  await functions.receive(JSON.stringify({ id: 'waits', ticker: 'BTCUSDT', ...reducing }));
+  const attempts: (string | undefined)[] = [];
+  const queue = { enqueue: async (_: SignalMessage, attempt?: string) => void attempts.push(attempt) };
+
+  await sweepAccepted({ ledger: functions.ledger, queue }, ofAnyTime, 'sweep-1');
+
+  expect(attempts).toEqual(['sweep-1']);
+  await functions.close();
+});
+
 test('a signal that may wait for the position is enqueued for as long as it waits, others for as long as it says', async () => {
   const functions = await openFunctions();
   const alert = (id: string, members: object) => JSON.stringify({ id, maxSlippage: '0.5%', ...members });

@@ -11,7 +11,7 @@ import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { tellPaused } from '../protect/failed-alarm.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
-import { denialOutcome, settleEntry } from '../settle/settle-entry.ts';
+import { denialOutcome, settleEntry, staleAlarm } from '../settle/settle-entry.ts';
 import type { Outcome, PreparedAction } from './action.ts';
 import type { KillSwitch } from './kill-switch.ts';
 import { longestReadingMs } from './read-market.ts';
@@ -45,7 +45,8 @@ export async function carryOut(
   const sentBefore =
     rehearsalReason === null ? await services.settleSentBefore?.(entry, action, cleared) : null;
   if (typeof sentBefore === 'string') return sentBefore;
-  const settleDenied = (denied: Denial) => settleUnsent(services, entry, cleared.tell(denialOutcome(denied)));
+  const settleDenied = (denied: Denial) =>
+    settleUnsent(services, entry, cleared.tell({ ...denialOutcome(denied), ...staleAlarm(entry, denied) }));
   const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
   const atMs = services.clock.nowMs();
   const { signal } = entry;

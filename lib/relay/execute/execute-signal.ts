@@ -4,7 +4,7 @@ import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../led
 import type { DueKey } from '../../ledger/ledger.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
-import type { Denial, Status } from '../../model/outcome.ts';
+import type { Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
 import { isCancellation, isReduction } from '../../model/signal.ts';
 import { triedAgain } from '../../model/step-facts.ts';
@@ -22,9 +22,9 @@ import { arrivalOf, type ExecuteServices } from '../services.ts';
 import {
   denialOutcome,
   lostResponseOutcome,
-  notReducedAlarm,
   raiseAlarms,
   settleEntry,
+  staleAlarm,
 } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
@@ -236,7 +236,10 @@ async function planSignal(
 ): Promise<Plan> {
   const { signal, clientOrderId } = entry;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
-  if (stale !== null) return stalePlan(entry, await explainWait(services, entry, stale));
+  if (stale !== null) {
+    const told = await explainWait(services, entry, stale);
+    return { verdict: 'ended', outcome: { ...denialOutcome(told), ...staleAlarm(entry, told) } };
+  }
   const denial =
     // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
     (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
@@ -268,13 +271,6 @@ async function planSignal(
     case 'cancel_all':
       return await planCancelAll(services, account, signal, withdrawn);
   }
-}
-
-/** Of an alert that was to close or reduce, the owner must know that the position stands. */
-function stalePlan({ signal, signalId }: SignalEntry, denial: Denial): Plan {
-  if (!isReduction(signal)) return { verdict: 'denied', denial };
-  const alarm = notReducedAlarm({ signal, signalId }, denial.message);
-  return { verdict: 'ended', outcome: { ...denialOutcome(denial), alarm } };
 }
 
 /** The account was removed from the configuration while its signal waited. */

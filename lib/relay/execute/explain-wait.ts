@@ -21,7 +21,7 @@ export async function explainWait(
   const awaited = await findUnsettled(
     services,
     { account, market: signal.market, signalId },
-    { nowMs: services.clock.nowMs() },
+    { nowMs: services.clock.nowMs(), closesAll: wantsNothingOpen(signal) },
   );
   if (awaited === undefined) return stale;
   return {
@@ -67,7 +67,7 @@ export async function findWait(
     { nowMs: Number.POSITIVE_INFINITY },
   );
   if (awaited === undefined)
-    return wait('a list of positions that shows what the last order of its market did');
+    return wait('a list of positions that can be read, and that shows what the last order of its market did');
   const reason = `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status})`;
   return wait(
     awaited.status === 'unknown' && wantsNothingOpen(signal)

@@ -1,7 +1,7 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import type { Entry } from '../../ledger/entry.ts';
+import type { Entry, EntryKey } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { saysItReduces } from '../../signals/may-open.ts';
@@ -39,9 +39,7 @@ export async function clearEntries(
 ): Promise<boolean> {
   const resting = (await findResting(services, closing)).filter(({ signalId }) => !cleared.has(signalId));
   if (resting.length === 0) return false;
-  const own = await services.ledger.read({ account: closing.account, signalId: closing.signalId });
-  // Another worker has carried it out meanwhile. What was stored after it may rest by now.
-  if (own !== null && own.status !== 'accepted') return false;
+  if (await isCarriedOut(services, closing)) return false;
   const { exchangeTimeoutMs } = services;
   // A close that has waited for the position must still be able to cancel what would fill after it.
   const endByMs = Math.max(
@@ -74,6 +72,12 @@ export async function clearEntries(
   services.log.info('resting entries are cancelled before a close', { ...names, note });
   if (alarm !== null) services.alarms.raise(alarm, names);
   return true;
+}
+
+/** Whether another worker has carried the signal out meanwhile: what was stored after it may rest by now, or be protected. */
+export async function isCarriedOut({ ledger }: ExecuteServices, key: EntryKey): Promise<boolean> {
+  const entry = await ledger.read({ account: key.account, signalId: key.signalId });
+  return entry !== null && entry.status !== 'accepted';
 }
 
 /** @returns whether a lookup has settled it */

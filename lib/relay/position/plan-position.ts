@@ -16,7 +16,7 @@ import { signalTimeouts } from '../execute/signal-time.ts';
 import type { ExecuteServices } from '../services.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket } from './claim-market.ts';
-import { clearEntries } from './clear-entries.ts';
+import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
@@ -79,7 +79,7 @@ export async function planPosition(
   const endsFlat = !isRehearsal && leavesNothing(signal, leg, position);
   const clears = endsFlat && signal.keepEntries !== true;
   // What leaves something depends on an order of unknown outcome.
-  if (reading.passed !== null && !clears)
+  if (reading.passed !== null && !clears && !isRehearsal)
     return { ...reading.passed, verdict: 'waiting', mayPassSoon: false };
   if (clears) {
     const closing = { account: account.name, market: market.name, signalId, position };
@@ -92,6 +92,7 @@ export async function planPosition(
   if (leg.kind === 'satisfied') {
     const plan = satisfied(leg.note);
     if (!endsFlat || plan.verdict !== 'ended' || !position.amount.eq(zero)) return plan;
+    if (await isCarriedOut(services, entry)) return plan;
     // No order is sent, so all the time of the signal is left for the exits.
     const endByMs = cleared.startedAtMs + signalTimeouts * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };

@@ -7,6 +7,7 @@ import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { isReduction, type Signal } from '../../model/signal.ts';
+import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
 import { saysNothingToReduce } from '../position/judge-reduce-leg.ts';
 
@@ -51,19 +52,29 @@ export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Out
 
 const undone: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
 
-/** A position that was to be closed or reduced stands, unless the exchange says that there is none. */
+/** A position that was to be closed or reduced may stand, unless the exchange says that there is none. */
 function undoneAlarm({ signal, signalId }: Entry, { status, note, facts }: Outcome): Alarm | undefined {
   if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
   if (saysNothingToReduce(facts)) return undefined;
   return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
 }
 
+/** Of an alert that was to close or reduce and is too old, the owner must know that the position stands. */
+export function staleAlarm(
+  { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
+  { rule, message }: Denial,
+): { readonly alarm?: Alarm } {
+  return rule === staleRule && isReduction(signal)
+    ? { alarm: notReducedAlarm({ signal, signalId }, message) }
+    : {};
+}
+
 /** @param why one sentence */
-export function notReducedAlarm(
+function notReducedAlarm(
   { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
   why: string,
 ): Alarm {
-  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${why}; the position stands as it was`;
+  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${why}; the position may stand as it was`;
   return { name: 'signal_not_executed', message };
 }
 

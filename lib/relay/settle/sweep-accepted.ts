@@ -2,7 +2,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { type Ledger, listPages } from '../../ledger/ledger.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
-import { isPositionSignal, placesOrder } from '../../model/signal.ts';
+import { isPositionSignal, isReduction, placesOrder } from '../../model/signal.ts';
 import { groupOf, type SignalQueue } from '../../queue/queue.ts';
 import { checkStaleness } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
@@ -67,11 +67,12 @@ export async function sweepAccepted(
   return { enqueued: messages.length, tooOld, waiting };
 }
 
-/** Whether the signal may have waited for the position; those behind it in its market have waited with it. */
+/** Whether the signal may have waited for the position or for the exchange; those behind it in its market have waited with it. */
 function mayAwaitPosition({ signal }: Entry): boolean {
   if (signal?.action === 'protect_position') return true;
   if (signal === null || !placesOrder(signal) || signal.action === 'protect') return false;
-  return isPositionSignal(signal) || signal.requirePosition !== undefined || signal.strategy !== undefined;
+  if (isPositionSignal(signal) || isReduction(signal)) return true;
+  return signal.requirePosition !== undefined || signal.strategy !== undefined;
 }
 
 function groupOfEntry({ account, signal }: Entry): string {
