@@ -49,7 +49,7 @@ test('A close that another worker has carried out meanwhile cancels nothing that
 test('nor does it end what protects an entry that was sent after it', async () => {
   relay = await openKeptRelay();
   await relay.say({ action: 'close', maxSlippage: '1%' });
-  await relay.say({ action: 'buy', quantity: '0.1', maxSlippage: '1%', stopLoss: '2%' });
+  await relay.say({ action: 'buy', quantity: '0.1', maxSlippage: '1%', stopLoss: '2%', takeProfit: '4%' });
   const { services, clock } = relay;
   clock.advance(longestPositionLagMs + 1);
   const entry = await services.ledger.read({ account: 'main', signalId: 's1' });
@@ -60,10 +60,10 @@ test('nor does it end what protects an entry that was sent after it', async () =
     exchangeFor: async (name: string) => flatten(await services.exchangeFor(name)),
   };
 
-  const plan = await planPosition(stale, account, entry as PositionEntry, new ClearedEntries(0));
+  const plan = await planPosition(stale, account, entry as PositionEntry, new ClearedEntries(clock.nowMs()));
 
   expect(plan).toMatchObject({ verdict: 'ended', outcome: { status: 'satisfied' } });
-  expect(await relay.open()).toHaveLength(1);
+  expect(await relay.open()).toHaveLength(2);
 });
 
 /** Its list of positions is the one that the close had read. */
