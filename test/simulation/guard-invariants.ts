@@ -128,7 +128,11 @@ function areHarmless(facts: Facts, place: TruePlace, orders: readonly PaperOrder
 function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   const { amount, market, exits, handStops, alertStops } = place;
   const wanting = shareNewestFirst(place).filter(
-    (source) => source.hasStop && source.share.gte(leastTrade(market)) && !isReleased(facts, place, source),
+    (source) =>
+      source.hasStop &&
+      source.share.gte(leastTrade(market)) &&
+      !isReleased(facts, place, source) &&
+      !isTold(facts, place, source),
   );
   const wanted = wanting.reduce((sum, { share }) => sum.plus(share), zero);
   const closing = amount.gt(zero) ? 'sell' : 'buy';
@@ -154,6 +158,19 @@ function changedFor({ deals, everyExit }: TruePlace, sources: readonly TrueSourc
   const ofOthers = new Set(everyExit.filter(({ of }) => !own.has(of)).map(({ order }) => order.orderId));
   const last = deals.findLast(({ orderId }) => !ofOthers.has(orderId));
   return last?.atMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Whether the owner was told of the lack of this very entry after the last of its exits had ended. */
+function isTold({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
+  const ends = everyExit.filter(({ of }) => of === entry).map(({ order }) => order.updatedAtMs);
+  return history.alarms.some(
+    ({ name, atMs, facts }) =>
+      name === 'position_unprotected' &&
+      facts['account'] === entry.account &&
+      facts['signalId'] === entry.signalId &&
+      ends.length > 0 &&
+      ends.every((endedAtMs) => atMs >= endedAtMs),
+  );
 }
 
 /**
