@@ -288,10 +288,12 @@ function isAwaited({ record, role, part }: WantedGuard, view: GuardView): boolea
   if (record === null || record.spot !== null || part !== undefined) return false;
   const exits = exitsOf(record);
   if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
+  // Nobody has read since then whether it was made, and perhaps ended by hand.
+  if (record.readAtMs === null) return true;
   // An order that keeps filling would never get its stop-loss, if each fill made the wait begin anew.
   const isMade = record.exits.some(({ order }) => order !== null);
   const isFilling = role === 'stop_loss' && mayStillBeOpen(record.state) && !isMade;
   const missingSinceMs = isFilling ? record.unprotectedSinceMs : null;
   // A negative age means that the clock was set back.
-  return nowMs - (missingSinceMs ?? record.readAtMs ?? record.updatedAtMs) < exitsListedAfterMs;
+  return nowMs - (missingSinceMs ?? record.readAtMs) < exitsListedAfterMs;
 }

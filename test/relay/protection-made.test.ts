@@ -261,3 +261,17 @@ test('an entry whose exits are gone unseen does not claim those of one that fill
   const rolesOf = async (id: string) => (await relay.entry(id)).execution?.orders.map(({ role }) => role);
   expect(await rolesOf('s2')).toEqual(['order', 'stop_loss', 'take_profit']);
 });
+
+test('a stop-loss that the owner has cancelled before anybody followed its entry is not placed again', async () => {
+  await send({ action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '48000' });
+  const client = await relay.services.exchangeFor('main');
+  const [exit] = (await listOpenOrders(client, 'BTC_USDT', {})).orders;
+  await client.call(cancelOrder, { market: 'BTC_USDT', orderId: exit?.orderId ?? 0 });
+  relay.clock.advance(300_000);
+
+  expect(await send({ action: 'close', quantity: '50%' })).toBe('placed');
+  await goOn(90);
+
+  expect([await held(), await open()]).toEqual(['0.05', []]);
+  expect(relay.alarms.map(({ name }) => name)).toEqual(['position_unprotected']);
+});
