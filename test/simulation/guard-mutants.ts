@@ -373,7 +373,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'whole-shares',
     breaks: 'each of several take-profits sells all of the position',
     seeds: 300,
-    fromSeed: 16,
+    fromSeed: 27,
     ...shared,
     mutation: changeKnown((entries) => entries.map(withWholeShares)),
   },

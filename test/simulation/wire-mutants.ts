@@ -128,7 +128,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'gateway-rejects',
     breaks: 'an HTML page of a gateway with HTTP 403 is treated as a rejection by the exchange',
     seeds: 300,
-    fromSeed: 9,
+    fromSeed: 97,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
