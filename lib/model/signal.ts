@@ -192,6 +192,8 @@ export interface CloseSignal extends PositionSignalBase {
   readonly only?: PositionName;
   /** The position to close, in hedge mode. */
   readonly positionSide?: PositionSide;
+  /** Of a further try: what the one before has left, in base units. An entry that was sent since keeps what it has. */
+  readonly atMost?: DecimalText;
   /** Of a further try: the bound of the first one, beyond which none may fill. */
   readonly worstPrice?: DecimalText;
   /** Nothing is closed when this is the position: the order that is stored after this signal presumes it. */

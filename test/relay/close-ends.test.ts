@@ -519,6 +519,21 @@ describe('A close that fills in part', () => {
     expect([await heldAmount(), alarmNames()[0]]).toEqual([first, 'close_incomplete']);
   });
 
+  test('leaves entries alone that were sent after it when it is tried again', async () => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    await send({ ...buyLower, limitPrice: '49000' });
+    const bought = await send({ ...buy, quantity: '0.3' });
+    relay.setPrice('50000');
+    relay.clock.advance(settledMs);
+
+    await runRests();
+
+    expect(bought.status).toBe('placed');
+    expect([await heldAmount(), (await relay.entry('s3')).orderOpen]).toEqual(['0.3', true]);
+  });
+
   test('keeps the entries that the alert keeps when it is tried again', async () => {
     await send({ ...buyLower, ...large });
     await send({ ...buyLower, limitPrice: '49000' });
@@ -770,6 +785,19 @@ describe('A position that was to be closed or reduced, and stands, is an alarm',
 
     expect((await relay.entry('s2')).status).toBe('not_placed');
     expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
+  });
+
+  test('when it is denied', async () => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+
+    expect((await send({ action: 'close', positionSide: 'LONG' })).status).toBe('denied');
+    expect(untold()).toHaveLength(1);
+  });
+
+  test('but not when a reversal finds no position', async () => {
+    expect((await send({ action: 'reverse', quantity: '0.1' })).status).toBe('denied');
+    expect(untold()).toEqual([]);
   });
 
   test('when nothing of it could be sent', async () => {

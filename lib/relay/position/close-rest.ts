@@ -36,7 +36,7 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
   const tried = Number(tryPattern.exec(signalId)?.groups?.['number'] ?? '0');
   const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
   if (tried >= mostTries || !isSignalId(nextId)) return null;
-  const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs, keepEntries } = signal;
+  const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs } = signal;
   const worstPrice = (signal.action === 'close' ? signal.worstPrice : undefined) ?? bound;
   const close: CloseSignal = {
     ticker,
@@ -51,7 +51,9 @@ function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
     ...(worstPrice === undefined ? {} : { worstPrice }),
     ...(stp === undefined ? {} : { stp }),
     ...(strategy === undefined ? {} : { strategy }),
-    ...(keepEntries === undefined ? {} : { keepEntries }),
+    // The first one has cancelled what rested before it.
+    keepEntries: true,
+    atMost: facts.rest,
   };
   return {
     account,

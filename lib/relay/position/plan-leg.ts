@@ -1,5 +1,13 @@
 import { describeAmount, type SeenPosition, stateOfAmount } from '../../account/seen-position.ts';
-import { type Decimal, floorToStep, formatDecimal, rateOfPercent, zero } from '../../base/decimal.ts';
+import {
+  type Decimal,
+  floorToStep,
+  formatDecimal,
+  minimum,
+  parseDecimal,
+  rateOfPercent,
+  zero,
+} from '../../base/decimal.ts';
 import type { Market } from '../../model/market.ts';
 import type { Side } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
@@ -16,7 +24,7 @@ type Steps = Pick<Market, 'name' | 'base' | 'amountStep' | 'minAmount'>;
 
 /** Closes the position or a part of it. */
 export function planClose(
-  { part, unless, only }: Pick<CloseSignal, 'part' | 'unless' | 'only'>,
+  { part, unless, only, atMost }: Pick<CloseSignal, 'part' | 'unless' | 'only' | 'atMost'>,
   { amount, side }: SeenPosition,
   market: Steps,
 ): LegPlan {
@@ -26,7 +34,8 @@ export function planClose(
   if (only !== undefined && stateOfAmount(amount) !== only)
     return satisfied(`the position is ${describeAmount(amount)}: there is no ${only} one to close`);
   const asked = part === undefined ? amount.abs() : amount.abs().times(rateOfPercent(part));
-  return reduceBy(asked, { amount, side });
+  const most = atMost === undefined ? asked : minimum(asked, parseDecimal(atMost));
+  return reduceBy(most, { amount, side });
 }
 
 /** Closes the position that is to be turned. */

@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { isReduction, type Signal } from '../../model/signal.ts';
+import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
 import { saysNothingToReduce } from '../position/judge-reduce-leg.ts';
@@ -54,7 +54,10 @@ const undone: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed
 
 /** A position that was to be closed or reduced may stand, unless the exchange says that there is none. */
 function undoneAlarm({ signal, signalId }: Entry, { status, note, facts }: Outcome): Alarm | undefined {
-  if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
+  if (signal === null || !isReduction(signal)) return undefined;
+  // A leg of a reversal is also denied because there is nothing to turn.
+  const isDenied = status === 'denied' && (signal.action === 'order' || wantsNoPosition(signal));
+  if (!isDenied && !undone.has(status)) return undefined;
   if (saysNothingToReduce(facts)) return undefined;
   return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
 }
