@@ -27,9 +27,11 @@ export function orderForLeg({ account, signal }: PositionEntry, context: LegCont
   switch (signal.action) {
     case 'close':
       return (position) => {
-        const { unless, only = stateOf(position) } = signal;
+        const { unless, only = stateOf(position), part, atMost } = signal;
         if (position.eq(zero) || stateOf(position) === unless || stateOf(position) !== only) return null;
-        return exactly(position.neg().times(signal.part === undefined ? '1' : rateOfPercent(signal.part)));
+        const asked = position.neg().times(part === undefined ? '1' : rateOfPercent(part));
+        const isCut = atMost !== undefined && asked.abs().gt(parseDecimal(atMost));
+        return exactly(isCut ? parseDecimal(atMost).times(asked.gt(zero) ? '1' : '-1') : asked);
       };
     case 'reverse':
       if (signal.leg === 'reduce') return (position) => (position.eq(zero) ? null : exactly(position.neg()));
