@@ -34,6 +34,8 @@ export interface ReducedPosition {
   readonly attached: readonly number[];
   /** By how much the order is to reduce it. */
   readonly amount: Decimal;
+  /** Whether it is a further try of a close: what it leaves of its amount is a rest of that. Absent: no. */
+  readonly isFurtherTry?: boolean;
 }
 
 /** A position, and what closed it. */

@@ -8,6 +8,7 @@ import { cancelReportsIn } from '../../lib/ledger/cancel-reports.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
+import { judgeClosing } from '../../lib/relay/position/judge-closing.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { token } from '../support/relay-services.ts';
@@ -532,6 +533,27 @@ describe('A close that fills in part', () => {
 
     expect(bought.status).toBe('placed');
     expect([await heldAmount(), (await relay.entry('s3')).orderOpen]).toEqual(['0.3', true]);
+  });
+
+  test.each([
+    ['0.4', 'rest'],
+    ['1', 'other'],
+  ])('and was a further try beside a newer entry: %s of 1 filled is judged as %s', (filled, kind) => {
+    const report = { orderId: 1, side: 'sell', status: 'cancelled', amount: '1', filled } as const;
+    const outcome = {
+      status: 'placed',
+      note: '',
+      evidence: null,
+      orderOpen: false,
+      facts: { report: { ...report, createdAtMs: null, endedAtMs: null } },
+    } as const;
+    const closed = {
+      ...{ account: 'main', market: 'BTC_USDT', modifiedAtMs: null, attached: [], isFurtherTry: true },
+      position: { amount: parseDecimal('1.5'), side: null },
+      amount: parseDecimal('1'),
+    };
+
+    expect(judgeClosing(outcome, closed).kind).toBe(kind);
   });
 
   test('keeps the entries that the alert keeps when it is tried again', async () => {

@@ -31,7 +31,7 @@ export type Closing =
 /** Judges the outcome of an order that was to reduce a position. */
 export function judgeClosing(
   { status, facts = {} }: Outcome,
-  { position, amount }: ReducedPosition,
+  { position, amount, isFurtherTry = false }: ReducedPosition,
 ): Closing {
   if (status === 'rejected') return saysNothingToReduce(facts) ? { kind: 'whole', cut: null } : other;
   const order = status === 'placed' ? finalReport(facts) : null;
@@ -41,7 +41,7 @@ export function judgeClosing(
   const isForAll = sent.lt(amount) || amount.gte(held);
   if (filled.gte(held) || (filled.gte(sent) && isForAll))
     return { kind: 'whole', cut: maximum(amount.minus(sent), zero) };
-  if (!isForAll) return other;
+  if (!isForAll && !(isFurtherTry && filled.lt(sent))) return other;
   return facts.ended === null ? { kind: 'perhaps' } : { kind: 'rest', filled, rest: sent.minus(filled) };
 }
 

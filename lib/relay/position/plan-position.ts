@@ -107,7 +107,8 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  return withExitsCancelled(services, client, { ...closing, amount }, ready);
+  const isFurtherTry = signal.action === 'close' && signal.atMost !== undefined;
+  return withExitsCancelled(services, client, { ...closing, amount, isFurtherTry }, ready);
 }
 
 /** Whether the signal wants no position, and what it does about the one that was read leaves none. */
