@@ -45,8 +45,9 @@ export async function expectExits(
   const placed = own.filter(({ status }) => status === 'placed');
   // Without a closing order, nothing tells the exits of an entry that fills just now from those of a position that is gone.
   const resting = new Set(closed.position.amount.eq(zero) ? placed.map(({ signalId }) => signalId) : []);
+  const records = listRecords(single);
   // A close that is settled late may find entries that were sent after it.
-  const ended = listRecords(single).filter(
+  const ended = records.filter(
     ({ signalId, orderId }) => !resting.has(signalId) && !isLater(orderId, closed),
   );
   const asksForExits = ended.some(({ exits }) => exits.length > 0);
@@ -54,7 +55,7 @@ export async function expectExits(
     endedBefore: new Set(single.flatMap(endedExitsIn)),
     nowMs,
     exitsListedAfterMs: asksForExits ? await readExitsListedAfter(services.facts, account, market) : 0,
-    keptSinceMs: keptSince(listRecords(single)),
+    keptSinceMs: keptSince(records),
   };
   const claims = ended.flatMap((record) => claimOf(record, closed, findings) ?? []);
   // One of unknown outcome may stand. The close itself is no exit.

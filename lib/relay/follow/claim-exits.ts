@@ -34,11 +34,8 @@ export function claimExits(
     }),
   );
   for (const one of filled) {
-    const free = clear.filter((order) => !taken.has(order.orderId));
-    const claimed = one.claim(
-      memory,
-      free.filter((order) => mayClaim.get(order)?.includes(one)),
-    );
+    const free = clear.filter((order) => !taken.has(order.orderId) && mayClaim.get(order)?.includes(one));
+    const claimed = one.claim(memory, free);
     for (const { market, orderId } of claimed) {
       taken.add(orderId);
       take({ market, orderId });
