@@ -147,20 +147,21 @@ async function listUnsettled(
 }
 
 /**
- * Whether a reading counts beside an order of unknown outcome. What that filled at once the list of positions shows by now, and
- * what it may fill later does no harm: it protects a position, so that it only reduces it like a stop-loss that stands, or all
- * of the position is closed by an order that only reduces. Another order for the same part of a position still waits.
+ * Whether a reading counts beside an order of unknown outcome. What that filled at once the list of positions shows by now.
+ * What it may fill later does no harm where one of the two only reduces: the unknown order protects a position, or the reading
+ * is for an order that protects one, or that closes all of it. Another order for the same part of a position still waits.
  */
 function isAsStanding(
   { status, signal, steps }: Entry,
   { nowMs, guard, closesAll = false }: ReadFor,
 ): boolean {
   if (status !== 'unknown') return false;
-  if (closesAll && nowMs - lastAtMs(steps, 'unknown', nowMs) > longestPositionLagMs) return true;
-  if (signal?.action !== 'protect') return false;
+  const isHarmless = closesAll || guard !== undefined;
+  if (signal?.action !== 'protect')
+    return isHarmless && nowMs - lastAtMs(steps, 'unknown', nowMs) > longestPositionLagMs;
   const { of, role, part } = signal;
-  if (guard?.of === of && guard.role === role && guard.part === part) return false;
-  return nowMs - lastAtMs(steps, 'sending', nowMs) > longestPositionLagMs;
+  const isSamePart = guard?.of === of && guard.role === role && guard.part === part;
+  return !isSamePart && nowMs - lastAtMs(steps, 'sending', nowMs) > longestPositionLagMs;
 }
 
 function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {

@@ -2,7 +2,7 @@ import type { Decimal } from '../../lib/base/decimal.ts';
 import { parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
-import { isPositionSignal, placesOrder, type Signal, wantsNoPosition } from '../../lib/model/signal.ts';
+import { isPositionSignal, placesOrder, type Signal, wantsNothingOpen } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
@@ -69,7 +69,11 @@ function findEarlySend(facts: Facts, sent: DependentSend): readonly Violation[] 
     .map((other) => ({ other, status: statusAt(history, other, send.atMs) }))
     .filter(({ other, status }) => {
       if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
-      if (status === 'unknown' && wantsNoPosition(entry.signal) && isShown(history, other, status, send.atMs))
+      if (
+        status === 'unknown' &&
+        wantsNothingOpen(entry.signal) &&
+        isShown(history, other, status, send.atMs)
+      )
         return false;
       if (wasCancelled(facts, other, send.atMs)) return false;
       return inFlight.has(status) || (other === reduce && !isFinal(status));

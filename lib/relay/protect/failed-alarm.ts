@@ -78,7 +78,7 @@ export async function tellRest(
 /** Tells that so many orders were sent to protect the positions of a market that others wait. */
 export async function tellHeldBack(services: TellServices, entry: Protecting, reason: string): Promise<void> {
   await tell(services, entry, {
-    key: `protection held back in ${entry.signal.market}`,
+    key: `protection held back in ${entry.signal.market}: ${reason}`,
     message: failedMessage(entry, `${reason}; the relay tries again`),
     everyMs: waitingEveryMs,
   });
