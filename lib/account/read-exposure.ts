@@ -34,14 +34,24 @@ export interface ExposureReading {
   readonly reading: PositionsReading;
   /** The open orders that are listed. */
   readonly open: readonly Order[];
-  /** The floating profit of the positions, and of fills that no position shows yet, in USDT. */
+  /** The floating profit of the positions, in USDT. */
   readonly floating: Decimal;
   /** The floating profit of each position that was read, in USDT; zero where it is not known. */
   readonly floatings: readonly Decimal[];
+  /** What was opened by fills that no position shows yet. */
+  readonly justOpened: readonly JustOpened[];
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
   readonly unknown: readonly string[];
   /** The signals whose orders are counted, or listed by the exchange. */
   readonly seen: ReadonlySet<string>;
+}
+
+/** What an order has opened by fills that no position shows yet. */
+export interface JustOpened extends Pick<OwnOrder, 'signalId' | 'market' | 'positionSide' | 'side'> {
+  /** In base units. */
+  readonly amount: Decimal;
+  /** Its profit at the price of now, in USDT. */
+  readonly floating: Decimal;
 }
 
 export interface ExposureScope {
@@ -101,13 +111,14 @@ export async function readExposure(
   const unseen = take(counted);
   const excess = countExcess(exits, valued.positions, unseen);
   const countsLoss = (account.limits?.maxDailyLoss ?? null) !== null;
-  const justFilled = await floatingOf(countsLoss ? findUnlisted({ ...view, ...late }) : [], prices);
+  const justFilled = await openedBy(countsLoss ? findUnlisted({ ...view, ...late }) : [], prices);
   return {
     exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
     reading,
     open: all.orders,
-    floating: valued.floating.plus(justFilled.sum),
+    floating: valued.floating,
     floatings: valued.floatings,
+    justOpened: justFilled.opened,
     unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };
@@ -273,14 +284,14 @@ async function valueAmount(order: Order, isSpot: boolean, prices: UsdtPrices): P
   return last === null ? null : remaining.times(last);
 }
 
-/** The floating profit of what these orders have opened, in USDT, and of which it is not known, one sentence each. */
-async function floatingOf(
+/** What these orders have opened, and of which of them the profit is not known, one sentence each. */
+async function openedBy(
   filled: readonly OwnOrder[],
   prices: UsdtPrices,
-): Promise<{ readonly sum: Decimal; readonly unknown: readonly string[] }> {
-  let sum = zero;
+): Promise<{ readonly opened: readonly JustOpened[]; readonly unknown: readonly string[] }> {
+  const opened: JustOpened[] = [];
   const unknown: string[] = [];
-  for (const { signalId, market, side, amount, paid, onlyReduces } of filled) {
+  for (const { signalId, market, positionSide, side, amount, paid, onlyReduces } of filled) {
     // What still rests has opened nothing.
     if (onlyReduces || paid === undefined) continue;
     const rate = await prices.rateOf(currenciesInName(market).quote);
@@ -292,9 +303,10 @@ async function floatingOf(
       continue;
     }
     const rise = last.times(amount).minus(paid.times(rate));
-    sum = side === 'buy' ? sum.plus(rise) : sum.minus(rise);
+    const floating = side === 'buy' ? rise : rise.neg();
+    opened.push({ signalId, market, positionSide, side, amount, floating });
   }
-  return { sum, unknown };
+  return { opened, unknown };
 }
 
 /** An order of the relay as the limits count it, or what is not known of it. */

@@ -1,5 +1,6 @@
 import { hasPassed } from '../base/clock.ts';
-import { type Decimal, maximum, minimum, one, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, one, parseDecimal, zero } from '../base/decimal.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
@@ -12,6 +13,7 @@ import {
   type AccountServices,
   type ExposureReading,
   type ExposureScope,
+  type JustOpened,
   listOwn,
   readExposure,
 } from './read-exposure.ts';
@@ -93,14 +95,16 @@ export async function riskFactsOf(
   const none = { nowMs, exposure: exposure?.exposure ?? null, day: null, lastLossAtMs: null };
   if (day === null || exposure === null) return none;
   const realised = realisedBy(day, exposure.reading.positions);
-  const result = await resultOf(realised, exposure.floating, prices);
+  const all = realisedBy(day, []);
+  const justOpened = floatingOfOpened(day, all.books, exposure);
+  const result = await resultOf(realised, exposure.floating.plus(justOpened), prices);
   const { lastLossAtMs } = realised;
   if (typeof result === 'string')
     return { ...none, lastLossAtMs, day: `the value of ${result} in USDT is not known` };
   const most = account.limits?.maxDailyLoss ?? null;
   if (most === null || checkDailyLoss(result, most) !== null) return { ...none, lastLossAtMs, day: result };
-  const all = realisedBy(day, []);
-  const whole = await resultOf(all, floatingLeft(day, all.books, exposure), prices);
+  const left = floatingLeft(day, all.books, exposure).plus(justOpened);
+  const whole = await resultOf(all, left, prices);
   const isHidden = typeof whole !== 'string' && checkDailyLoss(whole, most) !== null;
   const doubt = 'a position may be listed that known deals have closed, at a loss that reaches maxDailyLoss';
   return { ...none, lastLossAtMs, day: isHidden ? doubt : result };
@@ -118,4 +122,40 @@ function floatingLeft(
     const share = minimum(one, maximum(zero, left.div(position.amount)));
     return sum.minus((floatings[place] ?? zero).times(one.minus(share)));
   }, floating);
+}
+
+/**
+ * The floating profit of what was opened just now. Where no position is listed, what known deals have closed of it counts as
+ * realised: only what they have left counts here.
+ */
+function floatingOfOpened(day: DayFills, books: CostBooks, exposure: ExposureReading): Decimal {
+  const { reading, justOpened } = exposure;
+  return justOpened.reduce((sum, { signalId, market, positionSide = 'BOTH', side, floating }) => {
+    const isListed = reading.positions.some(
+      (position) => position.market === market && [positionSide, 'BOTH'].includes(position.positionSide),
+    );
+    if (isListed || !areFillsKnown(day, justOpened, signalId)) return sum.plus(floating);
+    const opened = justOpened.filter(
+      (one) => one.market === market && one.side === side && (one.positionSide ?? 'BOTH') === positionSide,
+    );
+    const held = books.get(bookKeyOf(market, positionSide))?.amount ?? zero;
+    const left = maximum(zero, side === 'buy' ? held : held.neg());
+    return sum.plus(floating.times(minimum(one, left.div(amountOf(opened)))));
+  }, zero);
+}
+
+/** Whether the fills of the last seconds have all of what a signal has just opened. */
+function areFillsKnown(
+  { fills, readAtMs }: DayFills,
+  opened: readonly JustOpened[],
+  signalId: string,
+): boolean {
+  const known = fills
+    .filter((fill) => fill.signalId === signalId && Math.abs(readAtMs - fill.atMs) < longestPositionLagMs)
+    .map(({ amount }) => ({ amount: parseDecimal(amount) }));
+  return amountOf(known).gte(amountOf(opened.filter((part) => part.signalId === signalId)));
+}
+
+function amountOf(parts: readonly Pick<JustOpened, 'amount'>[]): Decimal {
+  return parts.reduce((sum, { amount }) => sum.plus(amount), zero);
 }

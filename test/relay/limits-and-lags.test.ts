@@ -230,6 +230,58 @@ describe('While the list of positions lags, the loss of a fill that it does not 
   });
 });
 
+describe('What was opened and closed within seconds counts once', () => {
+  const careful = settingsWith({ maxDailyLoss: '25' });
+  const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };
+  const next = { ...buy, quantity: '0.001' };
+
+  async function closeByHand(amount: string): Promise<void> {
+    const client = await relay.services.exchangeFor('main');
+    const order = { market: 'BTC_USDT', side: 'sell', amount: parseDecimal(amount) } as const;
+    await client.call(marketEndpoint, { ...order, clientOrderId: '' });
+    relay.clock.advance(1_000);
+  }
+
+  test.each([['by hand'], ['by its stop-loss']])('its loss, when it was closed %s', async (how) => {
+    const isStop = how === 'by its stop-loss';
+    expect(await relay.sendUnder(careful, { ...buy, ...(isStop ? { stopLoss: '49100' } : {}) })).toEqual(
+      placed,
+    );
+    relay.clock.advance(2_000);
+    relay.setPrice('49100');
+    if (!isStop) await closeByHand('0.02');
+    relay.clock.advance(1_000);
+
+    expect(await relay.sendUnder(careful, next)).toEqual(placed);
+  });
+
+  test('its profit, beside a loss of the day', async () => {
+    const other = { ...perp, positionSide: undefined, action: 'buy' };
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    expect(await relay.sendUnder(careful, other, 'BTC_PERP')).toEqual(placed);
+    await goOn(20_000);
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    relay.clock.advance(1_000);
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('48400'));
+    relay.setPrice('50300');
+    await closeByHand('0.02');
+
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
+  test('and what is left of it still floats', async () => {
+    relay.clock.advance(1_000);
+    lagPositions();
+    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.03' })).toEqual(placed);
+    relay.clock.advance(1_000);
+    await closeByHand('0.01');
+    relay.setPrice('48500');
+    relay.clock.advance(1_000);
+
+    expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+});
+
 describe('While the list of positions still shows what known deals have closed, their loss counts', () => {
   const careful = settingsWith({ maxDailyLoss: '15' });
   const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 /** What simulations found about stop-losses and take-profits that are kept to their position. */
