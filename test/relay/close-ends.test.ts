@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
@@ -11,6 +12,7 @@ import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { judgeClosing } from '../../lib/relay/position/judge-closing.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 import { token } from '../support/relay-services.ts';
 
 /** What a close does about the resting entries of its market, about what it cannot close, and about what is closed already. */
@@ -518,6 +520,31 @@ describe('A close that fills in part', () => {
     expect(orders.map(({ price }) => price)).toEqual(orders.map(() => bound));
     expect(orders).toHaveLength(tried.length + 1);
     expect([await heldAmount(), alarmNames()[0]]).toEqual([first, 'close_incomplete']);
+  });
+
+  test.each([
+    ['is tried again by following when its own worker could not store another try', 10_000],
+    ['is not, when the alert is too old by then', 10 * minuteMs],
+  ])('%s', async (_, laterMs) => {
+    await send({ ...buyLower, ...large, ...exits });
+    relay.clock.advance(settledMs);
+    const { entrance } = relay.services;
+    const lost = new RelayError('store_unavailable', 'the disk is full');
+    const accept: typeof entrance.accept = async (entries, limit) => {
+      if (entries.some(({ signalId }) => signalId.includes(':rest-'))) throw lost;
+      return await entrance.accept(entries, limit);
+    };
+    Object.assign(relay.services, { entrance: override(entrance, { accept }) });
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    Object.assign(relay.services, { entrance });
+    expect([await runRests(), alarmNames()]).toEqual([[], ['close_incomplete']]);
+    relay.setPrice('50000');
+    relay.clock.advance(laterMs);
+
+    for (let times = 0; times < 2; times += 1) await relay.follow();
+
+    const tried = (await runRests()).map(({ signalId, status }) => `${signalId} ${status}`);
+    expect(tried[0]).toBe(laterMs > minuteMs ? undefined : 's2:rest-1 placed');
   });
 
   test('leaves entries alone that were sent after it when it is tried again', async () => {

@@ -21,6 +21,7 @@ import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
 import { readLastPrices } from '../execute/judge-trigger.ts';
+import { resumeCloses } from '../position/close-rest.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
@@ -204,6 +205,8 @@ async function followAccount(
     account,
     current.filter(({ execution }) => execution?.isFollowed === false),
   );
+  // Before it is stored that their orders have ended: they are not followed any more after that.
+  if (trading !== null) await resumeCloses(services, known);
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (tells && watched !== null) {

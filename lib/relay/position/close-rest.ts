@@ -2,11 +2,16 @@ import type { Entry } from '../../ledger/entry.ts';
 import type { NewEntry } from '../../ledger/ledger.ts';
 import type { CloseSignal } from '../../model/signal.ts';
 import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
-import type { ExecuteServices } from '../services.ts';
+import { checkStaleness } from '../../signals/staleness.ts';
+import { arrivalOf, type ExecuteServices } from '../services.ts';
 
 /** A thin book fills again within seconds; later signals of the market wait no longer than that. */
 const pauseMs = 1000;
 const mostTries = 3;
+interface NextClose extends Omit<NewEntry, 'atMs'> {
+  readonly signal: CloseSignal;
+}
+
 const tryPattern = /:rest-(?<number>\d)$/;
 
 /**
@@ -25,8 +30,27 @@ export async function closeRest(
   await entrance.accept([{ ...next, atMs: clock.nowMs() }], null);
 }
 
+/**
+ * The same for closes whose own worker ended before it could store another try, and for those whose outcome a lookup has
+ * found, unless they are too old by now. A try that is stored already stays as it is.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function resumeCloses(
+  services: Pick<ExecuteServices, 'entrance' | 'clock' | 'settings'>,
+  entries: readonly Entry[],
+): Promise<void> {
+  const atMs = services.clock.nowMs();
+  for (const entry of entries) {
+    const next = nextClose(entry);
+    if (next === null || checkStaleness(next.signal, arrivalOf(services, entry.createdAtMs), atMs) !== null)
+      continue;
+    await services.entrance.accept([{ ...next, atMs }], null);
+  }
+}
+
 /** @returns null when nothing is left to close, or it was tried often enough */
-function nextClose(entry: Entry): Omit<NewEntry, 'atMs'> | null {
+function nextClose(entry: Entry): NextClose | null {
   const { account, signalId, signal, steps, createdAtMs } = entry;
   const facts = steps.at(-1)?.facts ?? {};
   const { position, bound } = steps.findLast(({ status }) => status === 'sending')?.facts ?? {};
