@@ -429,7 +429,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'wrong-entry-price',
     breaks: 'a stop-loss at the entry price has another price',
     seeds: 300,
-    fromSeed: 93,
+    fromSeed: 210,
     ...shared,
     mutation: { client: misprice },
   },
