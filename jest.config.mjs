@@ -1,6 +1,7 @@
 /** Slow by what they are; `npm run proof` runs them. */
 export const proofFiles = [
   'test/simulation/simulation.test.ts',
+  'test/simulation/fault-matrix.test.ts',
   'test/chaos/power/played-disk.test.ts',
   'test/journeys/07-generated-bodies.test.ts',
   'test/snapshots/import-interest.property.test.ts',

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { orderKindNames } from '../../lib/model/order.ts';
-import { renderFaultMatrix } from './matrix-table.ts';
 import { huntsOf } from './mutants.ts';
 import { reproOf } from './report.ts';
 import { addTally, createTally, type Finding, type Range, tallyRange } from './tally.ts';
@@ -250,19 +248,5 @@ describe('every broken variant of the relay', () => {
     expect(again.status).toBe(1);
     expect(again.text).toContain(`${finding.invariant}: ${finding.text}`);
     expect(again.text).toContain(repro);
-  });
-});
-
-describe('the fault matrix', () => {
-  test('is what docs/builders/fault-matrix.md shows, and no fault makes two orders of one signal', async () => {
-    const table = await renderFaultMatrix();
-
-    const page = readFileSync('docs/builders/fault-matrix.md', 'utf8');
-    const [, shown] = /<!-- matrix -->\n([\s\S]*)<!-- \/matrix -->/.exec(page) ?? [];
-    expect(shown?.trim()).toBe(table.trim());
-    expect(table.split('\n').filter((row) => /\| [2-9] \|/.test(row))).toEqual([]);
-    // The tables of market orders also say how many orders are open in the end.
-    expect(table.split('\n').filter((row) => /\| \d \| [1-9] \|/.test(row))).toEqual([]);
-    expect(table).toContain('| `ledger.accept` | killed after | none | accepted | placed | 1 |  |');
   });
 });
