@@ -96,7 +96,7 @@ export async function riskFactsOf(
   if (day === null || exposure === null) return none;
   const realised = realisedBy(day, exposure.reading.positions);
   const all = realisedBy(day, []);
-  const justOpened = floatingOfOpened(day, all.books, exposure);
+  const justOpened = floatingOfOpened(day, all.books, exposure.justOpened);
   const result = await resultOf(realised, exposure.floating.plus(justOpened), prices);
   const { lastLossAtMs } = realised;
   if (typeof result === 'string')
@@ -125,16 +125,12 @@ function floatingLeft(
 }
 
 /**
- * The floating profit of what was opened just now. Where no position is listed, what known deals have closed of it counts as
- * realised: only what they have left counts here.
+ * The floating profit of what was opened just now. What known deals have closed of it counts as realised: only what they have
+ * left counts here.
  */
-function floatingOfOpened(day: DayFills, books: CostBooks, exposure: ExposureReading): Decimal {
-  const { reading, justOpened } = exposure;
+function floatingOfOpened(day: DayFills, books: CostBooks, justOpened: readonly JustOpened[]): Decimal {
   return justOpened.reduce((sum, { signalId, market, positionSide = 'BOTH', side, floating }) => {
-    const isListed = reading.positions.some(
-      (position) => position.market === market && [positionSide, 'BOTH'].includes(position.positionSide),
-    );
-    if (isListed || !areFillsKnown(day, justOpened, signalId)) return sum.plus(floating);
+    if (!areFillsKnown(day, justOpened, signalId)) return sum.plus(floating);
     const opened = justOpened.filter(
       (one) => one.market === market && one.side === side && (one.positionSide ?? 'BOTH') === positionSide,
     );

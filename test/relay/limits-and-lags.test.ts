@@ -221,6 +221,21 @@ describe('While the list of positions lags, the loss of a fill that it does not 
     });
   });
 
+  test('that only the response to its cancellation tells', async () => {
+    const most = settingsWith({ maxDailyLoss: '750' });
+    const order = { ...buy, ...limit, quantity: '2', limitPrice: '50010' };
+    expect(await relay.sendUnder(most, order)).toEqual(placed);
+    relay.clock.advance(1_000);
+    lagPositions();
+    lagDeals();
+    relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.9'));
+    await relay.sendUnder(most, { action: 'cancel_all', ...bare });
+
+    expect(await relay.sendUnder(most, { ...buy, quantity: '0.001' })).toMatchObject({
+      rule: 'max_daily_loss',
+    });
+  });
+
   test('and no loss is made up of what the price allowed beyond that of the fill', async () => {
     relay.clock.advance(1_000);
     lagPositions();
