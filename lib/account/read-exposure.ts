@@ -292,8 +292,8 @@ async function openedBy(
   const opened: JustOpened[] = [];
   const unknown: string[] = [];
   for (const { signalId, market, positionSide, side, amount, paid, onlyReduces } of filled) {
-    // What still rests has opened nothing.
-    if (onlyReduces || paid === undefined) continue;
+    // What still rests has opened nothing, and of what was closed again nothing is left.
+    if (onlyReduces || paid === undefined || amount?.eq(zero) === true) continue;
     const rate = await prices.rateOf(currenciesInName(market).quote);
     const last = await prices.lastOf(market);
     if (amount === null || paid === null || rate === null || last === null) {

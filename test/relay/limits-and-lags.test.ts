@@ -270,6 +270,15 @@ describe('What was opened and closed within seconds counts once', () => {
     expect(await relay.sendUnder(careful, next)).toEqual(placed);
   });
 
+  test('nothing, when the relay closed all of it', async () => {
+    expect(await relay.sendUnder(careful, buy)).toEqual(placed);
+    relay.clock.advance(1_000);
+    expect(await relay.sendUnder(careful, { action: 'close', ...bare, maxSlippage: '1%' })).toEqual(placed);
+
+    expect(await relay.sendUnder(careful, next)).toEqual(placed);
+    expect(await relay.sendUnder(careful, { ...next, ticker: 'BTCUSDT.P' }, 'BTC_PERP')).toEqual(placed);
+  });
+
   test('its profit, beside a loss of the day', async () => {
     const other = { ...perp, positionSide: undefined, action: 'buy' };
     relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
