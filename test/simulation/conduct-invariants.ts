@@ -27,6 +27,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
     ...findLeaks(facts),
+    ...history.failures.map((text) => broken('I47', text)),
     ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
     ...entries.flatMap((entry) => findIllegalMoves(keyText(entry), entry.steps)),
     ...Object.values(facts.settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>

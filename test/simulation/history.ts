@@ -115,6 +115,8 @@ export class History {
   readonly faults = new Map<string, number>();
   readonly logs: LogLine[] = [];
   readonly alarms: RaisedAlarm[] = [];
+  /** Errors that the relay has no name for. */
+  readonly failures: string[] = [];
   readonly responses: SenderResponse[] = [];
   /** The response to each delivery, in order: an HTTP status, or `none`. */
   readonly replies: string[] = [];

@@ -136,7 +136,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   #createWorker(services: ExecuteServices, process: Process): WorkerHandler {
-    const execute = (message: SignalMessage) => executeSignal(services, message);
+    const execute = (message: SignalMessage) => process.watch(executeSignal(services, message));
     return createWorker(services.log, execute, this.#postponeIn(process));
   }
 
@@ -200,7 +200,9 @@ export class LambdaDeployment implements Deployment {
     const startedAtMs = this.#world.stage.loop.nowMs;
     const invocation: Invocation = { handlerName: 'reconcile', name: '', key: null, startedAtMs };
     // A failed run has logged its error.
-    this.#reconcile.run(({ handler }) => runInvocation(invocation, () => handler({}))).catch(() => undefined);
+    this.#reconcile
+      .run(({ handler, process }) => runInvocation(invocation, () => process.watch(handler({}))))
+      .catch(() => undefined);
   }
 
   #reportDeadLetter(letter: HeldMessage): void {

@@ -118,7 +118,7 @@ export class LocalDeployment implements Deployment {
     const services = handlers.execute();
     startWorkerLoop(
       steppedLine(process, world.mutation.line?.(line) ?? line, disk),
-      (signal) => runExecution(process, signal, () => executeSignal(services, signal)),
+      (signal) => runExecution(process, signal, () => process.watch(executeSignal(services, signal))),
       process.log,
     );
     this.#reconcileEachMinute(process, handlers);
@@ -202,7 +202,7 @@ export class LocalDeployment implements Deployment {
 async function reconcile(process: Process, handler: ScheduleHandler): Promise<void> {
   const startedAtMs = process.stage.loop.nowMs;
   const invocation: Invocation = { handlerName: 'reconcile', name: '', key: null, startedAtMs };
-  await runInvocation(invocation, () => handler({})).catch(() => undefined);
+  await runInvocation(invocation, () => process.watch(handler({}))).catch(() => undefined);
 }
 
 /** Ignores the error of a failed run; the next one tries again. */
@@ -210,7 +210,7 @@ async function follow(process: Process, follower: Follower): Promise<void> {
   const startedAtMs = process.stage.loop.nowMs;
   const invocation: Invocation = { handlerName: 'reconcile', name: 'follow', key: null, startedAtMs };
   const notAfterMs = process.clock.nowMs() + longestFollowMs;
-  await runInvocation(invocation, () => follower.run(notAfterMs)).catch(() => undefined);
+  await runInvocation(invocation, () => process.watch(follower.run(notAfterMs))).catch(() => undefined);
 }
 
 /** Runs the execution of a signal as an invocation named after it. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Alarms, createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
-import type { LogLevel, RelayError } from '../../lib/base/errors.ts';
+import { type LogLevel, RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { Random } from '../../lib/base/random.ts';
 import { createStoreFailure } from '../../lib/base/store-failure.ts';
@@ -124,6 +124,14 @@ export class Process {
     const due = this.#suspended ?? [];
     this.#suspended = null;
     for (const run of due) this.later(0, run);
+  }
+
+  /** Notes an error that the relay has no name for: a mistake in the code, or of a library. */
+  watch<T>(running: Promise<T>): Promise<T> {
+    running.catch((error: unknown) => {
+      if (!(error instanceof RelayError)) this.stage.history.failures.push(String(error));
+    });
+    return running;
   }
 
   /** Runs after the delay, if the process is still alive. */
