@@ -1,23 +1,27 @@
 import type { Alarms } from '../base/alarms.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { describeSafely } from '../base/describe-error.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
-import { longestLagMs } from '../exchange/lag.ts';
-import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
+import { type AccountDeal, listAccountDeals, listNewestEnded } from '../exchange/list-account.ts';
+import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { listPositions } from '../exchange/list-positions.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
+import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
+import { isMarkedReducing, positionSides } from '../model/order.ts';
 import { findDoubled, hasTwins } from './doubled-deals.ts';
 import { listOwn } from './read-exposure.ts';
 
@@ -80,11 +84,14 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
-/** How much an order has filled, in base units, as a list of orders says. */
+/** An order as a list of orders shows it. */
 export interface ListedFilled {
   readonly market: string;
   readonly orderId: number;
+  /** In base units. */
   readonly filled: Decimal;
+  /** Absent on the spot account. */
+  readonly positionSide?: string | undefined;
 }
 
 /**
@@ -139,7 +146,7 @@ export async function noteRead(
  *
  * @throws ExchangeError when time, positions or deals cannot be read; RelayError `store_unavailable`
  */
-export async function beginDeals(
+async function beginDeals(
   { ledger, executions, facts }: Pick<DealServices, 'ledger' | 'executions' | 'facts'>,
   account: Account,
   { client, options }: DealSource,
@@ -150,7 +157,9 @@ export async function beginDeals(
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
   const { positions, deals } = isSpotAlone ? nothingHeld : await readHeld(client, sinceMs, options);
   const own = await listOwn({ ledger, executions }, account, null);
-  const traded = new Set(own.flatMap(({ signal }) => signal?.market ?? []));
+  const traded = new Set(
+    own.flatMap((entry) => (hasOnlyToReduce(entry) ? [] : (entry.signal?.market ?? []))),
+  );
   const atMs = sinceMs - mostClockAheadMs;
   for await (const { market } of listFills(executions, name, atMs, sinceMs + mostClockAheadMs))
     traded.add(market);
@@ -169,6 +178,39 @@ export async function beginDeals(
   const state = { sinceMs, first, shownToMs, readToMs: sinceMs };
   await facts.write(name, 'deals', describeState(state));
   return state;
+}
+
+/**
+ * The state of an account, which begins now if the account was never read.
+ *
+ * @returns null when it is not known what the account holds: the next reading tries again
+ * @throws RelayError `store_unavailable`
+ */
+export async function findDealsState(
+  services: Pick<DealServices, 'ledger' | 'executions' | 'facts' | 'log'>,
+  account: Account,
+  source: DealSource,
+): Promise<DealsState | null> {
+  const state = await readDealsState(services.facts, account.name);
+  if (state !== null) return state;
+  try {
+    return await beginDeals(services, account, source);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('what the account holds could not be read; the relay tries again', {
+      account: account.name,
+      reason: describeSafely(error),
+    });
+    return null;
+  }
+}
+
+/** Whether its order can only reduce what the account held before, and has not done so yet. */
+function hasOnlyToReduce(entry: Entry): boolean {
+  const record = orderRecordOf(entry);
+  const { status, asked = null } = record ?? {};
+  if (record === null || status !== 'placed' || asked === null) return false;
+  return isMarkedReducing(asked) && filledBy(record).eq(zero);
 }
 
 /** What an account holds, and the deals since a time that are in it. */
@@ -201,7 +243,7 @@ async function readHeld(client: ExchangeClient, sinceMs: number, options: SendOp
  *
  * @param deals without those of followed orders
  * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that do not count as
- *   long as no list shows that their order filled so much
+ *   long as no list shows that their order filled so much, and of those whose side of hedge mode no list tells yet
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
@@ -258,8 +300,37 @@ export async function storeOthers(
     else if (record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
-  await executions.recordOthers(others);
-  return { fresh: [...others, ...ofSignals], open };
+  const sided = await withSides(others, source);
+  const nowMs = services.clock.nowMs();
+  const settled = sided.filter(
+    ({ fill, isKnown }) => isKnown || hasPassed(fill.atMs, longestOrderLagMs, nowMs),
+  );
+  for (const one of sided) if (!settled.includes(one)) open.add(fillNameOf(one.fill));
+  await executions.recordOthers(settled.map(({ fill }) => fill));
+  return { fresh: [...sided.map(({ fill }) => fill), ...ofSignals], open };
+}
+
+/**
+ * Names the side of hedge mode on which each deal was made, as its order says it: the list of deals does not.
+ *
+ * @returns `isKnown`: whether a list has the order, or shows that its market is held in one-way mode
+ */
+async function withSides(
+  fills: readonly Fill[],
+  { client, options, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
+): Promise<readonly { readonly fill: Fill; readonly isKnown: boolean }[]> {
+  const orders = [...listed];
+  const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
+  const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
+  const isKnown = (fill: Fill) =>
+    listedOf(fill) !== undefined || inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH');
+  const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
+  if (!fills.every(isKnown)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
+  if (!fills.every(isKnown)) orders.push(...(await listOpenOrders(client, null, options)).orders);
+  return fills.map((fill) => {
+    const side = positionSides.find((one) => one === listedOf(fill)?.positionSide);
+    return { fill: { ...fill, ...positionMarksOf({ positionSide: side }) }, isKnown: isKnown(fill) };
+  });
 }
 
 /** The deals of an order, of which some are stored, up to what a list of orders says that it has filled. */

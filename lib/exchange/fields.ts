@@ -26,7 +26,7 @@ export const OptionalDecimalField = z.optional(
 );
 
 /** A text that the exchange omits when it does not apply. */
-const OptionalTextField = z.optional(
+export const OptionalTextField = z.optional(
   z.pipe(
     z.nullable(z.string()),
     z.transform((text) => text ?? undefined),

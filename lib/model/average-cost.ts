@@ -118,17 +118,18 @@ function marketOfKey(key: string): string {
 }
 
 /**
- * The key of the position that a fill changed. The list of deals does not say the side of hedge mode: a deal of no signal
- * closes what is held, and else enlarges it.
+ * The key of the position that a fill changed. The list of deals does not say the side of hedge mode: where its order does not,
+ * either, a deal of no signal closes what is held, and else enlarges it.
  *
  * @param side of its signal
  */
 export function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide | null): string {
   const { market, positionSide = side ?? undefined } = fill;
-  if (fill.role !== 'other' || isHeld(books, market)) return bookKeyOf(market, positionSide);
+  if (fill.role !== 'other' || positionSide !== undefined || isHeld(books, market))
+    return bookKeyOf(market, positionSide);
   const [closed, opened] = fill.side === 'sell' ? (['LONG', 'SHORT'] as const) : (['SHORT', 'LONG'] as const);
   if (isHeld(books, bookKeyOf(market, closed))) return bookKeyOf(market, closed);
-  return bookKeyOf(market, isHeld(books, bookKeyOf(market, opened)) ? opened : positionSide);
+  return bookKeyOf(market, isHeld(books, bookKeyOf(market, opened)) ? opened : undefined);
 }
 
 function isHeld(books: CostBooks, key: string): boolean {

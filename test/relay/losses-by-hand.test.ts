@@ -5,6 +5,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/
 import type { LogFacts } from '../../lib/base/log.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
@@ -140,6 +141,77 @@ describe('A position of the relay that is closed by hand at a loss', () => {
       ['by hand', 1, '-20.9801998'],
     ]);
     expect(caveats.otherDeals).toBe(1);
+  });
+});
+
+describe('A position that was opened by hand before the relay ever read the account', () => {
+  const bare = { orderType: undefined, maxSlippage: '1%' };
+  const next = { action: 'buy', quantity: '0.001' };
+
+  test('counts its loss when an alert closes it', async () => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    relay.setPrice('47500');
+    expect(await relay.sendUnder(limited, { ...bare, action: 'close' })).toEqual(placed);
+    relay.clock.advance(minuteMs);
+
+    expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
+  test('counts its loss when the stop-loss of a protect closes it', async () => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    await relay.sendUnder(limited, { ...bare, maxSlippage: undefined, action: 'protect', stopLoss: '48000' });
+    for (const { signalId } of await relay.services.ledger.waiting('main', 'BTC_USDT', 5))
+      await relay.execute(signalId);
+    await goOn(3_000);
+    relay.setPrice('47900');
+    for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
+
+    expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+});
+
+describe('In hedge mode', () => {
+  const perp = { ticker: 'BTCUSDT.P', positionSide: 'LONG', quantity: '0.02' };
+
+  async function handIn(side: Side, positionSide: 'LONG' | 'SHORT', amount: string): Promise<void> {
+    const client = await relay.services.exchangeFor('main');
+    const order = { market: 'BTC_PERP', side, positionSide, amount: parseDecimal(amount) } as const;
+    await client.call(marketEndpoint, { ...order, clientOrderId: '' });
+    relay.clock.advance(1_000);
+  }
+
+  beforeEach(async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    expect(await relay.sendUnder(limited, { ...perp, action: 'buy' }, 'BTC_PERP')).toEqual(placed);
+    await goOn(20_000);
+  });
+
+  test('what is opened by hand on the other side closes nothing', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('48500'));
+    await handIn('sell', 'SHORT', '0.02');
+    await goOn(minuteMs);
+
+    expect(Number(await usedOfLoss())).toBeCloseTo(31, 0);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('a loss of what was opened by hand beside the other side counts', async () => {
+    await handIn('sell', 'SHORT', '0.03');
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('52000'));
+    await handIn('buy', 'SHORT', '0.03');
+    await goOn(minuteMs);
+
+    // Realised 60 at a loss, and 40 floats as profit.
+    expect(Number(await usedOfLoss())).toBeGreaterThan(20);
+    const fills = await storedFills();
+    expect(fills.map(({ side, positionSide }) => `${side} ${positionSide}`)).toEqual([
+      'buy LONG',
+      'sell SHORT',
+      'buy SHORT',
+    ]);
   });
 });
 

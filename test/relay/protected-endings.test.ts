@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { beginDeals, readDealsState } from '../../lib/account/account-deals.ts';
+import { findDealsState, readDealsState } from '../../lib/account/account-deals.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { findAccount } from '../../lib/model/settings.ts';
@@ -76,7 +76,7 @@ describe('An entry', () => {
     await relay.byHand('buy', '0.1');
     const account = findAccount(relay.services.settings, 'main') as Account;
     const client = await relay.services.exchangeFor('main');
-    await beginDeals(relay.services, account, { client, options: {} });
+    await findDealsState(relay.services, account, { client, options: {} });
     await relay.goOn(30);
     await relay.say(buy);
     await relay.goOn(30);
@@ -95,7 +95,7 @@ describe('An entry', () => {
     relay.clock.advance(60_000);
     const account = findAccount(relay.services.settings, 'main') as Account;
     const client = await relay.services.exchangeFor('main');
-    await beginDeals(relay.services, account, { client, options: {} });
+    await findDealsState(relay.services, account, { client, options: {} });
     await relay.say(unprotected);
     await relay.goOn(12);
     relay.setPrice('50500');

@@ -8,6 +8,7 @@ import {
   DateField,
   DecimalField,
   OptionalDecimalField,
+  OptionalTextField,
   OrderIdField,
   SecondsField,
   unknownStatusIn,
@@ -35,6 +36,8 @@ const EndedOrderRecord = z.pipe(
     dealStock: DecimalField,
     dealFee: DecimalField,
     status: WordField,
+    // Orders on the spot account have none.
+    positionSide: OptionalTextField,
   }),
   z.transform(({ id, dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
     ...order,

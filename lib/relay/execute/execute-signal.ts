@@ -1,3 +1,5 @@
+import { findDealsState } from '../../account/account-deals.ts';
+import { hasLimitOfLoss } from '../../account/check-loss.ts';
 import { RelayError } from '../../base/errors.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../ledger/entry.ts';
@@ -244,6 +246,7 @@ async function planSignal(
     // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
     (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
+  if (hasLimitOfLoss(account) && !isCancellation(signal)) await countLosses(services, account);
   switch (signal.action) {
     case 'order':
       return await planPresumedOrder(services, account, {
@@ -271,6 +274,13 @@ async function planSignal(
     case 'cancel_all':
       return await planCancelAll(services, account, signal, withdrawn);
   }
+}
+
+/** Before the first order of an account: what that closes counts with what it was opened for. Nothing waits for it. */
+async function countLosses(services: ExecuteServices, account: Account): Promise<void> {
+  const client = await services.exchangeFor(account.name);
+  if (client.dialect !== 'live') return;
+  await findDealsState(services, account, { client, options: { timeoutMs: services.exchangeTimeoutMs / 2 } });
 }
 
 /** The account was removed from the configuration while its signal waited. */

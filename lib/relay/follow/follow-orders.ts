@@ -1,8 +1,7 @@
 import {
-  beginDeals,
   type DealSource,
-  type DealsState,
   dealsFromMs,
+  findDealsState,
   noteRead,
   readDealsState,
   storeOthers,
@@ -157,7 +156,11 @@ async function followAccount(
   if (client.dialect !== 'live') return;
   const options: SendOptions = { timeoutMs, notAfterMs };
   const nowMs = clock.nowMs();
-  memory.dealsState ??= await findDealsState(services, account, { client, options });
+  const configured = findAccount(services.settings, account);
+  memory.dealsState ??=
+    configured === null
+      ? await readDealsState(services.facts, account)
+      : await findDealsState(services, configured, { client, options });
   const reading = await memory.read(
     client,
     entries.map(({ entry }) => entry),
@@ -236,34 +239,13 @@ function findTrading({ settings, isPaperExchange }: FollowServices, name: string
   return account !== null && findRehearsalReason(account.mode, isPaperExchange) === null ? account : null;
 }
 
-/** @returns null when it is not known what the account holds: the next run tries again */
-async function findDealsState(
-  services: TellingServices,
-  name: string,
-  source: DealSource,
-): Promise<DealsState | null> {
-  const state = await readDealsState(services.facts, name);
-  const account = findAccount(services.settings, name);
-  if (state !== null || account === null) return state;
-  try {
-    return await beginDeals(services, account, source);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    services.log.warn('what the account holds could not be read; the relay tries again', {
-      account: name,
-      reason: describeSafely(error),
-    });
-    return null;
-  }
-}
-
 /** Stores the deals of the reading that are of no followed order. Those of signals come first: theirs are known by then. */
 async function storeUnfollowed(
   services: TellingServices,
   account: string,
   followed: readonly FollowedEntry[],
   memory: AccountMemory,
-  { deals }: AccountReading,
+  { deals, ended, open }: AccountReading,
   nowMs: number,
   source: DealSource,
 ): Promise<void> {
@@ -277,7 +259,10 @@ async function storeUnfollowed(
       !ofFollowed.has(`${market} ${orderId}`) &&
       !memory.settledDeals.has(fillNameOf({ market, orderId, dealId: id })),
   );
-  const stored = await storeOthers(services, account, state, unknown, source);
+  const stored = await storeOthers(services, account, state, unknown, {
+    ...source,
+    listed: [...ended, ...open],
+  });
   const names = deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id }));
   memory.settledDeals = new Set(names.filter((name) => !stored.open.has(name)));
   memory.dealsState = await noteRead(services, account, state, nowMs);
