@@ -83,15 +83,19 @@ export async function readPosition(
   const query = { account, market, signalId };
   const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
   const unsettled = (await listUnsettled(services, query)).filter((entry) => !isAsStanding(entry, at));
-  const blocking = unsettled.find((entry) => !isAsStanding(entry, { ...at, closesAll }));
-  if (blocking !== undefined) return waitFor(blocking, closesAll);
-  const [first] = unsettled;
+  const blocking = unsettled.filter((entry) => !isAsStanding(entry, { ...at, closesAll }));
+  const ofThisSide = blocking.find((entry) => !isOfOtherSide(entry, positionSide));
+  if (ofThisSide !== undefined) return waitFor(ofThisSide, closesAll);
+  const [first] = unsettled.filter((entry) => !isOfOtherSide(entry, positionSide));
   const passed = first === undefined ? null : waitFor(first, closesAll);
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
   const moves = [...findLastMoves(entries, market), ...found];
   const readAtMs = services.clock.nowMs();
   const positions = await listPositionsIn(client, market, readAtMs, limits);
+  // Without any, nothing shows that the sides are positions of their own.
+  const isHedged = positions.some((each) => each.positionSide !== 'BOTH');
+  if (blocking[0] !== undefined && !isHedged) return waitFor(blocking[0], closesAll);
   const chosen = choosePosition(market, positions, positionSide);
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
@@ -162,6 +166,12 @@ function isAsStanding(
   const { of, role, part } = signal;
   const isSamePart = guard?.of === of && guard.role === role && guard.part === part;
   return !isSamePart && nowMs - lastAtMs(steps, 'sending', nowMs) > longestPositionLagMs;
+}
+
+/** Whether an order names the other side of hedge mode, where it changes another position. */
+function isOfOtherSide({ signal }: Entry, side: PositionSide | undefined): boolean {
+  const named = signal !== null && 'positionSide' in signal ? signal.positionSide : undefined;
+  return [named, side].includes('LONG') && [named, side].includes('SHORT');
 }
 
 function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {

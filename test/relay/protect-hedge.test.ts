@@ -55,6 +55,19 @@ describe('With a long and a short position', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('an order of unknown outcome stops nothing on the other side, and what needs the size of its own', async () => {
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
+    const half = { action: 'close', quantity: '50%', maxSlippage: '0.5%' };
+    expect(await relay.say({ ...long, stopLoss: undefined, takeProfit: undefined })).toMatchObject({
+      status: 'unknown',
+    });
+
+    expect(await relay.say({ ...half, positionSide: 'SHORT' })).toMatchObject({ status: 'placed' });
+    await expect(relay.say({ ...half, positionSide: 'LONG' })).rejects.toMatchObject({
+      code: 'position_awaited',
+    });
+  });
+
   test('a trailing one follows the price on its side', async () => {
     await relay.say({ action: 'protect', positionSide: 'SHORT', trailing: '1%' });
     await relay.goOn(6);
