@@ -127,6 +127,8 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   const { history, exchange } = known.facts;
   const told = new Set(dealsTold(known, sent).map(({ deal }) => deal));
   const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+  // Another worker may have been answered while this one planned its order.
+  const mayBeTold = toldBy(known, sent, sent.send.atMs);
   const kept = history.keptPositions.findLast((one) => one.account === account && one.atMs < startedAtMs);
   // Without any deal that it was told of, it may be one of those that do not count.
   if (kept === undefined || told.size === 0) return [];
@@ -134,7 +136,7 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   return kept.positions.flatMap(({ market, positionSide, amount: before, modifiedAtMs }) => {
     const since = earlier.filter(({ deal }) => deal.market === market && deal.atMs > (modifiedAtMs ?? 0));
     // A record that is odd in a field that does not matter is stored.
-    const isKnown = since.some(({ deal }) => told.has(deal) || wasStored(history, deal, sent.send.atMs));
+    const isKnown = since.some(({ deal }) => told.has(deal) || mayBeTold(deal));
     const isMade = since.every(
       ({ deal }) => exchange.orders.get(deal.orderId)?.positionSide === positionSide,
     );
@@ -249,16 +251,23 @@ function countedOf(facts: Facts, account: string) {
   return { read, isHeldAtFirst };
 }
 
-/** Whether the relay had been told of a deal when it judged the order: by a list, by what was stored, or by a response. */
-function toldBy({ facts, orders }: Known, sent: SentOrder): (deal: PaperDeal) => boolean {
+/**
+ * Whether the relay had been told of a deal when it judged the order: by a list, by what was stored, or by a response.
+ *
+ * @param beforeMs what came later does not count; absent: what came after the order was begun
+ */
+function toldBy(
+  { facts, orders }: Known,
+  sent: SentOrder,
+  beforeMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY,
+): (deal: PaperDeal) => boolean {
   const { history, entries, exchange } = facts;
   const { account } = sent.entry;
-  const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
   const listed = idsListed(facts, sent);
   const answered = new Set(
     entries
       .filter((entry) => entry.account === account && entry.status === 'placed')
-      .filter((entry) => wasAnswered(facts, keyText(entry), startedAtMs))
+      .filter((entry) => wasAnswered(facts, keyText(entry), beforeMs))
       .flatMap((entry) => orders.of(entry))
       .map(({ orderId }) => orderId),
   );
@@ -266,7 +275,7 @@ function toldBy({ facts, orders }: Known, sent: SentOrder): (deal: PaperDeal) =>
     const order = exchange.orders.get(orderId);
     return answered.has(orderId) && order !== undefined && isOfResponse({ order, atMs, role });
   };
-  return (deal) => listed.has(deal.dealId) || wasStored(history, deal, startedAtMs) || isAnswered(deal);
+  return (deal) => listed.has(deal.dealId) || wasStored(history, deal, beforeMs) || isAnswered(deal);
 }
 
 function wasStored(

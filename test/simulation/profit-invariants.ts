@@ -1,5 +1,4 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { isOfSignal } from '../../lib/model/execution.ts';
 import { isSpotOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { openTrading } from '../../lib/paper/engine/trading.ts';
 import type { Facts, Violation } from './invariants.ts';
@@ -33,7 +32,7 @@ export function reportedAccounts(facts: Facts): readonly string[] {
     .filter(({ name, mode }) => mode === 'live' && facts.exchange.accounts.has(name))
     .map(({ name }) => name)
     .filter((name) => facts.profits.get(name)?.isWhole === true)
-    .filter((name) => hasAllDeals(facts, name) && !isOfTwoByHand(facts, name));
+    .filter((name) => hasAllDeals(facts, name));
 }
 
 /** What was dealt before the account was first read, or too lately to be listed, is in no report. */
@@ -46,14 +45,6 @@ function hasAllDeals({ exchange, fills }: Facts, name: string): boolean {
     return account === name && order !== undefined && !isSpotOrder(order);
   });
   return deals.length > 0 && deals.every(({ dealId, orderId }) => known.has(`${dealId} ${orderId}`));
-}
-
-/** The list of deals does not say which position of hedge mode a deal by hand changed, and nobody can tell. */
-function isOfTwoByHand({ exchange, fills }: Facts, name: string): boolean {
-  return (
-    exchange.accounts.get(name)?.collateral.isHedged === true &&
-    fills.some((fill) => fill.account === name && !isOfSignal(fill))
-  );
 }
 
 function collateralOf({ accounts }: Facts['exchange'], name: string): Decimal {
