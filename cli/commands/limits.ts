@@ -36,7 +36,7 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
     },
-    facts: { read: facts.read.bind(facts), write: async () => undefined },
+    facts: { read: facts.read.bind(facts), write: async () => undefined, replace: async () => true },
     alarms: { raise: silence },
     log: { info: silence, warn: silence, error: silence },
   };

@@ -40,7 +40,7 @@ async function openServices(session: Session): Promise<ExecuteServices> {
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
     },
-    facts: { read: facts.read.bind(facts), write: async () => undefined },
+    facts: { read: facts.read.bind(facts), write: async () => undefined, replace: async () => true },
     markets: await openCatalogue(session),
     isPaperExchange: session.locateExchange().kind === 'paper',
     exchangeTimeoutMs: 2 * timeoutMs,

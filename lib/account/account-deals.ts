@@ -11,7 +11,7 @@ import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, listAccountDeals, listNewestEnded } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { listPositions } from '../exchange/list-positions.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -39,7 +39,7 @@ export interface DealServices {
   readonly log: Log;
   readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders'>;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
 }
 
 /** The fact `deals`. Deals before the relay first read the account do not count: they are in what it held then. */
@@ -176,8 +176,9 @@ async function beginDeals(
   for (const { market, atMs: dealtAtMs } of deals) show(market, dealtAtMs);
   const first = { atMs, books: new Map(books), except: traded };
   const state = { sinceMs, first, shownToMs, readToMs: sinceMs };
-  await facts.write(name, 'deals', describeState(state));
-  return state;
+  // Another process may have begun at the same time, and sent an order since.
+  if (await facts.replace(name, 'deals', describeState(state), null)) return state;
+  return (await readDealsState(facts, name)) ?? state;
 }
 
 /**
@@ -303,7 +304,7 @@ export async function storeOthers(
   const sided = await withSides(others, source);
   const nowMs = services.clock.nowMs();
   const settled = sided.filter(
-    ({ fill, isKnown }) => isKnown || hasPassed(fill.atMs, longestOrderLagMs, nowMs),
+    ({ fill, mayBeTold }) => !mayBeTold || hasPassed(fill.atMs, longestOrderLagMs, nowMs),
   );
   for (const one of sided) if (!settled.includes(one)) open.add(fillNameOf(one.fill));
   await executions.recordOthers(settled.map(({ fill }) => fill));
@@ -313,23 +314,34 @@ export async function storeOthers(
 /**
  * Names the side of hedge mode on which each deal was made, as its order says it: the list of deals does not.
  *
- * @returns `isKnown`: whether a list has the order, or shows that its market is held in one-way mode
+ * @returns `mayBeTold`: whether its market is held in hedge mode, and no list has the order yet
  */
 async function withSides(
   fills: readonly Fill[],
   { client, options, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
-): Promise<readonly { readonly fill: Fill; readonly isKnown: boolean }[]> {
+): Promise<readonly { readonly fill: Fill; readonly mayBeTold: boolean }[]> {
   const orders = [...listed];
   const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
   const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
-  const isKnown = (fill: Fill) =>
+  const isSettled = (fill: Fill) =>
     listedOf(fill) !== undefined || inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH');
-  const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
-  if (!fills.every(isKnown)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
-  if (!fills.every(isKnown)) orders.push(...(await listOpenOrders(client, null, options)).orders);
+  try {
+    const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
+    if (!fills.every(isSettled)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
+    if (!fills.every(isSettled)) orders.push(...(await listOpenOrders(client, null, options)).orders);
+  } catch (error) {
+    // The deals count all the same.
+    if (!(error instanceof ExchangeError)) throw error;
+  }
   return fills.map((fill) => {
     const side = positionSides.find((one) => one === listedOf(fill)?.positionSide);
-    return { fill: { ...fill, ...positionMarksOf({ positionSide: side }) }, isKnown: isKnown(fill) };
+    const isHedged = inMarket(fill).some(
+      ({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT',
+    );
+    return {
+      fill: { ...fill, ...positionMarksOf({ positionSide: side }) },
+      mayBeTold: isHedged && listedOf(fill) === undefined,
+    };
   });
 }
 

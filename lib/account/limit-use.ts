@@ -1,7 +1,7 @@
 import type { Alarms } from '../base/alarms.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { ContestedFacts } from '../ledger/account-facts.ts';
 import type { Pause } from '../ledger/ledger.ts';
 import { checkPause } from '../limits/check-order.ts';
 import { type LimitUse, unused } from '../limits/risk-limit.ts';
@@ -20,7 +20,7 @@ export interface LimitReport {
 }
 
 interface ReportServices extends AccountServices {
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   readonly alarms: Alarms;
   readonly log: Log;
 }

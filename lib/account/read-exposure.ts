@@ -38,8 +38,10 @@ export interface ExposureReading {
   readonly floating: Decimal;
   /** The floating profit of each position that was read, in USDT; zero where it is not known. */
   readonly floatings: readonly Decimal[];
-  /** What was opened by fills that no position shows yet. */
+  /** What was opened by fills of the last seconds that no position shows yet. */
   readonly justOpened: readonly JustOpened[];
+  /** When those seconds ended, on this machine's clock. */
+  readonly countedAtMs: number;
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
   readonly unknown: readonly string[];
   /** The signals whose orders are counted, or listed by the exchange. */
@@ -119,6 +121,7 @@ export async function readExposure(
     floating: valued.floating,
     floatings: valued.floatings,
     justOpened: justFilled.opened,
+    countedAtMs: view.nowMs,
     unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };

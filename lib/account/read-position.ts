@@ -7,7 +7,7 @@ import { listPages, mostBelieved } from '../ledger/ledger.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
-import type { ProtectSignal } from '../model/signal.ts';
+import type { ProtectSignal, Signal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
@@ -83,10 +83,11 @@ export async function readPosition(
   const query = { account, market, signalId };
   const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
   const unsettled = (await listUnsettled(services, query)).filter((entry) => !isAsStanding(entry, at));
+  const isOther = (entry: Entry) => isOfOtherSide(entry, positionSide);
   const blocking = unsettled.filter((entry) => !isAsStanding(entry, { ...at, closesAll }));
-  const ofThisSide = blocking.find((entry) => !isOfOtherSide(entry, positionSide));
+  const ofThisSide = blocking.find((entry) => !isOther(entry));
   if (ofThisSide !== undefined) return waitFor(ofThisSide, closesAll);
-  const [first] = unsettled.filter((entry) => !isOfOtherSide(entry, positionSide));
+  const first = unsettled.find((entry) => !isOther(entry));
   const passed = first === undefined ? null : waitFor(first, closesAll);
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
   const { entries } = await listRecent(services, account, market);
@@ -95,7 +96,8 @@ export async function readPosition(
   const positions = await listPositionsIn(client, market, readAtMs, limits);
   // Without any, nothing shows that the sides are positions of their own.
   const isHedged = positions.some((each) => each.positionSide !== 'BOTH');
-  if (blocking[0] !== undefined && !isHedged) return waitFor(blocking[0], closesAll);
+  const ofOtherSide = blocking.find(isOther);
+  if (ofOtherSide !== undefined && !isHedged) return waitFor(ofOtherSide, closesAll);
   const chosen = choosePosition(market, positions, positionSide);
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
@@ -133,11 +135,14 @@ function waitFor({ signalId, status, updatedAtMs }: Entry, closesAll: boolean): 
  */
 export async function findUnsettled(
   services: Pick<AccountServices, 'ledger'>,
-  query: Pick<PositionQuery, 'account' | 'market' | 'signalId'>,
+  query: Pick<PositionQuery, 'account' | 'market' | 'signalId'> &
+    Partial<Pick<PositionQuery, 'positionSide'>>,
   at: ReadFor | null,
 ): Promise<Entry | undefined> {
   const unsettled = await listUnsettled(services, query);
-  return unsettled.find((entry) => !(at !== null && isAsStanding(entry, at)));
+  return unsettled.find(
+    (entry) => !(at !== null && isAsStanding(entry, at)) && !isOfOtherSide(entry, query.positionSide),
+  );
 }
 
 async function listUnsettled(
@@ -170,8 +175,13 @@ function isAsStanding(
 
 /** Whether an order names the other side of hedge mode, where it changes another position. */
 function isOfOtherSide({ signal }: Entry, side: PositionSide | undefined): boolean {
-  const named = signal !== null && 'positionSide' in signal ? signal.positionSide : undefined;
-  return [named, side].includes('LONG') && [named, side].includes('SHORT');
+  const named = sideNamed(signal);
+  return (named === 'LONG' && side === 'SHORT') || (named === 'SHORT' && side === 'LONG');
+}
+
+/** The side of hedge mode that a signal names. */
+export function sideNamed(signal: Signal | null): PositionSide | undefined {
+  return signal !== null && 'positionSide' in signal ? signal.positionSide : undefined;
 }
 
 function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {

@@ -96,7 +96,7 @@ export async function riskFactsOf(
   if (day === null || exposure === null) return none;
   const realised = realisedBy(day, exposure.reading.positions);
   const all = realisedBy(day, []);
-  const justOpened = floatingOfOpened(day, all.books, exposure.justOpened);
+  const justOpened = floatingOfOpened(day, all.books, exposure);
   const result = await resultOf(realised, exposure.floating.plus(justOpened), prices);
   const { lastLossAtMs } = realised;
   if (typeof result === 'string')
@@ -128,9 +128,13 @@ function floatingLeft(
  * The floating profit of what was opened just now. What known deals have closed of it counts as realised: only what they have
  * left counts here.
  */
-function floatingOfOpened(day: DayFills, books: CostBooks, justOpened: readonly JustOpened[]): Decimal {
+function floatingOfOpened(
+  day: DayFills,
+  books: CostBooks,
+  { justOpened, countedAtMs }: ExposureReading,
+): Decimal {
   return justOpened.reduce((sum, { signalId, market, positionSide = 'BOTH', side, floating }) => {
-    if (!areFillsKnown(day, justOpened, signalId)) return sum.plus(floating);
+    if (!areFillsKnown(day, { justOpened, countedAtMs }, signalId)) return sum.plus(floating);
     const opened = justOpened.filter(
       (one) => one.market === market && one.side === side && (one.positionSide ?? 'BOTH') === positionSide,
     );
@@ -140,16 +144,16 @@ function floatingOfOpened(day: DayFills, books: CostBooks, justOpened: readonly 
   }, zero);
 }
 
-/** Whether the fills of the last seconds have all of what a signal has just opened. */
+/** Whether the fills of the same seconds have all of what a signal has just opened. */
 function areFillsKnown(
-  { fills, readAtMs }: DayFills,
-  opened: readonly JustOpened[],
+  { fills }: DayFills,
+  { justOpened, countedAtMs }: Pick<ExposureReading, 'justOpened' | 'countedAtMs'>,
   signalId: string,
 ): boolean {
   const known = fills
-    .filter((fill) => fill.signalId === signalId && Math.abs(readAtMs - fill.atMs) < longestPositionLagMs)
+    .filter((fill) => fill.signalId === signalId && Math.abs(countedAtMs - fill.atMs) < longestPositionLagMs)
     .map(({ amount }) => ({ amount: parseDecimal(amount) }));
-  return amountOf(known).gte(amountOf(opened.filter((part) => part.signalId === signalId)));
+  return amountOf(known).gte(amountOf(justOpened.filter((part) => part.signalId === signalId)));
 }
 
 function amountOf(parts: readonly Pick<JustOpened, 'amount'>[]): Decimal {

@@ -194,6 +194,8 @@ export interface CloseSignal extends PositionSignalBase {
   readonly positionSide?: PositionSide;
   /** Of a further try: what the one before has left, in base units. An entry that was sent since keeps what it has. */
   readonly atMost?: DecimalText;
+  /** Of a further try: a position that was opened later than this, on the exchange's clock, is another one. */
+  readonly openedByMs?: number;
   /** Of a further try: the bound of the first one, beyond which none may fill. */
   readonly worstPrice?: DecimalText;
   /** Nothing is closed when this is the position: the order that is stored after this signal presumes it. */

@@ -2,7 +2,7 @@ import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { ContestedFacts } from '../ledger/account-facts.ts';
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
@@ -60,7 +60,7 @@ export interface ExecuteServices {
   /** Takes in signals that the relay itself makes, and puts them in line. */
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   readonly markets: MarketCatalogue;
   /** Whether the exchange is a paper exchange. Only there an account in paper mode sends its orders. */
   readonly isPaperExchange: boolean;

@@ -15,7 +15,7 @@ import { describeSafely } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -43,7 +43,7 @@ export interface WatchServices {
   readonly ledger: Ledger;
   readonly settings: Settings;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   readonly turnedCloser: TurnedCloser;
   readonly exchangeTimeoutMs: number;
   exchangeFor(account: string): Promise<ExchangeClient>;

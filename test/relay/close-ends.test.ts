@@ -469,6 +469,20 @@ async function runRests(pauseMs = 0): Promise<readonly Entry[]> {
   }
 }
 
+/** From now on no further try of a close can be stored. */
+function refuseRests(): void {
+  const { entrance } = relay.services;
+  const lost = new RelayError('store_unavailable', 'the disk is full');
+  const accept: typeof entrance.accept = async (entries, limit) => {
+    if (entries.some(({ signalId }) => signalId.includes(':rest-'))) throw lost;
+    return await entrance.accept(entries, limit);
+  };
+  allowRests = () => Object.assign(relay.services, { entrance });
+  Object.assign(relay.services, { entrance: override(entrance, { accept }) });
+}
+
+let allowRests = (): unknown => undefined;
+
 describe('A close that fills in part', () => {
   /** More than the first level of the book has within the bound. */
   const large = { quantity: '2', limitPrice: '50100' };
@@ -528,15 +542,9 @@ describe('A close that fills in part', () => {
   ])('%s', async (_, laterMs) => {
     await send({ ...buyLower, ...large, ...exits });
     relay.clock.advance(settledMs);
-    const { entrance } = relay.services;
-    const lost = new RelayError('store_unavailable', 'the disk is full');
-    const accept: typeof entrance.accept = async (entries, limit) => {
-      if (entries.some(({ signalId }) => signalId.includes(':rest-'))) throw lost;
-      return await entrance.accept(entries, limit);
-    };
-    Object.assign(relay.services, { entrance: override(entrance, { accept }) });
+    refuseRests();
     await send({ action: 'close', maxSlippage: '0.06%' });
-    Object.assign(relay.services, { entrance });
+    allowRests();
     expect([await runRests(), alarmNames()]).toEqual([[], ['close_incomplete']]);
     relay.setPrice('50000');
     relay.clock.advance(laterMs);
@@ -545,6 +553,38 @@ describe('A close that fills in part', () => {
 
     const tried = (await runRests()).map(({ signalId, status }) => `${signalId} ${status}`);
     expect(tried[0]).toBe(laterMs > minuteMs ? undefined : 's2:rest-1 placed');
+  });
+
+  test('leaves a position alone that was opened since, when following tries it again', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+    refuseRests();
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    relay.setPrice('50000');
+    await send({ action: 'close' });
+    expect(await heldAmount()).toBe('0');
+    relay.clock.advance(settledMs);
+    await send({ ...buy, quantity: '0.3' });
+    allowRests();
+    relay.clock.advance(settledMs);
+    await relay.follow();
+
+    expect(await runRests()).toMatchObject([{ signalId: 's2:rest-1', status: 'satisfied' }]);
+    expect(await heldAmount()).toBe('0.3');
+  });
+
+  test('stops nothing that is followed while its next try cannot be stored', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+    refuseRests();
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    relay.clock.advance(settledMs);
+    await relay.follow();
+
+    expect((await relay.entry('s2')).execution).toMatchObject({
+      isFollowed: true,
+      orders: [{ status: 'cancelled' }],
+    });
   });
 
   test('leaves entries alone that were sent after it when it is tried again', async () => {

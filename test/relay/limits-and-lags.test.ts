@@ -250,9 +250,9 @@ describe('What was opened and closed within seconds counts once', () => {
   const buy = { action: 'buy', quantity: '0.02', maxSlippage: '5%' };
   const next = { ...buy, quantity: '0.001' };
 
-  async function closeByHand(amount: string): Promise<void> {
+  async function closeByHand(amount: string, side: 'buy' | 'sell' = 'sell'): Promise<void> {
     const client = await relay.services.exchangeFor('main');
-    const order = { market: 'BTC_USDT', side: 'sell', amount: parseDecimal(amount) } as const;
+    const order = { market: 'BTC_USDT', side, amount: parseDecimal(amount) } as const;
     await client.call(marketEndpoint, { ...order, clientOrderId: '' });
     relay.clock.advance(1_000);
   }
@@ -293,13 +293,16 @@ describe('What was opened and closed within seconds counts once', () => {
     expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });
   });
 
-  test('and what is left of it still floats', async () => {
+  test.each([
+    ['long', 'buy', '48500'],
+    ['short', 'sell', '51500'],
+  ] as const)('and what is left of it still floats, %s', async (_, action, price) => {
     relay.clock.advance(1_000);
     lagPositions();
-    expect(await relay.sendUnder(careful, { ...buy, quantity: '0.03' })).toEqual(placed);
+    expect(await relay.sendUnder(careful, { ...buy, action, quantity: '0.03' })).toEqual(placed);
     relay.clock.advance(1_000);
-    await closeByHand('0.01');
-    relay.setPrice('48500');
+    await closeByHand('0.01', action === 'buy' ? 'sell' : 'buy');
+    relay.setPrice(price);
     relay.clock.advance(1_000);
 
     expect(await relay.sendUnder(careful, next)).toMatchObject({ rule: 'max_daily_loss' });

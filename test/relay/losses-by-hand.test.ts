@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readDealsState } from '../../lib/account/account-deals.ts';
+import { findDealsState, readDealsState } from '../../lib/account/account-deals.ts';
 import { readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
@@ -10,6 +10,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Side } from '../../lib/model/order.ts';
+import { findAccount } from '../../lib/model/settings.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
 import type { Grouping } from '../../lib/reports/report.ts';
 import { minuteMs } from '../support/aftermath.ts';
@@ -115,6 +116,18 @@ describe('A position of the relay that is closed by hand at a loss', () => {
     expect(await reportedProfit()).toBe('-51.9501998');
   });
 
+  test('counts while the list that tells its side of hedge mode cannot be read', async () => {
+    await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+    await goOn(20_000);
+    relay.setPrice('47500');
+    await tradeByHand('sell', '0.02');
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ended-order', probability: 1 });
+    await goOn(minuteMs);
+
+    expect(relay.alarms.map(({ name }) => name)).toContain('daily_loss');
+    expect(await storedFills()).toHaveLength(2);
+  });
+
   test('starts coolDownAfterLoss', async () => {
     const cooling = settingsWith({ coolDownAfterLoss: 30 });
     await relay.sendUnder(cooling, entry);
@@ -153,6 +166,26 @@ describe('A position that was opened by hand before the relay ever read the acco
     relay.clock.advance(minuteMs);
     relay.setPrice('47500');
     expect(await relay.sendUnder(limited, { ...bare, action: 'close' })).toEqual(placed);
+    relay.clock.advance(minuteMs);
+
+    expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });
+  });
+
+  test('counts its loss when two functions begin to count at once', async () => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    relay.setPrice('47500');
+    const account = findAccount(limited, 'main');
+    if (account === null) throw new Error('there is no account');
+    const client = await relay.services.exchangeFor('main');
+    const source = { client, options: {} };
+    const { facts } = relay.services;
+    const replace: typeof facts.replace = async (...fact) => {
+      await relay.sendUnder(limited, { ...bare, action: 'close' });
+      return await facts.replace(...fact);
+    };
+    const late = { ...relay.services, facts: override(facts, { replace }) };
+    await findDealsState(late, account, source);
     relay.clock.advance(minuteMs);
 
     expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });

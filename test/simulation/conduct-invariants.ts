@@ -27,7 +27,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
     ...findLeaks(facts),
-    ...history.failures.map((text) => broken('I47', text)),
+    ...[...history.failures, ...unnamedFailures(history)].map((text) => broken('I47', text)),
     ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
     ...entries.flatMap((entry) => findIllegalMoves(keyText(entry), entry.steps)),
     ...Object.values(facts.settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>
@@ -198,6 +198,12 @@ function findLeaks({ history, entries, secrets }: Facts): readonly Violation[] {
       .map(({ where, text }) => broken('I6', `${where} contains "${confidential.exec(text)?.[0] ?? ''}"`)),
     ...entries.flatMap((entry) => findStoredSecret(entry, secrets)),
   ];
+}
+
+/** What was logged and tried again. */
+function unnamedFailures({ logs }: History): readonly string[] {
+  const texts = logs.map((line) => JSON.stringify(line));
+  return texts.filter((text) => /"[^"]*\bunexpected (?:\w*Error|failure)\b/.test(text));
 }
 
 /** A signal is stored unchanged, with its comment, so it must not contain a secret. */

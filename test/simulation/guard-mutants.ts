@@ -6,7 +6,7 @@ import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -169,7 +169,7 @@ function changeKnown(change: (entries: readonly Entry[]) => readonly Entry[]): M
 const isKept = ({ signal, status }: Entry) => signal?.action === 'protect' && status === 'placed';
 
 /** Following begins each time with the price at which the order filled. */
-const forgetBest = (facts: AccountFacts, { handlerName }: MutationTools): AccountFacts =>
+const forgetBest = (facts: ContestedFacts, { handlerName }: MutationTools): ContestedFacts =>
   override(facts, {
     async read(account, name) {
       const fact = await facts.read(account, name);
@@ -179,7 +179,7 @@ const forgetBest = (facts: AccountFacts, { handlerName }: MutationTools): Accoun
   });
 
 /** The best price that was ever seen is the first one. */
-const keepFirstBest = (facts: AccountFacts): AccountFacts =>
+const keepFirstBest = (facts: ContestedFacts): ContestedFacts =>
   override(facts, {
     async write(account, name, fact) {
       if (!name.startsWith('protection seen in ')) return await facts.write(account, name, fact);
@@ -193,7 +193,7 @@ const keepFirstBest = (facts: AccountFacts): AccountFacts =>
   });
 
 /** Takes what the owner has cancelled for something that the relay itself has cancelled. */
-const claimCancels = (facts: AccountFacts, { process }: MutationTools): AccountFacts =>
+const claimCancels = (facts: ContestedFacts, { process }: MutationTools): ContestedFacts =>
   override(facts, {
     async read(account, name) {
       const fact = await facts.read(account, name);

@@ -79,7 +79,7 @@ export const invariants = {
   I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
   I45: 'the profit that a report adds up is the change of the collateral at the exchange',
   I46: 'no sale of a strategy on spot takes what another one has bought with a stop-loss, unless an alarm says so, and none is denied for that while what it may sell is there',
-  I47: 'what the relay cannot do it names: no error is unexpected',
+  I47: 'no error comes up that the relay has no name for',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

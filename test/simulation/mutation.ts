@@ -4,7 +4,7 @@ import type { Transport } from '../../lib/base/wire.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
@@ -38,7 +38,7 @@ export interface Mutation {
   readonly line?: (line: SqliteLine) => SqliteLine;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
   readonly executions?: (executions: Executions, tools: MutationTools) => Executions;
-  readonly facts?: (facts: AccountFacts, tools: MutationTools) => AccountFacts;
+  readonly facts?: (facts: ContestedFacts, tools: MutationTools) => ContestedFacts;
   readonly copies?: (copies: MarketCopies, tools: MutationTools) => MarketCopies;
   /** @param client the client with which the catalogue reads the market list */
   readonly markets?: (catalogue: MarketCatalogue, client: ExchangeClient) => MarketCatalogue;

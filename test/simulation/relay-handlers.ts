@@ -5,7 +5,7 @@ import { createSchedule } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { createWebhook, type WebhookHandler } from '../../lib/host/webhook.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
@@ -43,7 +43,7 @@ export interface HandlerParts {
   readonly ledger?: Ledger;
   /** Absent: those of the world. */
   readonly executions?: Executions;
-  readonly facts?: AccountFacts;
+  readonly facts?: ContestedFacts;
   readonly secrets: SecretHolder;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly lookupsMs: number };
 }

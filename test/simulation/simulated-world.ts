@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
@@ -32,7 +32,7 @@ export interface SimulatedWorld {
   /** The stores without injected faults. */
   readonly ledger: Ledger;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   readonly copies: MarketCopies;
   readonly exchange: SimulatedExchange;
   readonly outages: Outages;

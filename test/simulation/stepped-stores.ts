@@ -1,5 +1,5 @@
 import { parseReading } from '../../lib/account/read-positions.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
@@ -168,7 +168,7 @@ export function createSteppedExecutions(process: Process, executions: Executions
 }
 
 /** The store of facts as one process uses it. */
-export function createSteppedFacts(process: Process, facts: AccountFacts): AccountFacts {
+export function createSteppedFacts(process: Process, facts: ContestedFacts): ContestedFacts {
   const { loop, history } = process.stage;
   return {
     read: (account, name) =>
@@ -179,6 +179,8 @@ export function createSteppedFacts(process: Process, facts: AccountFacts): Accou
         const reading = name === 'positions' ? parseReading(fact) : null;
         if (reading !== null) history.keptPositions.push({ account, atMs: loop.nowMs, ...reading });
       }),
+    replace: (account, name, fact, was) =>
+      process.step('facts.write', `${account} ${name}`, () => facts.replace(account, name, fact, was)),
   };
 }
 

@@ -236,7 +236,7 @@ async function planSignal(
   withdrawn: readonly string[],
   begun: Begun,
 ): Promise<Plan> {
-  const { signal, clientOrderId } = entry;
+  const { signal } = entry;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   if (stale !== null) {
     const told = await explainWait(services, entry, stale);
@@ -246,7 +246,21 @@ async function planSignal(
     // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
     (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
-  if (hasLimitOfLoss(account) && !isCancellation(signal)) await countLosses(services, account);
+  if (!hasLimitOfLoss(account) || isCancellation(signal))
+    return await planAction(services, account, entry, withdrawn, begun);
+  const counting = beginToCount(services, account, begun);
+  const [plan] = await Promise.all([planAction(services, account, entry, withdrawn, begun), counting]);
+  return plan;
+}
+
+async function planAction(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
+  begun: Begun,
+): Promise<Plan> {
+  const { signal, clientOrderId } = entry;
   switch (signal.action) {
     case 'order':
       return await planPresumedOrder(services, account, {
@@ -276,11 +290,20 @@ async function planSignal(
   }
 }
 
-/** Before the first order of an account: what that closes counts with what it was opened for. Nothing waits for it. */
-async function countLosses(services: ExecuteServices, account: Account): Promise<void> {
+/**
+ * Before the first order of an account is sent, it is read what that holds: what the order closes counts with its cost. It is
+ * read beside what the order is planned on, within the time of one request, and no order fails for it.
+ */
+async function beginToCount(
+  services: ExecuteServices,
+  account: Account,
+  { startedAtMs }: Begun,
+): Promise<void> {
   const client = await services.exchangeFor(account.name);
   if (client.dialect !== 'live') return;
-  await findDealsState(services, account, { client, options: { timeoutMs: services.exchangeTimeoutMs / 2 } });
+  const endByMs = startedAtMs + services.exchangeTimeoutMs;
+  const options = { timeoutMs: services.exchangeTimeoutMs / 2, endByMs };
+  await findDealsState(services, account, { client, options });
 }
 
 /** The account was removed from the configuration while its signal waited. */

@@ -1,4 +1,4 @@
-import { findUnsettled } from '../../account/read-position.ts';
+import { findUnsettled, sideNamed } from '../../account/read-position.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
@@ -20,7 +20,7 @@ export async function explainWait(
   if (!dependsOnPosition(signal)) return stale;
   const awaited = await findUnsettled(
     services,
-    { account, market: signal.market, signalId },
+    { account, market: signal.market, signalId, positionSide: sideNamed(signal) },
     { nowMs: services.clock.nowMs(), closesAll: wantsNothingOpen(signal) },
   );
   if (awaited === undefined) return stale;
@@ -62,7 +62,7 @@ export async function findWait(
   if (!dependsOnPosition(signal)) return wait('its turn');
   const awaited = await findUnsettled(
     { ledger },
-    { account, market: signal.market, signalId },
+    { account, market: signal.market, signalId, positionSide: sideNamed(signal) },
     // What is looked at now has waited for longer than any list lags.
     { nowMs: Number.POSITIVE_INFINITY },
   );

@@ -209,7 +209,8 @@ async function followAccount(
     current.filter(({ execution }) => execution?.isFollowed === false),
   );
   // Before it is stored that their orders have ended: they are not followed any more after that.
-  if (trading !== null) await resumeCloses(services, known);
+  const pending = trading === null ? new Set<string>() : await resumeCloses(services, known);
+  for (const one of followed) if (pending.has(one.entry.signalId)) one.isDone = false;
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (tells && watched !== null) {

@@ -2,7 +2,7 @@ import type { Alarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { AccountFacts } from '../../ledger/account-facts.ts';
+import type { ContestedFacts } from '../../ledger/account-facts.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import type { Settings } from '../../model/settings.ts';
@@ -19,7 +19,7 @@ export interface FollowServices {
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly isPaperExchange: boolean;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
   /** The options with which a command finds this relay, for example ` --stack relay-prod`; empty for `.relay`. */

@@ -1,3 +1,6 @@
+import { hasPassed } from '../../base/clock.ts';
+import { describeSafely } from '../../base/describe-error.ts';
+import { RelayError } from '../../base/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { NewEntry } from '../../ledger/ledger.ts';
 import type { CloseSignal } from '../../model/signal.ts';
@@ -8,11 +11,9 @@ import { arrivalOf, type ExecuteServices } from '../services.ts';
 /** A thin book fills again within seconds; later signals of the market wait no longer than that. */
 const pauseMs = 1000;
 const mostTries = 3;
-interface NextClose extends Omit<NewEntry, 'atMs'> {
-  readonly signal: CloseSignal;
-}
-
 const tryPattern = /:rest-(?<number>\d)$/;
+
+type RestServices = Pick<ExecuteServices, 'entrance' | 'clock'>;
 
 /**
  * Closes what an order left that was to close all of a position: stores a further close, a few times at most. It is as old
@@ -20,10 +21,7 @@ const tryPattern = /:rest-(?<number>\d)$/;
  *
  * @throws RelayError `store_unavailable`
  */
-export async function closeRest(
-  { entrance, clock }: Pick<ExecuteServices, 'entrance' | 'clock'>,
-  entry: Entry,
-): Promise<void> {
+export async function closeRest({ entrance, clock }: RestServices, entry: Entry): Promise<void> {
   const next = nextClose(entry);
   if (next === null) return;
   await clock.sleep(pauseMs);
@@ -34,19 +32,38 @@ export async function closeRest(
  * The same for closes whose own worker ended before it could store another try, and for those whose outcome a lookup has
  * found, unless they are too old by now. A try that is stored already stays as it is.
  *
- * @throws RelayError `store_unavailable`
+ * @returns the signals of those that must be looked at once more
  */
 export async function resumeCloses(
-  services: Pick<ExecuteServices, 'entrance' | 'clock' | 'settings'>,
+  { entrance, clock, settings, log }: RestServices & Pick<ExecuteServices, 'settings' | 'log'>,
   entries: readonly Entry[],
-): Promise<void> {
-  const atMs = services.clock.nowMs();
+): Promise<ReadonlySet<string>> {
+  const atMs = clock.nowMs();
+  const pending = new Set<string>();
   for (const entry of entries) {
+    const { account, signalId, createdAtMs, updatedAtMs } = entry;
     const next = nextClose(entry);
-    if (next === null || checkStaleness(next.signal, arrivalOf(services, entry.createdAtMs), atMs) !== null)
+    if (next === null || checkStaleness(next.signal, arrivalOf({ settings }, createdAtMs), atMs) !== null)
       continue;
-    await services.entrance.accept([{ ...next, atMs }], null);
+    try {
+      // Its own worker may be about to do it.
+      if (hasPassed(updatedAtMs, 2 * pauseMs, atMs)) await entrance.accept([{ ...next, atMs }], null);
+      else pending.add(signalId);
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      pending.add(signalId);
+      log.warn('the rest of a position is closed later', {
+        account,
+        signalId,
+        reason: describeSafely(error),
+      });
+    }
   }
+  return pending;
+}
+
+interface NextClose extends Omit<NewEntry, 'atMs'> {
+  readonly signal: CloseSignal;
 }
 
 /** @returns null when nothing is left to close, or it was tried often enough */
@@ -62,6 +79,8 @@ function nextClose(entry: Entry): NextClose | null {
   if (tried >= mostTries || !isSignalId(nextId)) return null;
   const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs } = signal;
   const worstPrice = (signal.action === 'close' ? signal.worstPrice : undefined) ?? bound;
+  const openedByMs =
+    (signal.action === 'close' ? signal.openedByMs : undefined) ?? facts.report?.createdAtMs ?? undefined;
   const close: CloseSignal = {
     ticker,
     market,
@@ -78,6 +97,7 @@ function nextClose(entry: Entry): NextClose | null {
     // The first one has cancelled what rested before it.
     keepEntries: true,
     atMost: facts.rest,
+    ...(openedByMs === undefined ? {} : { openedByMs }),
   };
   return {
     account,

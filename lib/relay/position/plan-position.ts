@@ -69,6 +69,13 @@ export async function planPosition(
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { position, readAtMs, modifiedAtMs, attached } = reading;
+  if (isAnotherPosition(signal, reading.openedAtMs))
+    return satisfiedPlan(
+      services,
+      'what was left was closed, and another position was opened since',
+      position,
+      readAtMs,
+    );
   const wanted = await readWanted(client, signal, market, limits);
   if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
   const claim = await claimMarket(services, account, signal, position);
@@ -109,6 +116,12 @@ export async function planPosition(
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
   const isFurtherTry = signal.action === 'close' && signal.atMost !== undefined;
   return withExitsCancelled(services, client, { ...closing, amount, isFurtherTry }, ready);
+}
+
+/** Whether a further try of a close finds a position that was opened after its first order. */
+function isAnotherPosition(signal: PositionSignal, openedAtMs: number | null): boolean {
+  if (signal.action !== 'close' || signal.openedByMs === undefined || openedAtMs === null) return false;
+  return openedAtMs > signal.openedByMs;
 }
 
 /** Whether the signal wants no position, and what it does about the one that was read leaves none. */

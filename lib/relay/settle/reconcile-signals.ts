@@ -1,5 +1,5 @@
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import type { AccountFacts } from '../../ledger/account-facts.ts';
+import type { ContestedFacts } from '../../ledger/account-facts.ts';
 import type { Entry, LookupProgress } from '../../ledger/entry.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { LedgerEntrance } from '../../ledger/ledger.ts';
@@ -18,7 +18,7 @@ import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted
 export interface ReconcileServices extends SettleServices {
   readonly settings: Settings;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   /** Takes in signals that the relay itself makes, and puts them in line. */
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly isPaperExchange: boolean;
