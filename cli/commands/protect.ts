@@ -9,7 +9,7 @@ import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/se
 import { chooseAccount, commandFor, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
-import { renderProtects } from '../show/render-protects.ts';
+import { nameOfProtect, renderProtects } from '../show/render-protects.ts';
 import { styleStatus } from '../show/render-signals.ts';
 
 interface ProtectOptions {
@@ -67,6 +67,9 @@ async function protectPosition(
       `${next} shows each step.`,
     );
   const orders = await waitForOrders(session, account, entry);
+  const denied = orders.filter((order) => order.status === 'denied');
+  if (denied.length > 0 && (await isEverythingPaused(session, account)))
+    throw createHeldByPause(session, account, market, denied);
   const document = { account: account.name, market, signalId, status, note };
   const endings = await readSignalEndings(session, orders);
   printChange({ ...document, orders: orders.map(describeOrder) }, () =>
@@ -122,6 +125,25 @@ function takeProfitsOf(given: readonly string[]) {
 async function waitForOrders(session: Session, account: Account, entry: Entry): Promise<readonly Entry[]> {
   const orders = await findProtects(session.openLedger(), entry);
   return await Promise.all(orders.map(({ signalId }) => waitForOutcome(session, account, signalId)));
+}
+
+/** Such a pause alone stops what protects a position. */
+async function isEverythingPaused(session: Session, { name }: Account): Promise<boolean> {
+  return (await session.openLedger().readPause(name))?.kind === 'everything';
+}
+
+function createHeldByPause(
+  { target }: Session,
+  { name }: Account,
+  market: string,
+  denied: readonly Entry[],
+): CommandFailure {
+  const what = denied.map(nameOfProtect).join(' and ');
+  return new CommandFailure(
+    'not_protected',
+    `not placed: ${what} of ${market}: account ${name} is paused with --everything; what stood before still stands`,
+    `What you asked for is noted. It is placed after: ${commandFor(target, `resume ${name}`)}`,
+  );
 }
 
 function describeOrder({ signal, signalId, status, orderId, steps }: Entry) {

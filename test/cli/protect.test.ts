@@ -56,6 +56,12 @@ async function settleExits(): Promise<void> {
   await relay.world.follow();
 }
 
+/** Waits for what the relay places of its own accord to keep what was asked for. */
+async function settleProtects(): Promise<void> {
+  for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'protect-', 10))
+    await relay.world.settled(signalId);
+}
+
 describe('protect', () => {
   test('replaces what it names, and says what was placed', async () => {
     await enter();
@@ -111,6 +117,27 @@ describe('protect', () => {
     await protect('--trailing', '1%');
 
     expect(await openOnce(2)).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
+  });
+
+  test('fails under a pause of everything, and places it after the pause', async () => {
+    await enter();
+    await runCli(relay.here('pause', '--everything'));
+
+    const failure = await runForFailure(relay.here('protect', 'BTC_USDT', '--stop-loss', '49000'));
+
+    expect(failure).toMatchObject({
+      exitCode: 1,
+      code: 'not_protected',
+      message:
+        'not placed: stop-loss of BTC_USDT: account main is paused with --everything; what stood before still stands',
+      action: expect.stringContaining('It is placed after: npx relay resume main'),
+    });
+    expect(openOrders()).toEqual(['sell 0.01 48000', 'sell 0.01 52000']);
+
+    await runCli(relay.here('resume', 'main'));
+    await relay.world.follow();
+    await settleProtects();
+    expect(openOrders()).toContain('sell 0.01 49000');
   });
 
   test('fails when it was denied, and says why', async () => {
