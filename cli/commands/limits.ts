@@ -4,7 +4,7 @@ import type { LimitUse } from '../../lib/limits/risk-limit.ts';
 import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount } from '../session/session.ts';
+import { chooseAccount, describeChosen } from '../session/session.ts';
 import { type Cell, paint } from '../show/print.ts';
 import { type Column, renderRows } from '../show/table.ts';
 import type { Screen } from '../show/terminal.ts';
@@ -43,7 +43,12 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
   const report = await askExchange(session, account, (client) =>
     readLimitUse(services, account, client, { timeoutMs }),
   );
-  print({ account: account.name, ...report }, () => renderReport(report, account.name, terminal));
+  print({ account: account.name, ...report }, () =>
+    [
+      renderReport(report, account.name, terminal),
+      paint(describeChosen(session, account, name, 'limits')),
+    ].join('\n\n'),
+  );
 }
 
 const silence = () => undefined;

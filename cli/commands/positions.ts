@@ -20,7 +20,7 @@ import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findStrategies, type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount, type Session } from '../session/session.ts';
+import { chooseAccount, describeChosen, type Session } from '../session/session.ts';
 import { cellText, paint } from '../show/print.ts';
 import { describeStops, renderPositions, stopWords } from '../show/render-positions.ts';
 import { describeTime } from '../show/time-zone.ts';
@@ -66,7 +66,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
   const stops = shown.map((one) => cellText(describeStops(one)));
   print(document, () =>
     [
-      shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
+      shown.length === 0 ? `No open positions of account ${account.name}.` : renderPositions(shown, terminal),
       ...document.unknown.map((sentence) => paint(`INCOMPLETE: ${sentence}.`)),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
       ...(shown.some(({ protection }) => protection?.guards.some(({ state }) => state === 'missing'))
@@ -90,6 +90,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
             ),
           ]
         : []),
+      paint(describeChosen(session, account, name, 'positions')),
     ].join('\n\n'),
   );
 }

@@ -6,7 +6,7 @@ import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findProtects } from '../read/find-protects.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/send-signal.ts';
-import { chooseAccount, commandFor, type Session } from '../session/session.ts';
+import { chooseAccount, commandFor, commandOf, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
 import { nameOfProtect, renderProtects } from '../show/render-protects.ts';
@@ -63,7 +63,7 @@ async function protectPosition(
   if (status !== 'satisfied' && status !== 'dry_run' && !isPending(entry))
     throw new CommandFailure(
       'not_protected',
-      `the protection of ${market} was not changed: ${status}: ${note}`,
+      `the protection of ${market} of account ${account.name} was not changed: ${status}: ${note}`,
       `${next} shows each step.`,
     );
   const orders = await waitForOrders(session, account, entry);
@@ -76,6 +76,7 @@ async function protectPosition(
     [
       renderFields([
         ['signal', signalId],
+        ['account', account.name],
         ['status', styleStatus(status)],
         ['', describeMeaning(entry)],
         ['', note],
@@ -84,7 +85,7 @@ async function protectPosition(
       '',
       isPending(entry) || orders.some(isPending)
         ? `It is not carried out yet. For the outcome: ${next}`
-        : `What should stand, beside what does: ${commandFor(session.target, 'positions')}`,
+        : `What should stand, beside what does: ${commandOf(session, account, 'positions')}`,
     ].join('\n'),
   );
 }

@@ -84,7 +84,10 @@ describe('close', () => {
     const { stdout, exitCode } = await runCli(closing('BTC_USDT'));
 
     expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^account +main$/m);
     expect(stdout).toMatch(/^status +satisfied$/m);
+    expect(stdout).toContain('Nothing is left: account main has no such position.');
+    expect(stdout).toContain('Not looked at: rehearsal. Add --account NAME to close there.');
     expect(relay.world.paper.control.state().orders).toEqual([]);
   });
 
@@ -96,6 +99,7 @@ describe('close', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
     expect(failure.message).toContain('denied: ');
+    expect(failure.message).toContain('the position in BTC_USDT of account main was not surely closed');
     expect(failure.message).toContain('paused');
     expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
   });
