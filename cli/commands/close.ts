@@ -22,7 +22,7 @@ export function addCloseCommand(program: Command): void {
   program
     .command('close')
     .description(
-      'close the position of one market with its stop-loss, its take-profit and the entries that rest, as an alert with "action": "close" does; also while paused',
+      'close the position of one market with its stop-loss, its take-profit and the entries that rest, as an alert with "action": "close" does; also while paused, except with `pause --everything`',
     )
     .argument('<market>', 'for example BTC_USDT, or a ticker of it')
     .option('--part <per cent>', 'close only this share of the position, for example 50%')

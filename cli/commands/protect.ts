@@ -24,7 +24,7 @@ export function addProtectCommand(program: Command): void {
   program
     .command('protect')
     .description(
-      'change what protects the open position of one market, as an alert with "action": "protect" does; what is not named stays. Also while paused',
+      'change what protects the open position of one market, as an alert with "action": "protect" does; what is not named stays. Also while paused, except with `pause --everything`',
     )
     .argument('<market>', 'for example BTC_USDT, or a ticker of it')
     .option('--stop-loss <price>', 'a price, a distance from the entry price such as 2%, or "entry"')
