@@ -6,7 +6,7 @@ import {
   parseReading,
   readPositions,
 } from '../../lib/account/read-positions.ts';
-import type { Decimal } from '../../lib/base/decimal.ts';
+import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
@@ -64,6 +64,9 @@ async function showPositions({ session, terminal, print }: Context, name: string
     failure,
   };
   const stops = shown.map((one) => cellText(describeStops(one)));
+  const unsettled = shown.flatMap(({ protection }) =>
+    protection?.byHand.gt(zero) === true && protection.unsettled !== null ? [protection.unsettled] : [],
+  );
   print(document, () =>
     [
       shown.length === 0 ? `No open positions of account ${account.name}.` : renderPositions(shown, terminal),
@@ -83,6 +86,11 @@ async function showPositions({ session, terminal, print }: Context, name: string
             ),
           ]
         : []),
+      ...unsettled.map((signalId) =>
+        paint(
+          `Stop "${stopWords.unsettled}": the outcome of signal ${signalId} is not known yet. The stop is that of its order, or one of yours. The relay looks it up; \`npx relay resolve ${signalId}\` does so now.`,
+        ),
+      ),
       ...(stops.includes(stopWords.none)
         ? [
             paint(

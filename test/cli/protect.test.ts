@@ -308,6 +308,20 @@ describe('positions', () => {
     expect(lineOf(await positions())).toBe('0.004 by hand  –       –');
   });
 
+  test('calls no stop one by hand that may be of an entry whose outcome is unknown', async () => {
+    relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+    const alert = { id: 'entry-1', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', limitPrice: '50100' };
+    await relay.world.post(JSON.stringify({ ...alert, stopLoss: '48000' }));
+    await relay.world.settled('entry-1');
+    await relay.world.follow();
+
+    const { stdout } = await positions(200);
+
+    expect(stdout).toMatch(/ 0\.01 of unknown outcome {2}–/);
+    expect(stdout).not.toContain('by hand');
+    expect(stdout).toContain('the outcome of signal entry-1 is not known yet');
+  });
+
   test('counts a stop that only the list of positions shows, for the whole position', async () => {
     relay.world.paper.control.setExits({ showsAttached: true, listsExits: false });
     const order = { market: 'BTC_USDT', side: 'buy', amount: '0.01', stopLoss: '49000' };
