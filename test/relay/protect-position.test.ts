@@ -210,7 +210,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   test('a price that is a per cent without its sign is denied', async () => {
     expect(await protect({ stopLoss: '2' })).toMatchObject({
       status: 'denied',
-      steps: [{}, { evidence: { rule: 'exit_too_far', actual: '2' } }],
+      steps: [
+        {},
+        {
+          evidence: { rule: 'exit_too_far', actual: '2' },
+          note: expect.stringContaining('less than half of the last price of 50000'),
+        },
+      ],
     });
   });
 });

@@ -19,7 +19,7 @@ export interface WishPrices extends Pick<PositionWish, 'stopLoss' | 'takeProfits
  */
 export function checkWish(wish: WishPrices): Denial | null {
   const { stopLoss, takeProfits = [], side, last, market } = wish;
-  const tooFar = checkExitPrices(wish, last, wish);
+  const tooFar = checkExitPrices(wish, last, wish, 'last price');
   if (tooFar !== null) return tooFar;
   const price = formatDecimal(last);
   const isLong = side === 'buy';
