@@ -293,6 +293,8 @@ describe('limits', () => {
     const { stdout } = await runCli(relay.here('limits'));
 
     expect(stdout).toContain('Account main sets no limit of growing risk: maxPosition, maxOpenNotional');
+    expect(stdout).toMatch(/^market +maxAmount +maxNotional$/m);
+    expect(stdout).toMatch(/^BTC_USDT +0\.01 BTC +1000 USDT$/m);
     expect(stdout).toContain('Account main. Not looked at: rehearsal; for that: npx relay limits rehearsal');
   });
 
