@@ -202,7 +202,7 @@ export function commandOf(
 /** The failure for an account that is not configured. */
 export function createUnknownAccount({ accounts }: Settings, name: string): CommandFailure {
   return createUsageFailure(
-    `relay.config.ts has no account "${name}"`,
+    `the configuration has no account "${name}"`,
     `Name one of: ${Object.keys(accounts).join(', ')}.`,
   );
 }

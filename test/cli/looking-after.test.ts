@@ -290,9 +290,14 @@ describe('which relay is meant', () => {
     );
     const known = await runForFailure(relay.here('webhook', 'rehearsal', '--config', configPath));
     const missing = await runForFailure(relay.here('webhook', '--config', join(folder, 'none.ts')));
+    const wrongPath = join(folder, 'wrong.ts');
+    writeFileSync(wrongPath, 'export default {};');
+    const wrong = await runForFailure(relay.here('webhook', '--config', wrongPath));
     rmSync(folder, { recursive: true });
 
-    expect(known).toMatchObject({ exitCode: 2, message: 'relay.config.ts has no account "rehearsal"' });
+    expect(known).toMatchObject({ exitCode: 2, message: 'the configuration has no account "rehearsal"' });
     expect(missing).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
+    expect(wrong).toMatchObject({ exitCode: 1, code: 'config_invalid' });
+    expect(wrong.message).toContain(`${wrongPath} has `);
   });
 });
