@@ -84,7 +84,7 @@ export interface Session {
   openDeadLetters(): DeadLetters;
   /** @throws CommandFailure when there are no snapshots */
   openSnapshots(): SnapshotStore;
-  /** @throws RelayError `secrets_missing` when the account has no token */
+  /** @throws RelayError or CommandFailure `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
   /** Sends an alert to the account's webhook. */
   sendAlert(account: Account, body: Buffer): Promise<LocalResponse>;
