@@ -109,6 +109,7 @@ describe('close', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
     expect(failure.issues).toMatchObject([{ path: 'quantityPercent' }]);
+    expect(failure.action).toContain('Correct the option that each issue is about: `npx relay help close`');
   });
 
   test('names what to send instead for a market on spot, which has no position', async () => {
@@ -117,7 +118,7 @@ describe('close', () => {
     expect(failure).toMatchObject({
       exitCode: 2,
       message: 'DBTC_DUSDT trades on spot, where there are no positions',
-      action: 'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+      action: expect.stringMatching(/"action": "sell", "quantityPercent": "100%".*`npx relay send FILE`\.$/),
     });
   });
 
