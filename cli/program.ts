@@ -45,6 +45,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
   try {
     const relay = createProgram(terminal);
     refuseSwallowed(relay, argv.slice(2));
+    refuseUnknownHelp(relay, argv.slice(2));
     await relay.parseAsync(argv);
     return 0;
   } catch (error) {
@@ -67,6 +68,17 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
     `npm took ${swallowed.options} for itself, and nothing was done`,
     `Write \`npx relay ${swallowed.rightArguments}\`, or with \`--\` before the command: \`npm run -s ${line}\`.`,
   );
+}
+
+/**
+ * The parser would answer with the help of all commands.
+ *
+ * @throws CommandFailure (usage)
+ */
+function refuseUnknownHelp({ commands }: Command, [help, name]: readonly string[]): void {
+  if (help !== 'help' || name === undefined || name === 'help' || name.startsWith('-')) return;
+  if (commands.some((command) => command.name() === name)) return;
+  throw createUsageFailure(`unknown command '${name}'`, '`npx relay help` lists all commands.');
 }
 
 /** npx has it for itself, and always sets its variable. A command that lacks it only asks more. */

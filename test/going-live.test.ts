@@ -19,8 +19,13 @@ const commands = document.split(/^## (?=\d)/m).flatMap((section, step) =>
     .filter(({ command }) => command !== ''),
 );
 
-/** What needs an AWS account: test/deploy, and the CDK itself. */
-const elsewhere = ['export AWS_REGION=eu-central-1', 'npx cdk bootstrap', 'npx cdk deploy'];
+/** What needs an AWS account (test/deploy, and the CDK itself), and the folder, which is another one here. */
+const elsewhere = [
+  'export AWS_REGION=eu-central-1',
+  'npx cdk bootstrap',
+  'npx cdk deploy',
+  'export RELAY_DATA=.relay-live',
+];
 
 describe('the way to live', () => {
   let place: LivePlace;

@@ -5,7 +5,7 @@ import { type Context, readCount, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { cancelNamedGroup, type GroupOptions, groupNameOf, isPerhapsDone } from '../read/cancel-group.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount } from '../session/session.ts';
+import { chooseAccount, describeChosen } from '../session/session.ts';
 import { formatAmount, renderFields } from '../show/print.ts';
 
 interface CancelOptions extends GroupOptions {
@@ -60,11 +60,14 @@ async function cancelOne(
     client.call(cancelOrder, params, { timeoutMs }),
   ).catch((error: unknown) => {
     if (isPerhapsDone(error)) throw createPerhapsCancelled();
-    throw error instanceof ExchangeError && isOrderNotOpen(error) ? createNotOpen(market) : error;
+    throw error instanceof ExchangeError && isOrderNotOpen(error)
+      ? createNotOpen(market, describeChosen(session, account, options.account, 'orders --account'))
+      : error;
   });
   printChange({ account: account.name, order }, () =>
     renderFields([
       ['cancelled', `order ${order.orderId}`],
+      ['account', account.name],
       ['client order id', order.clientOrderId === '' ? null : order.clientOrderId],
       [
         'was',
@@ -98,10 +101,11 @@ function createPerhapsCancelled(): CommandFailure {
   );
 }
 
-function createNotOpen(market: string): CommandFailure {
+/** @param chosen the account that was looked at */
+function createNotOpen(market: string, chosen: string): CommandFailure {
   return new CommandFailure(
     'order_not_open',
     `no such order is open in ${market}: it was filled, was cancelled before, or was never placed`,
-    "There is nothing to cancel. `orders` lists the open orders; the exchange's order history shows the others.",
+    `There is nothing to cancel. \`orders\` lists the open orders; the exchange's order history shows the others. ${chosen}`,
   );
 }

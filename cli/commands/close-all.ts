@@ -29,7 +29,7 @@ export function addCloseAllCommand(program: Command): void {
   program
     .command('close-all')
     .description(
-      'close every position in the markets of relay.config.ts, with what protects it, and cancel the entries that rest; also while paused',
+      'close every position in the markets of relay.config.ts, with what protects it, and cancel the entries that rest; also while paused, except with `pause --everything`',
     )
     .option('--max-slippage <per cent>', 'less than the account allows, or for an account that names none')
     .option('--account <name>', 'which account (default: all configured accounts)')

@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/send-signal.ts';
-import { chooseAccount, commandFor } from '../session/session.ts';
+import { chooseAccount, commandFor, commandOf, namesBeside, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
 import { styleStatus } from '../show/render-signals.ts';
@@ -20,7 +22,7 @@ export function addCloseCommand(program: Command): void {
   program
     .command('close')
     .description(
-      'close the position of one market with its stop-loss, its take-profit and the entries that rest, as an alert with "action": "close" does; also while paused',
+      'close the position of one market with its stop-loss, its take-profit and the entries that rest, as an alert with "action": "close" does; also while paused, except with `pause --everything`',
     )
     .argument('<market>', 'for example BTC_USDT, or a ticker of it')
     .option('--part <per cent>', 'close only this share of the position, for example 50%')
@@ -60,13 +62,14 @@ async function closePosition(
   if (!closedStatuses.includes(status) && !isPending(entry))
     throw new CommandFailure(
       'not_closed',
-      `the position in ${market} was not surely closed: ${status}: ${note}`,
+      `the position in ${market} of account ${account.name} was not surely closed: ${status}: ${note}`,
       `${next} shows each step. In an emergency close it on the website of the exchange.`,
     );
   printChange({ account: account.name, market, signalId, status, note }, () =>
     [
       renderFields([
         ['signal', signalId],
+        ['account', account.name],
         ['status', styleStatus(status)],
         ['', describeMeaning(entry)],
         ['', note],
@@ -74,7 +77,26 @@ async function closePosition(
       '',
       isPending(entry)
         ? `It is not carried out yet. For the outcome: ${next}`
-        : `What is left of the position: ${commandFor(session.target, 'positions')}`,
+        : describeRest(session, account, entry),
+      ...describeOthers(session, account, name),
     ].join('\n'),
   );
+}
+
+function describeRest(session: Session, account: Account, { status, steps }: Entry): string {
+  const isFlat = status === 'satisfied' && steps.at(-1)?.facts?.position?.amount === '0';
+  return isFlat
+    ? `Nothing is left: account ${account.name} has no such position.`
+    : `What is left of the position: ${commandOf(session, account, 'positions')}`;
+}
+
+/** Whoever names no account may have meant another one. */
+function describeOthers(
+  { settings }: Session,
+  account: Account,
+  named: string | undefined,
+): readonly string[] {
+  const others = namesBeside(settings, account);
+  if (named !== undefined || others.length === 0) return [];
+  return [`Not looked at: ${others.join(', ')}. Add --account NAME to close there.`];
 }

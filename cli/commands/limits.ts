@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
 import { type LimitReport, readLimitUse } from '../../lib/account/limit-use.ts';
+import type { Decimal } from '../../lib/base/decimal.ts';
 import type { LimitUse } from '../../lib/limits/risk-limit.ts';
 import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { currenciesInName } from '../../lib/model/market.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount } from '../session/session.ts';
-import { type Cell, paint } from '../show/print.ts';
+import { chooseAccount, describeChosen } from '../session/session.ts';
+import { type Cell, formatAmount, paint } from '../show/print.ts';
 import { type Column, renderRows } from '../show/table.ts';
 import type { Screen } from '../show/terminal.ts';
 import { formatLocal, nameOffset } from '../show/time-zone.ts';
@@ -14,7 +17,7 @@ export function addLimitsCommand(program: Command): void {
   program
     .command('limits')
     .description(
-      'show how much of each limit of growing risk is used, what is left, and why an order would be denied now',
+      'show how much of each limit of growing risk is used, what is left, and why an order would be denied now; and the largest order of each market',
     )
     .argument('[account]', 'which account (default: the first configured one)')
     .action((account: string | undefined, _options: object, command: Command) =>
@@ -43,7 +46,14 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
   const report = await askExchange(session, account, (client) =>
     readLimitUse(services, account, client, { timeoutMs }),
   );
-  print({ account: account.name, ...report }, () => renderReport(report, account.name, terminal));
+  print({ account: account.name, ...report }, () =>
+    [
+      renderReport(report, account.name, terminal),
+      'The largest order in each market. One that only reduces a position passes it:',
+      renderLargest(account, terminal),
+      paint(describeChosen(session, account, name, 'limits')),
+    ].join('\n\n'),
+  );
 }
 
 const silence = () => undefined;
@@ -71,6 +81,22 @@ function renderReport({ limits, unknown }: LimitReport, account: string, screen:
       'Orders that only reduce a position, and cancellations, pass all of these limits. `npx relay pause --everything` alone stops reductions, too.',
     ),
   ].join('\n\n');
+}
+
+function renderLargest({ markets }: Account, screen: Screen): string {
+  const rows = Object.entries(markets).map(([market, { maxAmount, maxNotional }]) => {
+    const { base, quote } = currenciesInName(market);
+    return { cells: [market, describeMost(maxAmount, base), describeMost(maxNotional, quote)], note: null };
+  });
+  return renderRows(
+    [{ title: 'market' }, { title: 'maxAmount', align: 'right' }, { title: 'maxNotional', align: 'right' }],
+    rows,
+    screen,
+  );
+}
+
+function describeMost(most: Decimal | null, currency: string): string {
+  return most === null ? 'any' : `${formatAmount(most)} ${currency}`;
 }
 
 function cellsOf({ name, of, limit, used, left, unit, denies }: LimitUse): readonly Cell[] {

@@ -9,7 +9,7 @@ import { orderRoles } from '../../lib/model/execution.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount, type Session } from '../session/session.ts';
+import { chooseAccount, describeChosen, type Session } from '../session/session.ts';
 import { paint } from '../show/print.ts';
 import { type OpenAtExchange, renderOrders } from '../show/render-orders.ts';
 import type { Screen } from '../show/terminal.ts';
@@ -47,6 +47,7 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
     [
       renderOpen({ groups, open, signals }, terminal),
       ...describeReach(asked, isWhole, options).map(paint),
+      paint(describeChosen(session, account, options.account, 'orders --account')),
     ].join('\n\n'),
   );
 }

@@ -6,7 +6,7 @@ import {
   parseReading,
   readPositions,
 } from '../../lib/account/read-positions.ts';
-import type { Decimal } from '../../lib/base/decimal.ts';
+import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
@@ -20,7 +20,7 @@ import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findStrategies, type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
-import { chooseAccount, type Session } from '../session/session.ts';
+import { chooseAccount, describeChosen, type Session } from '../session/session.ts';
 import { cellText, paint } from '../show/print.ts';
 import { describeStops, renderPositions, stopWords } from '../show/render-positions.ts';
 import { describeTime } from '../show/time-zone.ts';
@@ -64,9 +64,12 @@ async function showPositions({ session, terminal, print }: Context, name: string
     failure,
   };
   const stops = shown.map((one) => cellText(describeStops(one)));
+  const unsettled = shown.flatMap(({ protection }) =>
+    protection?.byHand.gt(zero) === true && protection.unsettled !== null ? [protection.unsettled] : [],
+  );
   print(document, () =>
     [
-      shown.length === 0 ? 'No open positions.' : renderPositions(shown, terminal),
+      shown.length === 0 ? `No open positions of account ${account.name}.` : renderPositions(shown, terminal),
       ...document.unknown.map((sentence) => paint(`INCOMPLETE: ${sentence}.`)),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
       ...(shown.some(({ protection }) => protection?.guards.some(({ state }) => state === 'missing'))
@@ -83,6 +86,11 @@ async function showPositions({ session, terminal, print }: Context, name: string
             ),
           ]
         : []),
+      ...unsettled.map((signalId) =>
+        paint(
+          `Stop "${stopWords.unsettled}": the outcome of signal ${signalId} is not known yet. The stop is that of its order, or one of yours. The relay looks it up; \`npx relay resolve ${signalId}\` does so now.`,
+        ),
+      ),
       ...(stops.includes(stopWords.none)
         ? [
             paint(
@@ -90,6 +98,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
             ),
           ]
         : []),
+      paint(describeChosen(session, account, name, 'positions')),
     ].join('\n\n'),
   );
 }

@@ -6,10 +6,10 @@ import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findProtects } from '../read/find-protects.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/send-signal.ts';
-import { chooseAccount, commandFor, type Session } from '../session/session.ts';
+import { chooseAccount, commandFor, commandOf, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
-import { renderProtects } from '../show/render-protects.ts';
+import { nameOfProtect, renderProtects } from '../show/render-protects.ts';
 import { styleStatus } from '../show/render-signals.ts';
 
 interface ProtectOptions {
@@ -24,7 +24,7 @@ export function addProtectCommand(program: Command): void {
   program
     .command('protect')
     .description(
-      'change what protects the open position of one market, as an alert with "action": "protect" does; what is not named stays. Also while paused',
+      'change what protects the open position of one market, as an alert with "action": "protect" does; what is not named stays. Also while paused, except with `pause --everything`',
     )
     .argument('<market>', 'for example BTC_USDT, or a ticker of it')
     .option('--stop-loss <price>', 'a price, a distance from the entry price such as 2%, or "entry"')
@@ -63,16 +63,20 @@ async function protectPosition(
   if (status !== 'satisfied' && status !== 'dry_run' && !isPending(entry))
     throw new CommandFailure(
       'not_protected',
-      `the protection of ${market} was not changed: ${status}: ${note}`,
+      `the protection of ${market} of account ${account.name} was not changed: ${status}: ${note}`,
       `${next} shows each step.`,
     );
   const orders = await waitForOrders(session, account, entry);
+  const denied = orders.filter((order) => order.status === 'denied');
+  if (denied.length > 0 && (await isEverythingPaused(session, account)))
+    throw createHeldByPause(session, account, market, denied);
   const document = { account: account.name, market, signalId, status, note };
   const endings = await readSignalEndings(session, orders);
   printChange({ ...document, orders: orders.map(describeOrder) }, () =>
     [
       renderFields([
         ['signal', signalId],
+        ['account', account.name],
         ['status', styleStatus(status)],
         ['', describeMeaning(entry)],
         ['', note],
@@ -81,7 +85,7 @@ async function protectPosition(
       '',
       isPending(entry) || orders.some(isPending)
         ? `It is not carried out yet. For the outcome: ${next}`
-        : `What should stand, beside what does: ${commandFor(session.target, 'positions')}`,
+        : `What should stand, beside what does: ${commandOf(session, account, 'positions')}`,
     ].join('\n'),
   );
 }
@@ -122,6 +126,25 @@ function takeProfitsOf(given: readonly string[]) {
 async function waitForOrders(session: Session, account: Account, entry: Entry): Promise<readonly Entry[]> {
   const orders = await findProtects(session.openLedger(), entry);
   return await Promise.all(orders.map(({ signalId }) => waitForOutcome(session, account, signalId)));
+}
+
+/** Such a pause alone stops what protects a position. */
+async function isEverythingPaused(session: Session, { name }: Account): Promise<boolean> {
+  return (await session.openLedger().readPause(name))?.kind === 'everything';
+}
+
+function createHeldByPause(
+  { target }: Session,
+  { name }: Account,
+  market: string,
+  denied: readonly Entry[],
+): CommandFailure {
+  const what = denied.map(nameOfProtect).join(' and ');
+  return new CommandFailure(
+    'not_protected',
+    `not placed: ${what} of ${market}: account ${name} is paused with --everything; what stood before still stands`,
+    `What you asked for is noted. It is placed after: ${commandFor(target, `resume ${name}`)}`,
+  );
 }
 
 function describeOrder({ signal, signalId, status, orderId, steps }: Entry) {

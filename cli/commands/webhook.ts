@@ -10,9 +10,11 @@ import {
   templateNames,
   templatesOf,
 } from '../../lib/signals/message-template.ts';
+import { isUnfilledHint } from '../../lib/signals/written-value.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { readReceipt, type SignalReceipt } from '../session/alert-receipt.ts';
+import type { LocalResponse } from '../session/http.ts';
 import { chooseAccount, commandFor, type Session, type Target } from '../session/session.ts';
 import { renderFields } from '../show/print.ts';
 import { renderTable } from '../show/table.ts';
@@ -36,7 +38,7 @@ export function addWebhookCommands(program: Command): void {
   program
     .command('send')
     .description(
-      'send the contents of a file to the webhook, as TradingView would, which fills in {{timenow}}',
+      'send the contents of a file to the webhook, as TradingView would; of all placeholders it fills in {{timenow}} alone',
     )
     .argument('<file>', 'file with an alert message; - reads standard input')
     .option('--account <name>', 'which account (default: the first configured one)')
@@ -132,8 +134,9 @@ async function sendAlert(
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const body = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
-  const response = await session.sendAlert(account, fillInTime(body, session.clock.nowMs()));
-  const signals = readReceipt(response, session.relayName);
+  const message = fillInTime(body, session.clock.nowMs());
+  const response = await session.sendAlert(account, message);
+  const signals = readReceiptOf(message, response, session.relayName);
   printChange({ httpStatus: response.httpStatus, signals }, () =>
     renderReceipt(signals, session.target, terminal),
   );
@@ -153,6 +156,26 @@ function renderReceipt(signals: readonly SignalReceipt[], target: Target, screen
 function fillInTime(body: Buffer, nowMs: number): Buffer {
   const now = new Date(nowMs).toISOString().replace(/\.\d+/, '');
   return Buffer.from(body.toString('latin1').replaceAll('{{timenow}}', now), 'latin1');
+}
+
+/** A message that was made to be pasted is refused for what TradingView alone fills in: then this command says so. */
+function readReceiptOf(
+  message: Buffer,
+  response: LocalResponse,
+  recipient: string,
+): readonly SignalReceipt[] {
+  try {
+    return readReceipt(response, recipient);
+  } catch (error) {
+    const unfilled = [...new Set(message.toString('utf8').match(/\{\{[^{}]*\}\}/g))];
+    if (!(error instanceof CommandFailure && error.code.startsWith('invalid_')) || unfilled.length === 0)
+      throw error;
+    const issues = error.issues.map((issue) =>
+      isUnfilledHint(issue.hint) ? { ...issue, hint: '`relay send` fills in {{timenow}} alone' } : issue,
+    );
+    const action = `This message is for the message box of an alert in TradingView, which fills in ${unfilled.join(', ')}. To try it here, write values in their place.`;
+    throw new CommandFailure(error.code, error.message, action, { issues });
+  }
 }
 
 /** @throws CommandFailure `file_unreadable` when there is no such file, or it may not be read */

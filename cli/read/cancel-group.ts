@@ -46,9 +46,10 @@ export async function cancelNamedGroup(
   });
   const what = dryRun ? 'would be cancelled. Its orders:' : 'is cancelled. Its orders were:';
   printChange({ account: account.name, group, isCancelled: !dryRun }, () =>
-    [paint(`${nameGroup(group)} ${what}`), renderOrders({ groups: [group], open: [] }, terminal)].join(
-      '\n\n',
-    ),
+    [
+      paint(`${nameGroup(group)} of account ${account.name} ${what}`),
+      renderOrders({ groups: [group], open: [] }, terminal),
+    ].join('\n\n'),
   );
 }
 

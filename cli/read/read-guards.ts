@@ -1,3 +1,4 @@
+import { findUnsettled } from '../../lib/account/read-position.ts';
 import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
@@ -6,7 +7,7 @@ import { listRecords } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { exitPriceOf, type Order } from '../../lib/model/order.ts';
-import type { ExitRole } from '../../lib/model/signal.ts';
+import type { ExitRole, Signal } from '../../lib/model/signal.ts';
 import { type Guard, guardPosition } from '../../lib/protection/guards.ts';
 import { judgeGuard } from '../../lib/protection/judge-guard.ts';
 import type { StandingExit } from '../../lib/protection/known-exits.ts';
@@ -50,6 +51,8 @@ export interface PositionProtection {
   readonly guards: readonly ShownGuard[];
   /** How much of it stops of others protect, in base units. */
   readonly byHand: Decimal;
+  /** The signal of unknown outcome whose stop-loss may be among those; null: there is none. */
+  readonly unsettled: string | null;
 }
 
 /** The open orders of each market with a position; null for one whose orders cannot be read whole. */
@@ -81,10 +84,11 @@ export async function readProtection(
   const position = guardedOf(shown);
   const { market } = position;
   const facts = session.openFacts();
-  const [wishes, sight, taken] = await Promise.all([
+  const [wishes, sight, taken, unsettled] = await Promise.all([
     facts.read(account.name, wishFactOf(position)).then(parseWishes),
     facts.read(account.name, sightFactOf(position)).then(parseSight),
     readTaken(facts, account.name, market),
+    findUnsettled({ ledger: session.openLedger() }, { account: account.name, market, signalId: '' }, null),
   ]);
   const entries = followed.filter(({ signal }) => signal?.market === market);
   const nowMs = session.clock.nowMs();
@@ -102,7 +106,13 @@ export async function readProtection(
       ...ended.map((guard) => ({ ...nameAndSize(guard), state: 'ended' as const, standing: [] })),
     ],
     byHand,
+    unsettled: asksForStop(unsettled?.signal) ? (unsettled?.signalId ?? null) : null,
   };
+}
+
+function asksForStop(signal: Signal | null | undefined): boolean {
+  if (signal?.action === 'protect') return signal.role === 'stop_loss';
+  return Object.hasOwn(signal ?? {}, 'stopLoss');
 }
 
 /**

@@ -71,7 +71,11 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
     // During a rotation two tokens are valid; the first is the new one.
     const [token] = await secrets.webhookTokens(account.name);
     if (token === undefined)
-      throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
+      throw new CommandFailure(
+        'secrets_missing',
+        `account ${account.name} has no webhook token yet`,
+        'Start the relay again: each start makes the tokens of accounts that are new in the configuration.',
+      );
     return webhookUrlOf(`${baseUrl}/signals/`, account, token);
   }
 

@@ -22,7 +22,10 @@ export interface SessionOptions {
  */
 export async function openSession(options: SessionOptions, terminal: Terminal): Promise<Session> {
   const { config } = options;
-  const host = parseConfig(config === undefined ? await loadOwnConfig(terminal) : loadConfig(config));
+  const host =
+    config === undefined
+      ? parseConfig(await loadOwnConfig(terminal))
+      : parseConfig(loadConfig(config), config);
   if (options.stack === undefined) {
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);

@@ -36,7 +36,7 @@ export function findTicker({ settings }: Session, account: Account, named: strin
   if (found !== undefined && account.markets[found[1]]?.tradesOn === 'spot')
     throw createUsageFailure(
       `${found[1]} trades on spot, where there are no positions`,
-      'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+      'An alert sells there. From here, write it to a file: {"ticker": "…", "action": "sell", "quantityPercent": "100%", "time": "{{timenow}}"}, and `npx relay send FILE`.',
     );
   if (found !== undefined) return { ticker: found[0], market: found[1] };
   const markets = listPositionTickers(settings, account).map(({ market }) => market);
@@ -72,7 +72,19 @@ export async function sendSignal(
   const id = `${command}-${market}${side}-${nowMs.toString(36)}`;
   const body = { ticker, id, time, comment: `relay ${command}`, ...alert };
   const response = await session.sendAlert(account, Buffer.from(JSON.stringify(body)));
-  return readReceipt(response, session.relayName).at(-1)?.signalId ?? id;
+  try {
+    return readReceipt(response, session.relayName).at(-1)?.signalId ?? id;
+  } catch (error) {
+    throw error instanceof CommandFailure && error.code === 'invalid_signal'
+      ? createWrongOption(error, command)
+      : error;
+  }
+}
+
+/** Nobody has written the alert: its fields are options of the command. */
+function createWrongOption({ code, message, issues }: CommandFailure, command: string): CommandFailure {
+  const action = `Correct the option that each issue is about: \`npx relay help ${command}\` shows them.`;
+  return new CommandFailure(code, message, action, { issues });
 }
 
 /**

@@ -84,7 +84,7 @@ export interface Session {
   openDeadLetters(): DeadLetters;
   /** @throws CommandFailure when there are no snapshots */
   openSnapshots(): SnapshotStore;
-  /** @throws RelayError `secrets_missing` when the account has no token */
+  /** @throws RelayError or CommandFailure `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
   /** Sends an alert to the account's webhook. */
   sendAlert(account: Account, body: Buffer): Promise<LocalResponse>;
@@ -165,10 +165,44 @@ export function chooseAccount(settings: Settings, name: string | undefined): Acc
   return account;
 }
 
+/**
+ * `Account main.` Where nobody named it and there are others, it also says which ones were not looked at.
+ *
+ * @param named what the command line says; undefined: nothing, so that the first account was taken
+ * @param command what shows the same of another account, up to its name
+ */
+export function describeChosen(
+  { settings, target }: Pick<Session, 'settings' | 'target'>,
+  account: Account,
+  named: string | undefined,
+  command: string,
+): string {
+  const others = namesBeside(settings, account);
+  const [first, ...more] = others;
+  if (named !== undefined || first === undefined) return `Account ${account.name}.`;
+  const other = more.length === 0 ? first : 'NAME';
+  return `Account ${account.name}. Not looked at: ${others.join(', ')}; for that: ${commandFor(target, `${command} ${other}`)}`;
+}
+
+/** The names of the other configured accounts. */
+export function namesBeside({ accounts }: Settings, { name }: Account): readonly string[] {
+  return Object.keys(accounts).filter((other) => other !== name);
+}
+
+/** A command that shows something of an account, which is named unless it is the first one. */
+export function commandOf(
+  { settings, target }: Pick<Session, 'settings' | 'target'>,
+  { name }: Account,
+  command: string,
+): string {
+  const isFirst = Object.keys(settings.accounts)[0] === name;
+  return commandFor(target, isFirst ? command : `${command} ${name}`);
+}
+
 /** The failure for an account that is not configured. */
 export function createUnknownAccount({ accounts }: Settings, name: string): CommandFailure {
   return createUsageFailure(
-    `relay.config.ts has no account "${name}"`,
+    `the configuration has no account "${name}"`,
     `Name one of: ${Object.keys(accounts).join(', ')}.`,
   );
 }

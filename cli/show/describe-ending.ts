@@ -1,4 +1,5 @@
 import { formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { protectionNamedBy } from '../../lib/model/protect-id.ts';
 import type { EndingState } from '../../lib/reports/entry-ending.ts';
 import { formatProfit } from '../../lib/reports/format-profit.ts';
 import type { ToldEnding } from '../../lib/reports/read-endings.ts';
@@ -48,7 +49,8 @@ const closings: ReadonlySet<EndingState> = new Set(['stopped_out', 'target', 'cl
 export function summariseEnding(ending: ToldEnding): Cell {
   const { state, profit } = ending;
   const { short, style } = words[state];
-  if (state === 'cancelled') return { text: `${short}${describeCanceller(ending, 'alert')}`, style };
+  if (state === 'cancelled')
+    return { text: `${short}${describeCanceller(ending, isOfRelay(ending) ? 'relay' : 'alert')}`, style };
   if (profit === null) return { text: closings.has(state) ? `${short}, profit unknown` : short, style };
   const text = state === 'open' ? `open, closed ${formatProfit(profit)}` : `${short} ${formatProfit(profit)}`;
   return { text, style: profit.lt(zero) ? 'bad' : style };
@@ -60,13 +62,19 @@ function describeCanceller({ reason, cancelledBy }: ToldEnding, alert: string): 
   return cancelledBy === null ? ' by hand' : ` by ${alert}`;
 }
 
+/** Whether a signal that the relay itself stored to keep a protection has cancelled it. */
+function isOfRelay({ cancelledBy }: ToldEnding): boolean {
+  return typeof cancelledBy === 'string' && protectionNamedBy(cancelledBy) !== null;
+}
+
 /** How an order ended, in a sentence: with the currency of the profit, and what it leaves out. */
 export function describeEnding(ending: ToldEnding): Cell {
   const { state, profit, quote, left, unvaluedFees } = ending;
   const { short, long = short, style } = words[state];
   if (state === 'cancelled') {
     const { cancelledBy } = ending;
-    const name = cancelledBy == null ? '' : `signal ${shortenId(cancelledBy)}`;
+    const whose = isOfRelay(ending) ? 'the relay itself, with signal' : 'signal';
+    const name = cancelledBy == null ? '' : `${whose} ${shortenId(cancelledBy)}`;
     return { text: `${short}${describeCanceller(ending, name)}`, style };
   }
   if (profit === null) {

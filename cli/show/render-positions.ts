@@ -91,7 +91,11 @@ function describeProfit({ floatingProfit, market }: OpenPosition): Cell {
 }
 
 /** The words of a cell of stops, which notes below the table explain. */
-export const stopWords = { awaited: 'being read', none: 'none known' } as const;
+export const stopWords = {
+  awaited: 'being read',
+  none: 'none known',
+  unsettled: 'of unknown outcome',
+} as const;
 
 /** What should stand beside what does; the open stops; that one is being read; or that the relay knows of none. */
 export function describeStops(shown: ShownPosition): Cell {
@@ -149,7 +153,8 @@ function describeGuards(
         state: guard.state,
       })),
     );
-  const hand = byHand.gt(zero) ? [`${formatAmount(byHand)} by hand`] : [];
+  const whose = protection?.unsettled == null ? 'by hand' : stopWords.unsettled;
+  const hand = byHand.gt(zero) ? [`${formatAmount(byHand)} ${whose}`] : [];
   if (shown.length === 0 && hand.length === 0) return null;
   const parts = new Set(shown.map(({ part, word }) => `${part}${word}`));
   const [first = ''] = parts;

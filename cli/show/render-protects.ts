@@ -22,7 +22,7 @@ export function renderProtects(
     protects.map((entry, index) => ({
       cells: [
         formatLocal(entry.createdAtMs, timeZone).slice(0, -'.123'.length),
-        nameOf(entry),
+        nameOfProtect(entry),
         stateOf(entry, endings[index] ?? null),
         entry.signalId,
       ],
@@ -46,7 +46,8 @@ export function renderProtectsOf(
   ];
 }
 
-function nameOf({ signal }: Entry): string {
+/** `stop-loss`, `take-profit 2` */
+export function nameOfProtect({ signal }: Entry): string {
   if (signal?.action !== 'protect') return '–';
   const turned = signal.turnedBy === undefined ? '' : ', what it turned';
   return `${roleNames[signal.role]}${signal.part === undefined ? '' : ` ${signal.part}`}${turned}`;

@@ -2,10 +2,10 @@ import type { RelayConfig } from '../../lib/host/config.ts';
 
 /** What the lines of a new configuration are for, by the name of their field. */
 const notes: Readonly<Record<string, string>> = {
-  exchange: "'global', 'eu' or a URL. `npm start` trades on its paper exchange instead.",
+  exchange: "'global', 'eu' or a URL. `npm start` without `--live` trades on its paper exchange instead.",
   tickers: "What an alert calls a market, and the exchange's name of it.",
   maxLagSeconds: 'An alert older than this is refused.',
-  mode: "'paper', 'dry-run', or 'live': ON AWS, 'live' TRADES REAL MONEY.",
+  mode: "'paper', 'dry-run', or 'live': ON AWS, AND WITH `npm start -- --live`, 'live' TRADES REAL MONEY.",
   maxSlippage: 'How far beyond the best opposite price a market order may fill.',
   markets: 'What may be traded, and the largest order: in the base currency, and in the quote currency.',
   notices: 'Who is told of fills, refusals and alarms; see docs/notices.md.',

@@ -11,7 +11,7 @@ import { provideConfig } from '../../lib/host/project-config.ts';
  * @throws RelayError `config_missing`, `config_invalid`
  */
 export async function loadStartConfig(path: string | undefined): Promise<HostConfig> {
-  return parseConfig(path === undefined ? await loadOwn() : loadFrom(path));
+  return path === undefined ? parseConfig(await loadOwn()) : parseConfig(loadFrom(path), path);
 }
 
 /** Imported here and not at the top, so that an unreadable file is reported like any other mistake. */

@@ -122,7 +122,10 @@ function isRoutine(line: string): boolean {
   return line.includes('"message":"scheduled run done"');
 }
 
-/** `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …`; what to do about an alarm has a line of its own. */
+/**
+ * `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …`. An alarm begins with `ALARM` and its name, and what to do
+ * about it has a line of its own.
+ */
 export function describeLine(line: string): string {
   const fields = readFields(line);
   if (fields === null) return line;
@@ -139,6 +142,7 @@ export function describeLine(line: string): string {
   const parts = [
     styleText('dim', time),
     text('service') === liveService ? styleText('red', 'LIVE') : '',
+    fields['alarm'] === true ? styleText('red', `ALARM ${text('alarmName')}`.trim()) : '',
     styleText(colours[level] ?? 'reset', text('message')),
     subject.join(' '),
     detail.join(': '),

@@ -62,7 +62,7 @@ function denyHedgeMode(
     rule: 'hedge_mode',
     limit: 'one position in the market',
     actual,
-    message: `the account is in hedge mode: ${market} has ${actual}, and the alert does not say which one it means; write "action": "close" with "positionSide": "LONG" or "SHORT"; reverse, target and requirePosition need an account in one-way mode`,
+    message: `the account is in hedge mode: ${market} has ${actual}, and nothing says which one is meant; write "action": "close" with "positionSide": "LONG" or "SHORT", or add --side to the command; reverse, target and requirePosition need an account in one-way mode`,
   };
 }
 

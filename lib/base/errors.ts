@@ -90,7 +90,7 @@ export const catalogue = {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Correct relay.config.ts at each path that the message names.',
+    action: 'Correct the configuration at each path that the message names.',
   },
   config_missing: {
     httpStatus: 500,

@@ -68,8 +68,10 @@ function complainGround(input: unknown, market: PropertyKey | undefined): string
   const words = "'spot', 'margin' or 'futures'";
   if (input !== undefined) return `must be ${words}`;
   const name = String(market);
-  const former = name.endsWith(perpetualSuffix) ? 'futures' : 'margin';
-  return `is missing: every market says on which account of the exchange it trades, ${words}. Until now ${name} traded on ${former}: add tradesOn: '${former}' to its entry to keep that`;
+  const advice = name.endsWith(perpetualSuffix)
+    ? "Add tradesOn: 'futures' to its entry"
+    : "Add tradesOn: 'margin' or tradesOn: 'spot' to its entry; one from before this setting meant 'margin'";
+  return `is missing: every market says on which account of the exchange it trades, ${words}. ${advice}`;
 }
 
 export const AccountSchema = z

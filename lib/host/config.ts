@@ -131,9 +131,10 @@ export interface HostConfig {
 /**
  * Checks the whole configuration.
  *
+ * @param file what errors call it
  * @throws RelayError `config_invalid` with one issue for every mistake, each with its path
  */
-export function parseConfig(config: unknown): HostConfig {
+export function parseConfig(config: unknown, file = 'relay.config.ts'): HostConfig {
   const parsed = ConfigSchema.safeParse(config);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => ({
@@ -141,7 +142,7 @@ export function parseConfig(config: unknown): HostConfig {
       message,
       hint: 'see the comments in relay.config.example.ts',
     }));
-    throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} mistake(s)`, { issues });
+    throw new RelayError('config_invalid', `${file} has ${issues.length} mistake(s)`, { issues });
   }
   const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, snapshots, notices, aws } =
     parsed.data;

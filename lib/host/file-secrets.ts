@@ -175,7 +175,10 @@ function tokenOf(entry: AccountSecrets['webhookTokens'][number]): string {
 function secretsOf({ accounts }: Secrets, path: string, account: string): AccountSecrets {
   const found = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (found === undefined)
-    throw new RelayError('secrets_missing', `the secrets file ${path} has no account ${account}`);
+    throw new RelayError(
+      'secrets_missing',
+      `the secrets file ${path} has no account ${account} yet: the next start of the relay adds it`,
+    );
   return found;
 }
 

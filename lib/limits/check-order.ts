@@ -63,8 +63,8 @@ export function checkOrder({ order, baseAmount, notional }: SizedOrder, account:
   if (limits === null) return denyMarket(order.market, account);
   if (isMarkedReducing(order)) return checkLimitDistance(order, account);
   return (
-    checkMost('max_amount', baseAmount, limits.maxAmount, `an amount in ${order.market}`) ??
-    checkMost('max_notional', notional, limits.maxNotional, `the notional of an order in ${order.market}`) ??
+    checkMost('maxAmount', baseAmount, limits.maxAmount, order.market) ??
+    checkMost('maxNotional', notional, limits.maxNotional, order.market) ??
     checkLimitDistance(order, account)
   );
 }
@@ -138,10 +138,22 @@ function checkLimitDistance(order: OrderRequest, account: Account): Denial | nul
   return { rule: 'max_limit_distance', limit, actual, message };
 }
 
-function checkMost(rule: string, value: Decimal, most: Decimal | null, what: string): Denial | null {
+const mostRules = {
+  maxAmount: { rule: 'max_amount', what: 'an amount' },
+  maxNotional: { rule: 'max_notional', what: 'the notional of an order' },
+};
+
+/** @param setting its name in relay.config.ts */
+function checkMost(
+  setting: keyof typeof mostRules,
+  value: Decimal,
+  most: Decimal | null,
+  market: string,
+): Denial | null {
+  const { rule, what } = mostRules[setting];
   if (most === null || value.lte(most)) return null;
   const limit = formatDecimal(most);
   const actual = formatDecimal(value);
-  const message = `${what} may be ${limit} at most, and is ${actual}; lower the size, or raise the limit in relay.config.ts`;
+  const message = `${what} in ${market} may be ${limit} at most, and is ${actual}; lower the size, or raise ${setting} of ${market} in relay.config.ts`;
   return { rule, limit, actual, message };
 }

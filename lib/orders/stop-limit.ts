@@ -86,7 +86,8 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     limitPrice === null ? "limit at the account's offset" : `limit ${limitPrice}`,
     ...(expectTrigger === undefined ? [] : [`stop price expected ${expectTrigger} the last price`]),
   ],
-  describeOrderPrices: ({ price = zero }) => `at ${formatDecimal(price)}`,
+  describeOrderPrices: ({ price = zero, activationPrice = zero }) =>
+    `at stop ${formatDecimal(activationPrice)}, limit ${formatDecimal(price)}`,
 };
 
 /** A default limit price starts at the rounded stop price, so that it never exceeds the account's offset. */

@@ -99,12 +99,15 @@ const half = parseDecimal('0.5');
  * Denies a stop-loss or take-profit at a price below half of the entry price. It is most likely a per cent without its
  * sign, and would leave the position without its protection.
  *
- * @param entryPrice of a stop-limit order the trigger price, if that is lower than the limit price
+ * @param entryPrice of a stop-limit order the trigger price, if that is lower than the limit price; of an open position the
+ *   last price
+ * @param priceName what the message calls that
  */
 export function checkExitPrices(
   { stopLoss, takeProfit, takeProfits = [] }: Pick<OrderSignal, 'stopLoss' | 'takeProfit' | 'takeProfits'>,
   entryPrice: Decimal,
   { quote }: Pick<Market, 'quote'>,
+  priceName: 'entry price' | 'last price' = 'entry price',
 ): Denial | null {
   const least = entryPrice.times(half);
   const parts = takeProfits.map(({ price }): [field: string, text: string] => ['takeProfits', price]);
@@ -115,7 +118,7 @@ export function checkExitPrices(
       rule: 'exit_too_far',
       limit: formatDecimal(least),
       actual: text,
-      message: `"${field}" is a price of ${text} ${quote}, less than half of the entry price of ${entry}; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"`,
+      message: `"${field}" is a price of ${text} ${quote}, less than half of the ${priceName} of ${entry}; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"`,
     };
   }
   return null;

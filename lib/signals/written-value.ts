@@ -1,9 +1,15 @@
 import { quoteText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
 
+const unfilled = 'TradingView did not fill the placeholder';
+
 /** The hint for a `{{placeholder}}` that TradingView did not fill. */
-export const placeholderHint =
-  'TradingView did not fill the placeholder: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert';
+export const placeholderHint = `${unfilled}: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert`;
+
+/** Whether a hint says that a placeholder was not filled. */
+export function isUnfilledHint(hint: string): boolean {
+  return hint.startsWith(unfilled);
+}
 
 export function isPlaceholder(text: string): boolean {
   return /\{\{|\}\}/.test(text);

@@ -45,7 +45,7 @@ describe('a group of orders', () => {
 
     const { stdout } = await runCli(relay.here('cancel', 'BTC_USDT', '--oco', group.slice(4)));
 
-    expect(stdout).toContain(`${relay.targetLine}${group} is cancelled. Its orders were:\n`);
+    expect(stdout).toContain(`${relay.targetLine}${group} of account main is cancelled. Its orders were:\n`);
     expect(stdout).toMatch(/^OCO \d+ +stop loss +\d+ +BTC_USDT +sell +0 +0\.01 +≤ 50000 +49500 /m);
     expect(stdout).toMatch(/^OCO \d+ +take profit +\d+ +BTC_USDT +sell +0 +0\.01 +– +75000 /m);
     expect(statuses()).toEqual(['filled', 'cancelled', 'cancelled']);
@@ -71,7 +71,7 @@ describe('a group of orders', () => {
 
     const { stdout } = await runCli(relay.here('cancel', 'BTC_USDT', '--oco', group.slice(4), '--dry-run'));
 
-    expect(stdout).toContain(`${group} would be cancelled. Its orders:\n`);
+    expect(stdout).toContain(`${group} of account main would be cancelled. Its orders:\n`);
     expect(statuses()).toEqual(['filled', 'open', 'open']);
   });
 

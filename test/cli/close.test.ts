@@ -84,7 +84,10 @@ describe('close', () => {
     const { stdout, exitCode } = await runCli(closing('BTC_USDT'));
 
     expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^account +main$/m);
     expect(stdout).toMatch(/^status +satisfied$/m);
+    expect(stdout).toContain('Nothing is left: account main has no such position.');
+    expect(stdout).toContain('Not looked at: rehearsal. Add --account NAME to close there.');
     expect(relay.world.paper.control.state().orders).toEqual([]);
   });
 
@@ -96,6 +99,7 @@ describe('close', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
     expect(failure.message).toContain('denied: ');
+    expect(failure.message).toContain('the position in BTC_USDT of account main was not surely closed');
     expect(failure.message).toContain('paused');
     expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
   });
@@ -105,6 +109,7 @@ describe('close', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
     expect(failure.issues).toMatchObject([{ path: 'quantityPercent' }]);
+    expect(failure.action).toContain('Correct the option that each issue is about: `npx relay help close`');
   });
 
   test('names what to send instead for a market on spot, which has no position', async () => {
@@ -113,7 +118,7 @@ describe('close', () => {
     expect(failure).toMatchObject({
       exitCode: 2,
       message: 'DBTC_DUSDT trades on spot, where there are no positions',
-      action: 'Send an alert that sells: "action": "sell" with "quantityPercent": "100%".',
+      action: expect.stringMatching(/"action": "sell", "quantityPercent": "100%".*`npx relay send FILE`\.$/),
     });
   });
 

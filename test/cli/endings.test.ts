@@ -122,6 +122,20 @@ beforeAll(async () => {
     from: 'accepted',
     step: { status: 'satisfied', atMs, note: 'flat', facts },
   });
+  atMs += 300_000;
+  await storePlaced('by-relay', buySignal, 'buy', [{ ...nothing, status: 'cancelled' }]);
+  const moved = { account: 'main', signalId: 'trailed:stop-t3k9f2' };
+  const stop: Signal = { ...base, action: 'protect', role: 'stop_loss', of: 'trailed' };
+  await acceptOne(
+    stored.ledger,
+    { ...moved, signal: stop, clientOrderId: null, fingerprint: 'm', atMs },
+    null,
+  );
+  const replaced = { replaced: [orderIds] };
+  await stored.ledger.move(moved, {
+    from: 'accepted',
+    step: { status: 'satisfied', atMs, note: 'fits', facts: replaced },
+  });
   await storePlaced('still-open', buySignal, 'buy', [filled]);
 });
 
@@ -143,6 +157,7 @@ describe('signals', () => {
     ['by-hand', 'cancelled by hand'],
     ['by-alert', 'cancelled by alert'],
     ['by-close', 'cancelled by alert'],
+    ['by-relay', 'cancelled by relay'],
     ['rests', 'waiting'],
     ['lost', 'ended, unknown how'],
     ['still-open', 'open'],
@@ -192,6 +207,7 @@ describe('signal', () => {
     ['leave', 'closed what other signals had opened: +3.20 USDT after fees'],
     ['by-alert', 'cancelled by signal withdraw'],
     ['by-close', 'cancelled by signal flatten'],
+    ['by-relay', 'cancelled by the relay itself, with signal trailed:stop-t3k9f2'],
     ['by-hand', 'cancelled by hand'],
     ['lost', 'not open, and no list says how it ended'],
   ])('says of "%s": %s', async (signalId, sentence) => {

@@ -52,6 +52,15 @@ describe('the command relay', () => {
     ]);
   });
 
+  test.each(['close', 'close-all', 'protect'])(
+    'says in the help of %s which pause stops it',
+    async (command) => {
+      const { stdout } = await runCli(['help', command], '', { width: 200 });
+
+      expect(stdout).toContain('lso while paused, except with `pause --everything`');
+    },
+  );
+
   test('does nothing when npm took an option of it, and shows the right line', async () => {
     const args = relay.here('pause', 'main');
     const environment = { npm_lifecycle_event: 'relay', npm_config_stack: 'trading-relay-prod' };

@@ -140,7 +140,7 @@ describe('an export of signals', () => {
   test('of an unknown account is refused', async () => {
     expect(await runForFailure(here('--account', 'rehersal', '--out', 'x'))).toMatchObject({
       code: 'usage',
-      message: 'relay.config.ts has no account "rehersal"',
+      message: 'the configuration has no account "rehersal"',
     });
   });
 });

@@ -75,6 +75,14 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/^Usage: relay <command>/);
   });
 
+  test('ends with 2 when help was asked for of a command that does not exist', async () => {
+    expect(await runForFailure(['help', 'nonsense'])).toMatchObject({
+      exitCode: 2,
+      code: 'usage',
+      message: "unknown command 'nonsense'",
+    });
+  });
+
   test('ends with 0 when help was asked for', async () => {
     const { exitCode, stdout, stderr } = await runCli(['paper', 'fault', '--help']);
 

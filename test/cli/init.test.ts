@@ -71,6 +71,9 @@ describe('init', () => {
 
     await runForJson(init('--overwrite', ...bitcoin));
     expect(readFileSync(path, 'utf8')).toContain('BTC_USDT');
+    expect(readFileSync(path, 'utf8')).toContain(
+      "ON AWS, AND WITH `npm start -- --live`, 'live' TRADES REAL MONEY",
+    );
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -290,9 +290,23 @@ describe('which relay is meant', () => {
     );
     const known = await runForFailure(relay.here('webhook', 'rehearsal', '--config', configPath));
     const missing = await runForFailure(relay.here('webhook', '--config', join(folder, 'none.ts')));
+    const wrongPath = join(folder, 'wrong.ts');
+    writeFileSync(wrongPath, 'export default {};');
+    const wrong = await runForFailure(relay.here('webhook', '--config', wrongPath));
+    const newPath = join(folder, 'new.config.ts');
+    writeFileSync(newPath, readFileSync(configPath, 'utf8').replace('main:', 'small:'));
+    const fresh = await runForFailure(relay.here('webhook', 'small', '--config', newPath));
     rmSync(folder, { recursive: true });
 
-    expect(known).toMatchObject({ exitCode: 2, message: 'relay.config.ts has no account "rehearsal"' });
+    expect(known).toMatchObject({ exitCode: 2, message: 'the configuration has no account "rehearsal"' });
     expect(missing).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
+    expect(wrong).toMatchObject({ exitCode: 1, code: 'config_invalid' });
+    expect(fresh).toMatchObject({
+      exitCode: 1,
+      code: 'secrets_missing',
+      message: 'account small has no webhook token yet',
+      action: expect.stringMatching(/^Start the relay again: /),
+    });
+    expect(wrong.message).toContain(`${wrongPath} has `);
   });
 });

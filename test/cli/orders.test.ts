@@ -137,6 +137,7 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
       expect(stdout).toMatch(/^ +limit +\d+ +BTC_USDT +buy +0 +0\.01 +– +58000 +open +/m);
       expect(stdout).toMatch(/^ +stop-limit +\d+ +BTC_USDT +buy +0 +0\.01 +(≥ )?64000 +70000 +open +/m);
       expect(stdout).toMatch(/^Markets included: BTC_USDT, /m);
+      expect(stdout).toMatch(/^Account main\. Not looked at: rehearsal; /m);
     } else {
       expect(document.open).toBeNull();
       expect(stdout).not.toContain('64000');
@@ -168,6 +169,7 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
       order: { orderId: first, clientOrderId: 'cancel-0', remaining: '0.01', filled: '0' },
     });
     expect(byClientId.stdout).toMatch(new RegExp(`^cancelled +order ${second}$`, 'm'));
+    expect(byClientId.stdout).toMatch(/^account +main$/m);
     expect(byClientId.stdout).toMatch(/^was +buy 0\.01 of BTC_USDT at 70000$/m);
     const { orders } = relay.world.paper.control.state();
     expect(
@@ -182,6 +184,9 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
       exitCode: 1,
       code: 'order_not_open',
       message: 'no such order is open in BTC_USDT: it was filled, was cancelled before, or was never placed',
+      action: expect.stringContaining(
+        'Account main. Not looked at: rehearsal; for that: npx relay orders --account rehearsal',
+      ),
     });
   });
 

@@ -57,7 +57,18 @@ describe('positions', () => {
   test('shows nothing while nothing is open', async () => {
     const { stdout } = await runCli(relay.here('positions'));
 
-    expect(stdout).toMatch(/^No open positions\.\n\nRead from the exchange just now, /);
+    expect(stdout).toMatch(/^No open positions of account main\.\n\nRead from the exchange just now, /);
+  });
+
+  test('names the account, and those that it leaves out unless one is named', async () => {
+    await open();
+
+    const first = await runCli(relay.here('positions'));
+    const named = await runCli(relay.here('positions', 'main'));
+
+    const others = `Account main. Not looked at: rehearsal; for that: npx relay positions rehearsal --data ${relay.target.data}`;
+    expect(first.stdout.trimEnd().split('\n').at(-1)).toBe(others);
+    expect(named.stdout.trimEnd().split('\n').at(-1)).toBe('Account main.');
   });
 
   test('shows each position with its profit, and that no stop is known', async () => {
@@ -282,6 +293,9 @@ describe('limits', () => {
     const { stdout } = await runCli(relay.here('limits'));
 
     expect(stdout).toContain('Account main sets no limit of growing risk: maxPosition, maxOpenNotional');
+    expect(stdout).toMatch(/^market +maxAmount +maxNotional$/m);
+    expect(stdout).toMatch(/^BTC_USDT +0\.01 BTC +1000 USDT$/m);
+    expect(stdout).toContain('Account main. Not looked at: rehearsal; for that: npx relay limits rehearsal');
   });
 
   test('shows what is used, what is left, and why an order would be denied', async () => {

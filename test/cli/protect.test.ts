@@ -56,6 +56,12 @@ async function settleExits(): Promise<void> {
   await relay.world.follow();
 }
 
+/** Waits for what the relay places of its own accord to keep what was asked for. */
+async function settleProtects(): Promise<void> {
+  for (const { signalId } of await relay.world.ledger.findByPrefix('main', 'protect-', 10))
+    await relay.world.settled(signalId);
+}
+
 describe('protect', () => {
   test('replaces what it names, and says what was placed', async () => {
     await enter();
@@ -111,6 +117,27 @@ describe('protect', () => {
     await protect('--trailing', '1%');
 
     expect(await openOnce(2)).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
+  });
+
+  test('fails under a pause of everything, and places it after the pause', async () => {
+    await enter();
+    await runCli(relay.here('pause', '--everything'));
+
+    const failure = await runForFailure(relay.here('protect', 'BTC_USDT', '--stop-loss', '49000'));
+
+    expect(failure).toMatchObject({
+      exitCode: 1,
+      code: 'not_protected',
+      message:
+        'not placed: stop-loss of BTC_USDT: account main is paused with --everything; what stood before still stands',
+      action: expect.stringContaining('It is placed after: npx relay resume main'),
+    });
+    expect(openOrders()).toEqual(['sell 0.01 48000', 'sell 0.01 52000']);
+
+    await runCli(relay.here('resume', 'main'));
+    await relay.world.follow();
+    await settleProtects();
+    expect(openOrders()).toContain('sell 0.01 49000');
   });
 
   test('fails when it was denied, and says why', async () => {
@@ -279,6 +306,20 @@ describe('positions', () => {
     );
 
     expect(lineOf(await positions())).toBe('0.004 by hand  –       –');
+  });
+
+  test('calls no stop one by hand that may be of an entry whose outcome is unknown', async () => {
+    relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+    const alert = { id: 'entry-1', ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', limitPrice: '50100' };
+    await relay.world.post(JSON.stringify({ ...alert, stopLoss: '48000' }));
+    await relay.world.settled('entry-1');
+    await relay.world.follow();
+
+    const { stdout } = await positions(200);
+
+    expect(stdout).toMatch(/ 0\.01 of unknown outcome {2}–/);
+    expect(stdout).not.toContain('by hand');
+    expect(stdout).toContain('the outcome of signal entry-1 is not known yet');
   });
 
   test('counts a stop that only the list of positions shows, for the whole position', async () => {

@@ -115,7 +115,7 @@ describe('a failure', () => {
       'error: relay.config.ts has 2 mistake(s)',
       '  tickers.X: must look like BTC_USDT (see the comments)',
       '  unknown \\u001b[2J key',
-      'Correct relay.config.ts at each path that the message names.',
+      'Correct the configuration at each path that the message names.',
       '',
     ]);
     expect(reportFailure(error).exitStatus).toBe(1);

@@ -192,7 +192,7 @@ deal.
   test('knows the accounts of the configuration and of the ledger', async () => {
     expect(await runForFailure(here('report', 'mian'))).toMatchObject({
       exitCode: 2,
-      message: 'relay.config.ts has no account "mian"',
+      message: 'the configuration has no account "mian"',
     });
   });
 });

@@ -66,7 +66,7 @@ describe('signals', () => {
     expect(await runForFailure(here('signals', '--account', 'rehersal'))).toMatchObject({
       exitCode: 2,
       code: 'usage',
-      message: 'relay.config.ts has no account "rehersal"',
+      message: 'the configuration has no account "rehersal"',
       action: 'Name one of: main, rehearsal.',
     });
   });

@@ -113,6 +113,18 @@ describe('send', () => {
     expect(stderr).toMatch(/^ {2}quantity: .+ \(.+\)$/m);
   });
 
+  test('says of a message for TradingView where it belongs, and what to write to try it here', async () => {
+    const failure = await runForFailure(relay.here('send', 'examples/tradingview-percent.json'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
+    expect(failure.action).toBe(
+      'This message is for the message box of an alert in TradingView, which fills in {{ticker}}, {{strategy.order.action}}, {{strategy.order.id}}. To try it here, write values in their place.',
+    );
+    const hints = failure.issues.map(({ hint }) => hint);
+    expect(hints).toContain('`relay send` fills in {{timenow}} alone');
+    expect(JSON.stringify(failure)).not.toContain('TradingView did not fill');
+  });
+
   test('reports a response that is not from a relay', async () => {
     const exchangeUrl = relay.world.paper.url;
     relay.pointTo({ relayUrl: exchangeUrl, exchangeUrl });

@@ -169,12 +169,12 @@ describe('the configuration', () => {
       {
         path: 'accounts.a.markets.BTC_USDT.tradesOn',
         message:
-          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_USDT traded on margin: add tradesOn: 'margin' to its entry to keep that",
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Add tradesOn: 'margin' or tradesOn: 'spot' to its entry; one from before this setting meant 'margin'",
       },
       {
         path: 'accounts.a.markets.BTC_PERP.tradesOn',
         message:
-          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_PERP traded on futures: add tradesOn: 'futures' to its entry to keep that",
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Add tradesOn: 'futures' to its entry",
       },
     ]);
     expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'collateral' } } })).toEqual([

@@ -123,9 +123,16 @@ describe('the log of a local run', () => {
 
   test('shows what to do about an alarm on a line of its own, as it can be pasted', () => {
     const whatToDo = `echo '{"id":"stop-1"}' | npx relay send - --account main`;
-    const line = JSON.stringify({ level: 'ERROR', message: 'no stop-loss', account: 'main', whatToDo });
+    const alarm = { alarm: true, alarmName: 'position_unprotected' };
+    const line = JSON.stringify({
+      ...{ level: 'ERROR', message: 'no stop-loss', account: 'main' },
+      ...alarm,
+      whatToDo,
+    });
 
-    expect(stripVTControlCharacters(describeLine(line))).toBe(`no stop-loss  main\n    ${whatToDo}`);
+    expect(stripVTControlCharacters(describeLine(line))).toBe(
+      `ALARM position_unprotected  no stop-loss  main\n    ${whatToDo}`,
+    );
   });
 
   test('keeps for the file that a run of the clock went well', async () => {

@@ -84,7 +84,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
 
     const { steps } = await world.settled('buy-1');
     const alarm =
-      'the response to buy 0.01 BTC_USDT at 50200 reports another order (side sell instead of buy): check the account at once';
+      'the response to buy 0.01 BTC_USDT at stop 50100, limit 50200 reports another order (side sell instead of buy): check the account at once';
     expect(steps.at(-1)).toMatchObject({ note: alarm, evidence: { alarm, answered: { side: 'sell' } } });
     expect(world.logged).toContainEqual({
       level: 'error',

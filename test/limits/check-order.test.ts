@@ -154,7 +154,7 @@ describe('checkOrder', () => {
       limit: '0.5',
       actual: '0.5000000000000000001',
       message:
-        'an amount in BTC_PERP may be 0.5 at most, and is 0.5000000000000000001; lower the size, or raise the limit in relay.config.ts',
+        'an amount in BTC_PERP may be 0.5 at most, and is 0.5000000000000000001; lower the size, or raise maxAmount of BTC_PERP in relay.config.ts',
     });
   });
 
@@ -164,7 +164,7 @@ describe('checkOrder', () => {
       limit: '20000',
       actual: '20000.005',
       message:
-        'the notional of an order in BTC_PERP may be 20000 at most, and is 20000.005; lower the size, or raise the limit in relay.config.ts',
+        'the notional of an order in BTC_PERP may be 20000 at most, and is 20000.005; lower the size, or raise maxNotional of BTC_PERP in relay.config.ts',
     });
   });
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { describeOrder } from '../../lib/orders/order-kinds.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 
@@ -34,4 +35,18 @@ test('a stop-limit order becomes a request of its endpoint', () => {
       client_order_id: 'main-1',
     },
   });
+});
+
+test('a stop-limit order is described with both of its prices', () => {
+  const order = {
+    type: 'stop_limit',
+    market: 'BTC_USDT',
+    side: 'sell',
+    amount: parseDecimal('0.5'),
+    price: parseDecimal('39000'),
+    activationPrice: parseDecimal('39100'),
+    clientOrderId: 'main-1',
+  } as const;
+
+  expect(describeOrder(order)).toBe('sell 0.5 BTC_USDT at stop 39100, limit 39000');
 });

@@ -178,7 +178,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   test('a stop-loss that the price has passed is denied, and nothing changes', async () => {
     expect(await protect({ stopLoss: '50500' })).toMatchObject({
       status: 'denied',
-      steps: [{}, { evidence: { rule: 'stop_loss_passed', limit: 'below 50000', actual: '50500' } }],
+      steps: [
+        {},
+        {
+          evidence: { rule: 'stop_loss_passed', limit: 'below 50000', actual: '50500' },
+          note: expect.stringContaining('`npx relay close BTC_USDT`'),
+        },
+      ],
     });
     await relay.goOn(30);
 
@@ -210,7 +216,13 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
   test('a price that is a per cent without its sign is denied', async () => {
     expect(await protect({ stopLoss: '2' })).toMatchObject({
       status: 'denied',
-      steps: [{}, { evidence: { rule: 'exit_too_far', actual: '2' } }],
+      steps: [
+        {},
+        {
+          evidence: { rule: 'exit_too_far', actual: '2' },
+          note: expect.stringContaining('less than half of the last price of 50000'),
+        },
+      ],
     });
   });
 });

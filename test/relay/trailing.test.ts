@@ -225,7 +225,7 @@ describe('A protect that trails by 5 %, after the stop-loss was moved to break-e
 
   test('leaves the stop-loss there until the price is further', async () => {
     const { steps } = await relay.say({ action: 'protect', trailing: '5%' });
-    expect(steps.at(-1)?.note).toContain('stop-loss at 50000, stop-loss 5% behind the best price');
+    expect(steps.at(-1)?.note).toContain('stop-loss at 50000, which follows 5% behind the best price');
 
     expect(await through(['51000', '52000', '54000'])).toEqual([
       'sell 0.1 stop 50000, reduces',

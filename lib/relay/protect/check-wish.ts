@@ -19,7 +19,7 @@ export interface WishPrices extends Pick<PositionWish, 'stopLoss' | 'takeProfits
  */
 export function checkWish(wish: WishPrices): Denial | null {
   const { stopLoss, takeProfits = [], side, last, market } = wish;
-  const tooFar = checkExitPrices(wish, last, wish);
+  const tooFar = checkExitPrices(wish, last, wish, 'last price');
   if (tooFar !== null) return tooFar;
   const price = formatDecimal(last);
   const isLong = side === 'buy';
@@ -28,7 +28,7 @@ export function checkWish(wish: WishPrices): Denial | null {
       rule: 'stop_loss_passed',
       limit: `${isLong ? 'below' : 'above'} ${price}`,
       actual: stopLoss,
-      message: `the last price of ${market} is ${price}, and has passed the stop-loss of ${stopLoss}: it would close the position at once; nothing was changed. Correct it, or send "action": "close"`,
+      message: `the last price of ${market} is ${price}, and has passed the stop-loss of ${stopLoss}: it would close the position at once; nothing was changed. ${adviseOn(market)}`,
     };
   const reached = takeProfits.find((part) => isLong !== parseDecimal(part.price).gt(last));
   if (reached === undefined) return null;
@@ -36,6 +36,10 @@ export function checkWish(wish: WishPrices): Denial | null {
     rule: 'take_profit_reached',
     limit: `${isLong ? 'above' : 'below'} ${price}`,
     actual: reached.price,
-    message: `the last price of ${market} is ${price}, and has reached the take-profit of ${reached.price}: it would close ${reached.share} of the position at once; nothing was changed. Correct it, or send "action": "close"`,
+    message: `the last price of ${market} is ${price}, and has reached the take-profit of ${reached.price}: it would close ${reached.share} of the position at once; nothing was changed. ${adviseOn(market)}`,
   };
+}
+
+function adviseOn(market: string): string {
+  return `Correct it, or close the position: "action": "close", or \`npx relay close ${market}\``;
 }

@@ -269,7 +269,9 @@ function denyNoEntryPrice(market: string): Plan {
 function describeWish({ stopLoss, trailing, takeProfits = [] }: PositionWish): string {
   return [
     ...(stopLoss === undefined ? [] : [`stop-loss at ${formatDecimal(parseDecimal(stopLoss))}`]),
-    ...(trailing === undefined ? [] : [`stop-loss ${trailing} behind the best price`]),
+    ...(trailing === undefined
+      ? []
+      : [`${stopLoss === undefined ? 'stop-loss' : 'which follows'} ${trailing} behind the best price`]),
     ...takeProfits.map(({ price, share }) => `take-profit at ${price} for ${share}`),
   ].join(', ');
 }
