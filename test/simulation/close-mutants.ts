@@ -65,7 +65,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'bound-anew',
     breaks: 'a further try of a close may fill beyond the bound of its first order',
     seeds: 100,
-    fromSeed: 142,
+    fromSeed: 186,
     dialect: 'live',
     kinds,
     mutation: { ledger: (ledger) => changeEntries(ledger, withoutWorst) },

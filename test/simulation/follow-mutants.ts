@@ -76,7 +76,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'unprotected-unseen',
     breaks: 'a position without its stop-loss raises no alarm',
     seeds: 300,
-    fromSeed: 92,
+    fromSeed: 149,
     dialect: 'live',
     mutation: {
       alarms: (alarms) => ({

@@ -168,7 +168,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'hasty-reverse',
     breaks: 'the leg that opens does not wait for the outcome of the leg that reduces',
     seeds: 300,
-    fromSeed: 50,
+    fromSeed: 67,
     dialect: 'live',
     kinds,
     mutation: { ledger: presumeReduced },
@@ -206,7 +206,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'unpresumed',
     breaks: 'requirePosition is not checked',
     seeds: 100,
-    fromSeed: 72,
+    fromSeed: 85,
     dialect: 'live',
     kinds,
     mutation: {

@@ -111,7 +111,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'losses-forgotten',
     breaks: 'what was realised more than ten seconds ago does not count in the loss of the day',
     seeds: 300,
-    fromSeed: 122,
+    fromSeed: 186,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -123,7 +123,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
-    fromSeed: 1698,
+    fromSeed: 478,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -140,7 +140,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'ended-forgotten',
     breaks: 'an order that is listed as ended, and of which no deal is listed yet, has lost nothing',
     seeds: 600,
-    fromSeed: 1560,
+    fromSeed: 1650,
     dialect: 'live',
     kinds: [],
     mutation: {

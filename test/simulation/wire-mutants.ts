@@ -128,7 +128,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'gateway-rejects',
     breaks: 'an HTML page of a gateway with HTTP 403 is treated as a rejection by the exchange',
     seeds: 300,
-    fromSeed: 97,
+    fromSeed: 112,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
@@ -186,7 +186,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'used-id-rejects',
     breaks: '"this client order id is already used" is treated as a rejection of the order',
     seeds: 400,
-    fromSeed: 117,
+    fromSeed: 151,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.body.includes('already used') ? refusal : outcome,
