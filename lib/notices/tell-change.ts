@@ -1,4 +1,4 @@
-import { formatDecimal } from '../base/decimal.ts';
+import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { PauseKind } from '../ledger/ledger.ts';
@@ -9,7 +9,8 @@ import type {
   OutcomeChange,
   PauseChange,
 } from '../ledger/ledger-change.ts';
-import { orderRecordOf } from '../ledger/order-record.ts';
+import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
+import { currenciesInName } from '../model/market.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { createNews, type News, onceKey } from './news.ts';
@@ -94,7 +95,7 @@ function describeSignal(entry: Entry, signal: Signal): string {
   if (signal.action === 'protect_position') return `protection of ${market}`;
   const record = orderRecordOf(entry);
   const amount = record?.amount ? `${formatDecimal(record.amount)} ` : '';
-  const order = record?.side ? `${record.side} ${amount}${market}` : market;
+  const order = record?.side ? `${record.side} ${describeAmount(record, amount)}` : market;
   switch (signal.action) {
     case 'protect':
       return `${signal.turnedBy === undefined ? '' : 'what was turned by the '}${signal.role === 'stop_loss' ? 'stop-loss' : 'take-profit'} of ${market}`;
@@ -103,6 +104,15 @@ function describeSignal(entry: Entry, signal: Signal): string {
     default:
       return `${signal.action} of ${market}${record?.side ? ` (${record.side} ${amount.trim()})` : ''}`;
   }
+}
+
+/** `0.01 BTC_USDT`; of a buy that is sized in the quote currency `BTC_USDT for 600 USDT`: what it comes to is an estimate. */
+function describeAmount({ market, spot, reported }: OrderRecord, amount: string): string {
+  if (spot?.isQuoteSized !== true) return `${amount}${market}`;
+  const { quote } = currenciesInName(market);
+  return reported === null
+    ? market
+    : `${market} for ${formatDecimal(parseDecimal(reported.amount))} ${quote}`;
 }
 
 const stopped: Readonly<Record<PauseKind, string>> = {

@@ -247,9 +247,12 @@ function sumOf(amounts: readonly Amount[]): ReadonlyMap<string, Decimal> {
   return sums;
 }
 
+/** `buy 0.01 BTC_USDT: …`, or `buy BTC_USDT for 600 USDT: …` */
 function readPlaced({ account, headline }: Line): readonly Amount[] {
-  const [, side, amount, market] =
-    /^(buy|sell) ([\d.]+) (\w+): accepted by the exchange$/.exec(headline) ?? [];
+  const order =
+    /^(?<side>buy|sell) (?<amount>[\d.]+) (?<market>\w+): accepted by the exchange$/.exec(headline) ??
+    /^(?<side>buy) (?<market>\w+) for (?<amount>[\d.]+) \w+: accepted by the exchange$/.exec(headline);
+  const { side, amount, market } = order?.groups ?? {};
   return amount === undefined
     ? []
     : [[`${tradingAccounts[account]} ${side} ${formatDecimal(parseDecimal(amount))} ${market}`, one]];

@@ -8,6 +8,7 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { tellChange } from '../../lib/notices/tell-change.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { isBalanceTrusted } from '../../lib/relay/protect/trust-balance.ts';
@@ -445,10 +446,16 @@ describe('A spot buy with a stop-loss', () => {
     await relay.close();
     await open({ maxSlippage: null });
     const { quantity: _, ...rest } = buy;
-    await send({ ...rest, quoteQuantity: '5000' });
+    const entry = await send({ ...rest, quoteQuantity: '5000' });
+    const step = entry.steps.at(-1);
+    if (step === undefined) throw new Error('the entry has no step');
+    const told = tellChange({ kind: 'outcome', id: '1', account: 'main', atMs: step.atMs, entry, step });
     await goOn(15);
     const [stop] = await listOpen();
 
+    expect(told.map(({ headline }) => headline)).toEqual([
+      'buy BTC_USDT for 5000 USDT: accepted by the exchange',
+    ]);
     expect(stop?.amount.toFixed(4)).toBe('0.0999');
     expect(alarmNames()).toEqual([]);
   });
