@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type LimitReport, readLimitUse } from '../../lib/account/limit-use.ts';
 import type { Decimal } from '../../lib/base/decimal.ts';
+import { withoutWrites } from '../../lib/ledger/account-facts.ts';
 import type { LimitUse } from '../../lib/limits/risk-limit.ts';
 import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -39,7 +40,7 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
     },
-    facts: { read: facts.read.bind(facts), write: async () => undefined, replace: async () => true },
+    facts: withoutWrites(facts),
     alarms: { raise: silence },
     log: { info: silence, warn: silence, error: silence },
   };

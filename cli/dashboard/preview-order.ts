@@ -4,6 +4,7 @@ import { formatDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { toJson } from '../../lib/base/json.ts';
 import { ticker as tickerEndpoint } from '../../lib/exchange/endpoints/ticker.ts';
+import { withoutWrites } from '../../lib/ledger/account-facts.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
@@ -40,7 +41,7 @@ async function openServices(session: Session): Promise<ExecuteServices> {
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
     },
-    facts: { read: facts.read.bind(facts), write: async () => undefined, replace: async () => true },
+    facts: withoutWrites(facts),
     markets: await openCatalogue(session),
     isPaperExchange: session.locateExchange().kind === 'paper',
     exchangeTimeoutMs: 2 * timeoutMs,

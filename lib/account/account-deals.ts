@@ -303,11 +303,11 @@ export async function storeOthers(
   }
   const sided = await withSides(others, source);
   const nowMs = services.clock.nowMs();
-  const settled = sided.filter(
-    ({ fill, mayBeTold }) => !mayBeTold || hasPassed(fill.atMs, longestOrderLagMs, nowMs),
-  );
-  for (const one of sided) if (!settled.includes(one)) open.add(fillNameOf(one.fill));
-  await executions.recordOthers(settled.map(({ fill }) => fill));
+  const settled: Fill[] = [];
+  for (const { fill, mayBeTold } of sided)
+    if (mayBeTold && !hasPassed(fill.atMs, longestOrderLagMs, nowMs)) open.add(fillNameOf(fill));
+    else settled.push(fill);
+  await executions.recordOthers(settled);
   return { fresh: [...sided.map(({ fill }) => fill), ...ofSignals], open };
 }
 

@@ -7,7 +7,7 @@ import { listPages, mostBelieved } from '../ledger/ledger.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
-import type { ProtectSignal, Signal } from '../model/signal.ts';
+import { hedgeSideOf, type ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
@@ -67,8 +67,8 @@ const mostPages = 20;
 
 /**
  * Reads the position that a signal depends on. Nothing is sized on it while an earlier order of the market is being sent
- * or has an unknown outcome, nor while the list may lag behind this relay's own last order. What closes all of it waits for
- * an unknown outcome no longer than the list may lag.
+ * or has an unknown outcome, nor while the list may lag behind this relay's own last order. What closes all of it, or protects
+ * it, waits for an unknown outcome no longer than the list may lag.
  *
  * @param found fills that the ledger does not tell yet: the reading must show them, too
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
@@ -158,7 +158,7 @@ async function listUnsettled(
 /**
  * Whether a reading counts beside an order of unknown outcome. What that filled at once the list of positions shows by now.
  * What it may fill later does no harm where one of the two only reduces: the unknown order protects a position, or the reading
- * is for an order that protects one, or that closes all of it. Another order for the same part of a position still waits.
+ * is for an order that protects one, closes what an exit has turned, or closes all of it. Another order for the same part of a position still waits.
  */
 function isAsStanding(
   { status, signal, steps }: Entry,
@@ -175,13 +175,8 @@ function isAsStanding(
 
 /** Whether an order names the other side of hedge mode, where it changes another position. */
 function isOfOtherSide({ signal }: Entry, side: PositionSide | undefined): boolean {
-  const named = sideNamed(signal);
-  return (named === 'LONG' && side === 'SHORT') || (named === 'SHORT' && side === 'LONG');
-}
-
-/** The side of hedge mode that a signal names. */
-export function sideNamed(signal: Signal | null): PositionSide | undefined {
-  return signal !== null && 'positionSide' in signal ? signal.positionSide : undefined;
+  const named = signal === null ? null : hedgeSideOf(signal);
+  return named !== null && side === (named === 'LONG' ? 'SHORT' : 'LONG');
 }
 
 function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {

@@ -63,6 +63,15 @@ export interface AllAccountFacts extends AccountFacts {
   readOfAll(accounts: readonly string[], name: FactName): Promise<readonly Json[]>;
 }
 
+/** The same facts for a command that only reads: what is written is not stored. */
+export function withoutWrites(facts: AccountFacts): ContestedFacts {
+  return {
+    read: (account, name) => facts.read(account, name),
+    write: async () => undefined,
+    replace: async () => true,
+  };
+}
+
 /**
  * When the folder of each of these accounts was restored from a backup; without those of which it was not.
  *

@@ -3,7 +3,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { OrderExecution } from '../model/execution.ts';
 import type { PositionSide } from '../model/order.ts';
-import { placesOrder, type Signal } from '../model/signal.ts';
+import { hedgeSideOf, placesOrder, type Signal } from '../model/signal.ts';
 
 /** How far the order of a signal was filled, as far as the ledger knows. */
 export type Filling = 'none' | 'part' | 'whole';
@@ -32,14 +32,13 @@ export function factsOf(entry: Entry): SignalFacts | null {
   if (signal === null || !placesOrder(signal) || record === null) return null;
   const { account, signalId, market, createdAtMs, status, sentAtMs, followed } = record;
   const isPlaced = status === 'placed';
-  const side = 'positionSide' in signal ? signal.positionSide : undefined;
   const reference = decimalOrUndefined(('referencePrice' in signal && signal.referencePrice) || '');
   return {
     account,
     signalId,
     market,
     strategy: signal.strategy ?? null,
-    positionSide: side === 'LONG' || side === 'SHORT' ? side : null,
+    positionSide: hedgeSideOf(signal),
     onlyReduces: reducesOnly(signal),
     referencePrice: reference?.gt(zero) === true ? reference : null,
     createdAtMs,

@@ -1,8 +1,8 @@
-import { findUnsettled, sideNamed } from '../../account/read-position.ts';
+import { findUnsettled } from '../../account/read-position.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { isPositionSignal, type Signal, wantsNothingOpen } from '../../model/signal.ts';
+import { hedgeSideOf, isPositionSignal, type Signal, wantsNothingOpen } from '../../model/signal.ts';
 import { lastFreshMs } from '../../signals/staleness.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { listEarlier } from './earlier-signals.ts';
@@ -18,11 +18,10 @@ export async function explainWait(
   stale: Denial,
 ): Promise<Denial> {
   if (!dependsOnPosition(signal)) return stale;
-  const awaited = await findUnsettled(
-    services,
-    { account, market: signal.market, signalId, positionSide: sideNamed(signal) },
-    { nowMs: services.clock.nowMs(), closesAll: wantsNothingOpen(signal) },
-  );
+  const awaited = await findUnsettled(services, queryOf({ account, signal, signalId }), {
+    nowMs: services.clock.nowMs(),
+    closesAll: wantsNothingOpen(signal),
+  });
   if (awaited === undefined) return stale;
   return {
     ...stale,
@@ -32,6 +31,10 @@ export async function explainWait(
 
 function dependsOnPosition(signal: Signal): boolean {
   return isPositionSignal(signal) || (signal.action === 'order' && signal.requirePosition !== undefined);
+}
+
+function queryOf({ account, signal, signalId }: Pick<SignalEntry, 'account' | 'signal' | 'signalId'>) {
+  return { account, market: signal.market, signalId, positionSide: hedgeSideOf(signal) ?? undefined };
 }
 
 /** What a stored signal waits for. */
@@ -62,7 +65,7 @@ export async function findWait(
   if (!dependsOnPosition(signal)) return wait('its turn');
   const awaited = await findUnsettled(
     { ledger },
-    { account, market: signal.market, signalId, positionSide: sideNamed(signal) },
+    queryOf({ account, signal, signalId }),
     // What is looked at now has waited for longer than any list lags.
     { nowMs: Number.POSITIVE_INFINITY },
   );

@@ -5,7 +5,7 @@ import type { FactName } from '../../ledger/account-facts.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
+import { hedgeSideOf, type OrderSignal, type PositionSignal } from '../../model/signal.ts';
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { checkOwner, claimsMarket, type MarketOwner, readOwner } from './one-strategy.ts';
@@ -33,9 +33,8 @@ export function passesClaim(signal: OrderedSignal): boolean {
 
 /** In hedge mode a market has two positions, and each has its strategy. */
 function ownerFact(signal: OrderedSignal): FactName {
-  const side = 'positionSide' in signal ? signal.positionSide : undefined;
-  const isHedged = side === 'LONG' || side === 'SHORT';
-  return isHedged ? `strategy of ${signal.market} ${side}` : `strategy of ${signal.market}`;
+  const side = hedgeSideOf(signal);
+  return side === null ? `strategy of ${signal.market}` : `strategy of ${signal.market} ${side}`;
 }
 
 /** What the rule of one strategy a market says of a signal. */

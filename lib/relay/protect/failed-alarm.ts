@@ -75,7 +75,7 @@ export async function tellRest(
   });
 }
 
-/** Tells that so many orders were sent to protect the positions of a market that others wait. */
+/** Tells why what protects the positions of a market waits: of each reason once in a while. */
 export async function tellHeldBack(services: TellServices, entry: Protecting, reason: string): Promise<void> {
   await tell(services, entry, {
     key: `protection held back in ${entry.signal.market}: ${reason}`,
