@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Slow by what they are; `npm run proof` runs them. */
 export const proofFiles = [
   'test/simulation/simulation.test.ts',
@@ -39,7 +41,8 @@ export const fromRoot = (path) => `<rootDir>/${path}`;
 
 /** Of every run. Node strips the types itself; jest loads the sources as they are. */
 export const run = {
-  maxWorkers: '100%',
+  // One for each core, and never one alone: that would run the tests in jest's own process, whose clock some of them stop.
+  maxWorkers: Math.max(2, availableParallelism()),
   // Generous: a slow machine must not fail what is right. The files that run together have `stuck-file.ts` instead.
   testTimeout: 300_000,
   globalSetup: '<rootDir>/test/support/open-run.ts',

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseShare, type Share, takeShare } from '../support/share.ts';
 import { auditRun } from './audit.ts';
 import { createPlan } from './plan.ts';
 import { cutPower, signalsPerRound } from './power/main.ts';
+import { powerMutants } from './power/mutants.ts';
 import { findObstacle } from './power/played-disk.ts';
 import { printPlan, printRun } from './report.ts';
 import { runChaos } from './run.ts';
@@ -12,6 +14,7 @@ interface ChaosOptions {
   readonly seed?: number;
   readonly powerCuts?: number;
   readonly mutants: boolean;
+  readonly share: Share;
 }
 
 const defaultSignals = 20_000;
@@ -38,6 +41,11 @@ const program = new Command('npm run chaos --')
     'with --power-cuts: run broken variants of the relay instead, each of which must be caught',
     false,
   )
+  .addOption(
+    new Option('--share <part/parts>', 'with --mutants: run only these of them, as 2/4')
+      .argParser(readShare)
+      .default({ part: 1, parts: 1 }, '1/1'),
+  )
   .action(start);
 
 for (const [signal, exitCode] of [
@@ -56,8 +64,16 @@ function countOption(flags: string, description: string): Option {
   });
 }
 
+function readShare(text: string): Share {
+  try {
+    return parseShare(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 async function start({ seed = randomInt(1, 1_000_000), ...options }: ChaosOptions): Promise<void> {
-  const { powerCuts, mutants } = options;
+  const { powerCuts, mutants, share } = options;
   if (powerCuts === undefined && mutants) return program.error('error: --mutants needs --power-cuts');
   const obstacle = powerCuts === undefined ? null : findObstacle();
   if (obstacle !== null) return program.error(`error: ${obstacle}`);
@@ -66,7 +82,7 @@ async function start({ seed = randomInt(1, 1_000_000), ...options }: ChaosOption
       ? await runOnce(options.signals ?? defaultSignals, seed)
       : await cutPower(
           { seed, rounds: powerCuts, signals: options.signals ?? powerCuts * signalsPerRound },
-          mutants,
+          mutants ? takeShare(powerMutants, share) : null,
         );
   process.exitCode = isKept ? 0 : 1;
 }

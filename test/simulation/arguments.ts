@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { type OrderKindName, orderKindNames } from '../../lib/model/order.ts';
+import { parseShare, type Share } from '../support/share.ts';
 import { mostSignals } from './alerts.ts';
 import { mutantNamed } from './mutants.ts';
 import { parseSeeds } from './seeds.ts';
@@ -9,12 +10,17 @@ import type { Range } from './tally.ts';
 /** The parsed command line. */
 export type Request =
   | { readonly kind: 'seeds'; readonly range: Range }
-  | { readonly kind: 'mutants'; readonly signals: number; readonly orderKind: OrderKindName | null }
+  | {
+      readonly kind: 'mutants';
+      readonly signals: number;
+      readonly orderKind: OrderKindName | null;
+      readonly share: Share;
+    }
   | { readonly kind: 'matrix' }
   | { readonly kind: 'help' };
 
 export const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
-                    [--kind ${orderKindNames.join('|')}] [--mutant NAME | --mutants | --matrix]`;
+                    [--kind ${orderKindNames.join('|')}] [--mutant NAME | --mutants [--share PART/PARTS] | --matrix]`;
 
 /**
  * Parses the command line; without a dialect, every seed is run in both.
@@ -31,6 +37,7 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
       kind: { type: 'string' },
       mutant: { type: 'string' },
       mutants: { type: 'boolean', default: false },
+      share: { type: 'string', default: '1/1' },
       matrix: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -39,7 +46,7 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
   if (values.matrix) return { kind: 'matrix' };
   const signals = parseSignals(values.signals);
   const orderKind = parseKind(values.kind);
-  if (values.mutants) return { kind: 'mutants', signals, orderKind };
+  if (values.mutants) return { kind: 'mutants', signals, orderKind, share: parseShare(values.share) };
   const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant).name;
   const range = {
     ...parseSeeds(values.seeds, nowMs),

@@ -1,7 +1,7 @@
-import type { OrderKindName } from '../../lib/model/order.ts';
+import { takeShare } from '../support/share.ts';
 import { parseRequest, type Request, usage } from './arguments.ts';
 import { renderFaultMatrix } from './matrix-table.ts';
-import { huntsOf } from './mutants.ts';
+import { type Hunt, huntsOf } from './mutants.ts';
 import { renderMutants, renderSummary, renderTimeline, reproOf } from './report.ts';
 import { simulate } from './simulate.ts';
 import { addTally, createTally, optionsOf, type Range, type Tally } from './tally.ts';
@@ -35,7 +35,7 @@ async function runRequest(request: Request): Promise<number> {
     case 'seeds':
       return await runSeeds(request.range);
     case 'mutants':
-      return await huntMutants(request.signals, request.orderKind);
+      return await huntMutants(takeShare(huntsOf(request.orderKind, request.signals), request.share));
     case 'help':
       print(`Usage: ${usage}`);
       return 0;
@@ -82,8 +82,7 @@ async function showFindings(range: Range, { findings }: Tally): Promise<void> {
 }
 
 /** @returns the exit code: 1 when a mutant survived */
-async function huntMutants(signals: number, kind: OrderKindName | null): Promise<number> {
-  const hunts = huntsOf(kind, signals);
+async function huntMutants(hunts: readonly Hunt[]): Promise<number> {
   const tallies = await runJobs(hunts.map(({ job }) => job));
   const rows = hunts.map((hunt, place) => ({ ...hunt, tally: tallies[place] ?? createTally() }));
   print(renderMutants(rows));

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
+import { parseShare, takeShare } from '../support/share.ts';
 import { parseRequest } from './arguments.ts';
+import { type Hunt, huntsOf } from './mutants.ts';
 import { parseSeeds } from './seeds.ts';
 import { simulate } from './simulate.ts';
 import { addTally, createTally, type Range, tallyRange } from './tally.ts';
@@ -9,6 +11,8 @@ import { runJobs } from './worker-pool.ts';
 function rangeOf(fromSeed: number, toSeed: number): Range {
   return { fromSeed, toSeed, dialects, signals: 12, mutant: null, kind: null };
 }
+
+const byName = (a: Hunt, b: Hunt) => a.mutant.name.localeCompare(b.mutant.name);
 
 test('in a few seeds of both dialects the relay breaks no invariant', async () => {
   const { findings, runs, orders } = await tallyRange(rangeOf(1, 8));
@@ -99,6 +103,16 @@ describe('the command', () => {
     });
     expect(parseRequest(['--kind', 'limit'], 0)).toMatchObject({ range: { kind: 'limit' } });
     expect(parseRequest(['--kind', 'limit', '--mutants'], 0)).toMatchObject({ orderKind: 'limit' });
+  });
+
+  test('puts each mutant into one share, whatever their number is', () => {
+    const all = huntsOf('limit', 12);
+    const shares = ['1/4', '2/4', '3/4', '4/4'].map((text) => takeShare(all, parseShare(text)));
+    expect(shares.flat().toSorted(byName)).toEqual(all.toSorted(byName));
+    expect(Math.min(...shares.map(({ length }) => length))).toBeGreaterThan(all.length / 4 - 1);
+    expect(parseRequest(['--mutants', '--share', '3/4'], 0)).toMatchObject({ share: { part: 3, parts: 4 } });
+    for (const text of ['0/4', '5/4', '1', '1/0', '1/4x'])
+      expect(() => parseRequest(['--mutants', '--share', text], 0)).toThrow(/is not a share/);
   });
 
   test('counts the same however the seeds are split', async () => {

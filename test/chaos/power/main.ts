@@ -1,7 +1,7 @@
 import { auditRun } from '../audit.ts';
 import type { Violation } from '../evidence.ts';
 import { print } from '../report.ts';
-import { type PowerMutant, powerMutants } from './mutants.ts';
+import type { PowerMutant } from './mutants.ts';
 import { printPowerRun } from './report.ts';
 import { type PowerPlan, type PowerRun, runPowerCuts } from './run.ts';
 
@@ -14,10 +14,11 @@ type Plan = Omit<PowerPlan, 'mutant'>;
 /**
  * Cuts the power of the relay, or of its mutants, and prints the result.
  *
+ * @param mutants null for the relay itself
  * @returns whether the relay kept its promises, or every mutant broke one
  */
-export async function cutPower(plan: Plan, ofMutants: boolean): Promise<boolean> {
-  return ofMutants ? await catchMutants(plan) : await cutRelay(plan);
+export async function cutPower(plan: Plan, mutants: readonly PowerMutant[] | null): Promise<boolean> {
+  return mutants === null ? await cutRelay(plan) : await catchMutants(plan, mutants);
 }
 
 async function cutRelay(plan: Plan): Promise<boolean> {
@@ -28,9 +29,9 @@ async function cutRelay(plan: Plan): Promise<boolean> {
   return violations.length === 0;
 }
 
-async function catchMutants(plan: Plan): Promise<boolean> {
+async function catchMutants(plan: Plan, mutants: readonly PowerMutant[]): Promise<boolean> {
   let areCaught = true;
-  for (const mutant of powerMutants) {
+  for (const mutant of mutants) {
     const caught = await catchMutant(plan, mutant);
     if (caught === null) areCaught = false;
     const result = caught === null ? `NOT caught in ${mostRunsPerMutant} runs` : `caught: ${caught}`;
