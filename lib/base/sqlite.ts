@@ -40,6 +40,12 @@ export interface SqliteFile {
    * @throws RelayError `store_unavailable` when the database cannot be read
    */
   read<T>(query: () => T): T;
+  /**
+   * Resolves when all that a query sees by now is on the disk.
+   *
+   * @throws RelayError `store_unavailable` when it was not committed
+   */
+  flushed(): Promise<void>;
   /** Completes the writes already requested, then closes; a second call does nothing. */
   close(): void;
 }
@@ -131,6 +137,10 @@ class TransactedFile implements SqliteFile {
     } catch (error) {
       throw storeError('read', error);
     }
+  }
+
+  async flushed(): Promise<void> {
+    await this.#flush?.durable;
   }
 
   close(): void {

@@ -168,7 +168,7 @@ export interface Ledger {
   closeOrder(key: EntryKey): Promise<void>;
 
   /**
-   * One entry; null when there is none.
+   * One entry, once what it says cannot be lost any more; null when there is none.
    *
    * @throws RelayError `entry_damaged` when it exists but cannot
    * be read; lists, searches and moves return a substitute instead

@@ -216,7 +216,9 @@ class SqliteLedger implements Ledger {
   }
 
   async read(key: EntryKey): Promise<Entry | null> {
-    return this.#file.read(() => this.#find(key));
+    const entry = this.#file.read(() => this.#find(key));
+    await this.#file.flushed();
+    return entry;
   }
 
   async readDue(key: DueKey, mostEarlier: number): Promise<Due> {

@@ -240,6 +240,18 @@ describe('execute', () => {
     expect(notesOnDisk()).toEqual([]);
   });
 
+  test('is on the disk once what was executed by then is flushed', async () => {
+    await file.flushed();
+    file.execute(insert('a'));
+    await file.flushed();
+    expect(notesOnDisk()).toEqual(['a']);
+
+    file.execute(insert('b')).durable.catch(() => undefined);
+    const flushed = file.flushed();
+    file.database.exec('ROLLBACK');
+    await expect(flushed).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
   test('asks its own schedule for the flush, once for each transaction', async () => {
     const flushes: (() => void)[] = [];
     const own = createSqliteFile(new DatabaseSync(path), {

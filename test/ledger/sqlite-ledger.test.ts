@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from '@jest/globals';
-import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createSqliteFile, openSqlite } from '../../lib/base/sqlite.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -45,6 +46,36 @@ describeLedger('a ledger in memory', openInMemory);
 describeLedger('a ledger on the disk', openOnDisk);
 describeLookups('a ledger on the disk', openOnDisk);
 describeFinding('a ledger on the disk', openOnDisk);
+
+test('an entry is read once it cannot be lost any more', async () => {
+  const flushes: (() => void)[] = [];
+  const file = createSqliteFile(new DatabaseSync(':memory:'), {
+    scheduleFlush: (flush) => flushes.push(flush),
+  });
+  const ledger = createSqliteLedger(file);
+  const flush = () => {
+    for (const flushNow of flushes.splice(0)) flushNow();
+  };
+  flush();
+  const accepted = [ledger.accept([orderEntry('a')], null)];
+  let hasRead = false;
+  const reading = ledger.read({ account: 'main', signalId: 'a' }).then((entry) => {
+    hasRead = true;
+    return entry;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hasRead).toBe(false);
+  flush();
+  expect(await reading).toMatchObject({ signalId: 'a', status: 'accepted' });
+
+  accepted.push(ledger.accept([orderEntry('b')], null));
+  const lost = ledger.read({ account: 'main', signalId: 'b' });
+  file.database.exec('ROLLBACK');
+  flush();
+  await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect((await Promise.allSettled(accepted)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  file.close();
+});
 
 /**
  * Two open ledgers on one file, as the relay and the CLI have.

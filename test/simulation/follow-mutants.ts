@@ -54,6 +54,39 @@ export const followMutants: readonly Mutant[] = [
     mutation: { executions: keepOthers },
   },
   {
+    name: 'side-by-hand-guessed',
+    breaks: 'a deal that belongs to no signal is stored without its side of hedge mode',
+    seeds: 100,
+    fromSeed: 400,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      executions: (executions) =>
+        override(executions, {
+          recordOthers: (fills) => executions.recordOthers(fills.map(({ positionSide: _, ...fill }) => fill)),
+        }),
+    },
+  },
+  {
+    name: 'unnamed-error',
+    breaks: 'no deals in a range of time is an error that the relay has no name for',
+    seeds: 100,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      executions: (executions, { handlerName }) =>
+        handlerName === 'resolve'
+          ? executions
+          : override(executions, {
+              async listFills(query) {
+                const page = await executions.listFills(query);
+                if (page.fills.length === 0) throw new TypeError('there is no first deal');
+                return page;
+              },
+            }),
+    },
+  },
+  {
     name: 'report-of-signals',
     breaks: 'a report leaves out the deals that belong to no signal',
     seeds: 100,

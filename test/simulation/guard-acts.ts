@@ -1,4 +1,11 @@
-import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import {
+  type Decimal,
+  floorToStep,
+  formatDecimal,
+  maximum,
+  parseDecimal,
+  zero,
+} from '../../lib/base/decimal.ts';
 import type { Random } from '../../lib/base/random.ts';
 import type { Side } from '../../lib/model/order.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
@@ -98,8 +105,11 @@ export class GuardActs {
   /** One act of the owner, on the exchange's own page. */
   act(): void {
     const ground = pickOne(this.#random, this.#held as readonly [Ground, ...Ground[]]);
-    const position = this.#positionsOf(ground).at(0);
-    if (position === undefined) return;
+    const [first, ...others] = this.#positionsOf(ground);
+    if (first === undefined) return;
+    const position = others.length === 0 ? first : pickOne(this.#random, [first, ...others]);
+    const open = () => this.#openOther(ground, position);
+    const ofSides = position.side === 'BOTH' ? [] : [open, open];
     pickOne(this.#random, [
       () => this.#trade(ground, position, pickOne(this.#random, ['0.25', '0.5']), 'reduces'),
       () => this.#trade(ground, position, '1', 'closes'),
@@ -109,6 +119,7 @@ export class GuardActs {
       () => this.#cancel(ground, 'stop-loss'),
       () => this.#cancel(ground, 'take-profit'),
       () => this.#stop(ground, position),
+      ...ofSides,
     ])();
   }
 
@@ -178,6 +189,18 @@ export class GuardActs {
     const price = formatDecimal(this.#crossing(market, side));
     this.#place(ground, { type: 'limit', side, amount: formatDecimal(traded), price, positionSide });
     this.#note(ground, `${what} the position by ${formatDecimal(traded)}`, `${what} by hand`);
+  }
+
+  /** In hedge mode: opens a position of the other side, or enlarges it. */
+  #openOther(ground: Ground, { amount, side: held }: Position): void {
+    const market = marketNamed(this.#marketOf(ground));
+    const share = parseDecimal(pickOne(this.#random, ['0.5', '1', '1.5']));
+    const traded = maximum(floorToStep(amount.abs().times(share), market.amountStep), market.minAmount);
+    const positionSide = held === 'LONG' ? 'SHORT' : 'LONG';
+    const side = positionSide === 'LONG' ? 'buy' : 'sell';
+    const price = formatDecimal(this.#crossing(market, side));
+    this.#place(ground, { type: 'limit', side, amount: formatDecimal(traded), price, positionSide });
+    this.#note(ground, `opens ${formatDecimal(traded)} ${positionSide}`, 'opens the other side by hand');
   }
 
   /** A limit so far beyond the price that it fills at once. */

@@ -53,10 +53,11 @@ export function drawGuardRun(
   dialect: Dialect,
   kind: OrderKindName | undefined,
   startMs: number,
+  isHedged: boolean,
 ): GuardRun | null {
   if (dialect !== 'live' || seed % seedsPerGuardRun !== remainder || kind !== undefined) return null;
   const random = createRandom(Math.imul(seed, seedStride));
-  const held = drawHeld(random);
+  const held = drawHeld(random, isHedged);
   const losses = createRandom(Math.imul(seed, seedStrideOfLosses));
   const ofLoss = drawLossLimits(losses);
   const settings = drawSettings(random, ofLoss);
@@ -104,16 +105,23 @@ const withoutLargest = changeAccounts((account) => {
   return { ...account, markets: Object.fromEntries(markets) };
 });
 
-/** One market or two; each account trades a market of its own. */
-function drawHeld(random: Random): Grounds {
+/** One market or two; each account trades a market of its own. In hedge mode, the one whose positions have two sides is among them. */
+function drawHeld(random: Random, isHedged: boolean): Grounds {
   const mayHold = groundsIn('live').filter(
     ({ tradesOn, account }) => tradesOn !== 'spot' && account !== 'rehearsal',
   );
   // The other account takes few signals and few orders a minute.
   const main = mayHold.filter(({ account }) => account === 'main');
   const mostlyMain = [...main, ...main, ...mayHold] as unknown as Grounds;
-  const [first, second] = [pickOne(random, mostlyMain), pickOne(random, mostlyMain)];
+  const [first, second] = [
+    pickOne(random, isHedged ? hedged(main) : mostlyMain),
+    pickOne(random, mostlyMain),
+  ];
   return isSame(first, second) ? [first] : [first, second];
+}
+
+function hedged(grounds: readonly Ground[]): Grounds {
+  return grounds.filter(({ tradesOn }) => tradesOn === 'futures') as unknown as Grounds;
 }
 
 function othersThan(held: Grounds): Grounds {

@@ -99,7 +99,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
   const { dialect } = options;
   const positions = drawPositionRun(options.seed, dialect, options.kind);
-  const guards = drawGuardRun(options.seed, dialect, options.kind, startMs);
+  const guards = drawGuardRun(options.seed, dialect, options.kind, startMs, isHedged);
   const spot = drawSpotRun(options.seed, dialect);
   const special = positions ?? guards ?? spot;
   const grounds = special?.others ?? groundsIn(dialect);

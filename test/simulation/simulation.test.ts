@@ -61,6 +61,7 @@ const everyFault: readonly string[] = [
   'owner: cancel by hand',
   'owner: closes by hand',
   'owner: enlarges by hand',
+  'owner: opens the other side by hand',
   'owner: order by hand',
   'owner: position closed',
   'owner: reduces by hand',
@@ -233,6 +234,8 @@ describe('every broken variant of the relay', () => {
       // By hand, only the markets of position actions are traded.
       'deals-by-hand-dropped',
       'deals-by-hand-kept',
+      'side-by-hand-guessed',
+      'unnamed-error',
       'report-of-signals',
     ]);
   });

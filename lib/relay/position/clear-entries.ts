@@ -74,10 +74,13 @@ export async function clearEntries(
   return true;
 }
 
-/** Whether another worker has carried the signal out meanwhile: what was stored after it may rest by now, or be protected. */
+/**
+ * Whether another worker has carried the signal out meanwhile: what was stored after it may rest by now, or be protected. Nothing
+ * may be cancelled for a signal that no store has, either.
+ */
 export async function isCarriedOut({ ledger }: ExecuteServices, key: EntryKey): Promise<boolean> {
   const entry = await ledger.read({ account: key.account, signalId: key.signalId });
-  return entry !== null && entry.status !== 'accepted';
+  return entry?.status !== 'accepted';
 }
 
 /** @returns whether a lookup has settled it */
