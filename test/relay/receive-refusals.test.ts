@@ -117,6 +117,8 @@ describe('an alert that contains a secret of the process', () => {
     const written = await webhook.written();
     expect(written).not.toContain(secret);
     expect(written).not.toContain(disguised);
+    // Nor the most of it.
+    expect(written).not.toContain(secret.slice(0, 16));
     const messages = await webhook.messages();
     expect(messages).toEqual(messages.map(() => undefined));
   });

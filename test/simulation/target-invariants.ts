@@ -1,6 +1,11 @@
 import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { isPositionSignal, placesOrder, type TargetSignal } from '../../lib/model/signal.ts';
+import {
+  isPositionSignal,
+  type PositionSignal,
+  placesOrder,
+  type TargetSignal,
+} from '../../lib/model/signal.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { orderForLeg, type PositionEntry } from './leg-orders.ts';
@@ -145,13 +150,24 @@ function findUnsatisfied(facts: Facts, viewOf: ViewOf, entry: Entry): readonly V
   const decided = facts.history.satisfied.get(keyText(entry));
   if (decided === undefined || signal === null || !isPositionSignal(signal) || isHedged(facts, entry))
     return [];
-  const { believable, readAtMs } = viewOf(entry, decided);
+  const { believable, readAtMs, truth } = viewOf(entry, decided);
   if (readAtMs === null) return [broken(entry, 'no position was read')];
+  // What a later reading shows is told, with the alarm before it.
+  if (entry.steps.at(-1)?.facts?.turned !== undefined && facts.history.hasAlarm(entry)) return [];
+  if (isOfAnother(signal, truth.changes)) return [];
   const leg: PositionEntry = { ...entry, signal };
   const hasReduced = reduceLegOf(entry, facts.entries)?.status === 'placed';
   const isSo = (position: Decimal) => isAsWanted(facts, leg, decided, position, hasReduced);
   if (believable.some(isSo)) return [];
   return [broken(entry, `the position was ${believable.map((position) => position.toFixed()).join(', ')}`)];
+}
+
+/** Whether a further try of a close came when the position that it was to close was gone: what stood then was opened later. */
+function isOfAnother(signal: PositionSignal, changes: readonly PositionChange[]): boolean {
+  const { openedByMs = null, only } = signal.action === 'close' ? signal : {};
+  if (openedByMs === null) return false;
+  const sign = only === 'short' ? '-1' : '1';
+  return changes.some(({ atMs, after }) => atMs > openedByMs && after.times(sign).lte(zero));
 }
 
 /** Whether a leg has nothing to do that the market could carry out. */

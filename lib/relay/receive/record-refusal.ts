@@ -2,7 +2,7 @@ import type { Alarm } from '../../base/alarms.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import type { Account } from '../../model/account.ts';
-import { type HeldSecret, holdsSecret } from '../../signals/find-secret.ts';
+import type { HeldSecret } from '../../signals/find-secret.ts';
 import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../../signals/refused-names.ts';
 import type { ReceiveServices } from '../services.ts';
@@ -56,12 +56,7 @@ function tellRepeat(services: ReceiveServices, account: Account, repeat: Repeate
 }
 
 function namesIn({ body, secrets }: Arrived): readonly RefusedName[] {
-  if (body.byteLength > maximumBodyBytes) return [];
-  const isClean = (text: string | null) => text === null || !holdsSecret(text, secrets);
-  return readRefusedNames(body).map(({ id, ticker }) => ({
-    id: isClean(id) ? id : null,
-    ticker: isClean(ticker) ? ticker : null,
-  }));
+  return body.byteLength > maximumBodyBytes ? [] : readRefusedNames(body, secrets);
 }
 
 /**
