@@ -48,7 +48,10 @@ export interface DealsState {
   readonly sinceMs: number;
   /** What it held then. It comes before every fill of a later order, also before one that is dated on the relay's own clock. */
   readonly first: FirstHoldings;
-  /** Until when the deals of a market are in what it held then, on the exchange's clock, where that is later than `sinceMs`. */
+  /**
+   * Until when the deals of a market are in what it held then, on the exchange's clock, where that is not `sinceMs`: later ones
+   * were shown, too, or the list of positions lagged behind.
+   */
   readonly shownToMs: ReadonlyMap<string, number>;
   /** Until when the deals were read; stored now and then, so it may be somewhat earlier. */
   readonly readToMs: number;
@@ -117,9 +120,18 @@ export async function readOtherDeals(
   return { fresh, state };
 }
 
+/** Until when the deals of a market are in what the account held when it was first read: later ones count. */
+export function heldToMs(
+  { sinceMs, shownToMs }: Pick<DealsState, 'sinceMs' | 'shownToMs'>,
+  market: string,
+): number {
+  return shownToMs.get(market) ?? sinceMs - 1;
+}
+
 /** From when on the deals must be read: a list may show a deal late. */
-export function dealsFromMs({ sinceMs, readToMs }: DealsState, nowMs: number): number {
-  const fromMs = Math.max(sinceMs, Math.min(readToMs, nowMs) - longestLagMs);
+export function dealsFromMs({ sinceMs, shownToMs, readToMs }: DealsState, nowMs: number): number {
+  const countFromMs = Math.min(sinceMs, ...shownToMs.values());
+  const fromMs = Math.max(countFromMs, Math.min(readToMs, nowMs) - longestLagMs);
   // A time in the future was noted before the clock was set back.
   return Math.max(Math.min(fromMs, nowMs), nowMs - farthestBackMs);
 }
@@ -155,7 +167,7 @@ async function beginDeals(
   const { nowMs: sinceMs } = await client.call(serverTime, {}, options);
   // A key for spot alone may not read positions.
   const isSpotAlone = Object.values(markets).every(({ tradesOn }) => tradesOn === 'spot');
-  const { positions, deals } = isSpotAlone ? nothingHeld : await readHeld(client, sinceMs, options);
+  const held = isSpotAlone ? nothingHeld : await readHeld(client, sinceMs, options);
   const own = await listOwn({ ledger, executions }, account, null);
   const traded = new Set(
     own.flatMap((entry) => (hasOnlyToReduce(entry) ? [] : (entry.signal?.market ?? []))),
@@ -163,22 +175,38 @@ async function beginDeals(
   const atMs = sinceMs - mostClockAheadMs;
   for await (const { market } of listFills(executions, name, atMs, sinceMs + mostClockAheadMs))
     traded.add(market);
-  const books = positions.flatMap(({ market, positionSide, amount, basePrice }) =>
+  const books = held.positions.flatMap(({ market, positionSide, amount, basePrice }) =>
     basePrice === null
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const shownToMs = new Map<string, number>();
-  const show = (market: string, toMs: number | null) => {
-    if (toMs !== null && toMs >= sinceMs) shownToMs.set(market, Math.max(shownToMs.get(market) ?? 0, toMs));
-  };
-  for (const { market, modifiedAtMs } of positions) show(market, modifiedAtMs);
-  for (const { market, atMs: dealtAtMs } of deals) show(market, dealtAtMs);
+  const shownToMs = findShown(held, sinceMs);
   const first = { atMs, books: new Map(books), except: traded };
   const state = { sinceMs, first, shownToMs, readToMs: sinceMs };
   // Another process may have begun at the same time, and sent an order since.
   if (await facts.replace(name, 'deals', describeState(state), null)) return state;
   return (await readDealsState(facts, name)) ?? state;
+}
+
+/**
+ * Until when the deals of a market are in the positions that were listed, where that is not `sinceMs`. A position tells it by its
+ * time of change: the lists may lag behind the deals of the last seconds. Where none is listed, the deals that were listed before
+ * it are in that.
+ */
+function findShown({ positions, deals }: Held, sinceMs: number): ReadonlyMap<string, number> {
+  const shownToMs = new Map<string, number>();
+  const show = (market: string, toMs: number) =>
+    shownToMs.set(market, Math.max(shownToMs.get(market) ?? toMs, toMs));
+  // In hedge mode, the position of the other side may have been closed since.
+  const dated = positions.filter(
+    ({ positionSide, modifiedAtMs }) => positionSide === 'BOTH' && modifiedAtMs !== null,
+  );
+  const isDated = (market: string) => dated.some((position) => position.market === market);
+  for (const { market, modifiedAtMs } of positions)
+    if (isDated(market)) show(market, Math.max(modifiedAtMs ?? 0, sinceMs - mostClockAheadMs));
+    else if (modifiedAtMs !== null && modifiedAtMs >= sinceMs) show(market, modifiedAtMs);
+  for (const { market, atMs } of deals) if (!isDated(market)) show(market, atMs);
+  return shownToMs;
 }
 
 /**
@@ -214,7 +242,7 @@ function hasOnlyToReduce(entry: Entry): boolean {
   return isMarkedReducing(asked) && filledBy(record).eq(zero);
 }
 
-/** What an account holds, and the deals since a time that are in it. */
+/** What an account holds, and the deals since a time that may be in it. */
 interface Held {
   readonly positions: readonly OpenPosition[];
   readonly deals: readonly AccountDeal[];
@@ -250,13 +278,13 @@ async function readHeld(client: ExchangeClient, sinceMs: number, options: SendOp
 export async function storeOthers(
   services: DealServices,
   account: string,
-  { sinceMs, shownToMs }: DealsState,
+  state: DealsState,
   deals: readonly AccountDeal[],
   source: DealSource & { readonly listed?: readonly ListedFilled[] },
 ): Promise<{ readonly fresh: readonly Fill[]; readonly open: ReadonlySet<string> }> {
   const { ledger, executions } = services;
   const open = new Set<string>();
-  const counted = deals.filter(({ atMs, market }) => atMs >= sinceMs && atMs > (shownToMs.get(market) ?? 0));
+  const counted = deals.filter(({ atMs, market }) => atMs > heldToMs(state, market));
   if (counted.length === 0) return { fresh: [], open };
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();

@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import { type EndedOrder, listNewestEnded } from '../exchange/list-account.ts';
 import type { Order } from '../model/order.ts';
-import type { DealSource, ListedFilled } from './account-deals.ts';
+import { type DealSource, heldToMs, type ListedFilled } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
 import { mostUnpricedMs } from './unpriced.ts';
 
@@ -44,8 +44,7 @@ export async function listEndedLately(
 export function findUncounted(day: DayFills, { ended, open }: ListedOrders): readonly Uncounted[] {
   const { counts, fills, readAtMs, fromMs } = day;
   // What was dealt before is in what the account held when it was first read.
-  const isCounted = (market: string, atMs: number) =>
-    atMs >= counts.sinceMs && atMs > (counts.shownToMs.get(market) ?? 0);
+  const isCounted = (market: string, atMs: number) => atMs > heldToMs(counts, market);
   const late = [
     // The exchange's clock may be ahead of this one.
     ...ended.filter(

@@ -364,6 +364,27 @@ describe('An account that is first read right after a position was closed by han
     expect(await usedOfLoss()).toBe(formatDecimal(before.minus(await readCollateral()).round(8)));
   });
 
+  test('counts a sale of the seconds before it that the list of positions did not show yet', async () => {
+    relay.setPrice('48000');
+    const before = await readCollateral();
+    await tradeByHand('sell', '0.05');
+    relay.clock.advance(2_000);
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 5_000,
+      probability: 1,
+    });
+    await usedOfLoss();
+    relay.paper.control.clearFaults();
+    relay.clock.advance(minuteMs);
+    relay.setPrice('49000');
+    await tradeByHand('buy', '0.01');
+    relay.clock.advance(2 * longestPositionLagMs);
+
+    expect(await usedOfLoss()).toBe(formatDecimal(before.minus(await readCollateral()).round(8)));
+  });
+
   test('counts no sale of the same second of the exchange, and none between its requests', async () => {
     await tradeByHand('sell', '0.01');
     const { exchangeFor } = relay.services;

@@ -1,3 +1,4 @@
+import { heldToMs } from '../../lib/account/account-deals.ts';
 import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { longestLagMs } from '../../lib/exchange/lag.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
@@ -84,9 +85,8 @@ function findWrongOthers(
     .map((deal) => ({ ...deal, account }));
   const state = read.get(account);
   const due = ofNone.filter(({ market, atMs }) => {
-    if (state === undefined || atMs < state.sinceMs) return false;
     // What the positions showed when they were first read is in them.
-    return atMs > (state.shownToMs.get(market) ?? 0) && atMs <= state.readToMs - longestLagMs;
+    return state !== undefined && atMs > heldToMs(state, market) && atMs <= state.readToMs - longestLagMs;
   });
   const stored = fills.filter((fill) => fill.account === account && !isOfSignal(fill));
   const others = stored.map(describeFills(exchange));

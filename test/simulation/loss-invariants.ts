@@ -1,4 +1,4 @@
-import type { DealsState } from '../../lib/account/account-deals.ts';
+import { type DealsState, heldToMs } from '../../lib/account/account-deals.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { decimalIn, type Json } from '../../lib/base/json.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
@@ -8,6 +8,7 @@ import { closesOnly } from '../../lib/paper/engine/positions.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
 import { isCreate, keyText, type WireSend, widestSkewMs } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
+import { longestPositionLagMs } from './network.ts';
 import { matchOrders, type OwnOrders } from './own-orders.ts';
 import { readingsFor } from './readings.ts';
 import { type RealisedDeal, realisedAlone, realisedDeals } from './realised-deals.ts';
@@ -247,7 +248,7 @@ function dealsTold(known: Known, sent: SentOrder): readonly RealisedDeal[] {
 function countedOf(facts: Facts, account: string) {
   const read = facts.deals.get(account);
   const isHeldAtFirst = ({ atMs, market }: Pick<PaperDeal, 'atMs' | 'market'>) =>
-    read === undefined || atMs < read.sinceMs || atMs <= (read.shownToMs.get(market) ?? 0);
+    read === undefined || atMs <= heldToMs(read, market);
   return { read, isHeldAtFirst };
 }
 
@@ -295,16 +296,21 @@ function betterOf(one: RealisedDeal, other: RealisedDeal): RealisedDeal {
 
 /**
  * Markets in which the relay had just traded when it first read the account: the fills that it knows tell what was held there,
- * and some deals from before are not among them. What closed that had no cost that it could know.
+ * and some deals from before are not among them. Markets, too, without a position in that reading, which may have lagged behind a
+ * deal of the seconds before it. What closed that had no cost that it could know.
  */
 function marketsWithoutCost(
   { exchange, fills }: Facts,
   name: string,
-  { first }: DealsState,
+  { first, sinceMs, shownToMs }: DealsState,
 ): ReadonlySet<string> {
   const known = new Set(fills.filter(({ account }) => account === name).map(({ dealId }) => dealId));
   const missing = exchange.deals.filter(({ account, dealId }) => account === name && !known.has(dealId));
-  return new Set(missing.map(({ market }) => market).filter((market) => first.except.has(market)));
+  const mayLag = ({ market, atMs }: PaperDeal) =>
+    !shownToMs.has(market) && atMs < sinceMs && atMs >= sinceMs - longestPositionLagMs;
+  return new Set(
+    missing.filter((deal) => first.except.has(deal.market) || mayLag(deal)).map(({ market }) => market),
+  );
 }
 
 /** Whether the response to its order was received as it was, and stored, before that time. */
