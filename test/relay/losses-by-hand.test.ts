@@ -246,6 +246,21 @@ describe('In hedge mode', () => {
       'buy SHORT',
     ]);
   });
+
+  test('the side of an order by hand that has filled in part is that of the list of open orders', async () => {
+    const client = await relay.services.exchangeFor('main');
+    const resting = { market: 'BTC_PERP', side: 'sell', positionSide: 'SHORT', clientOrderId: '' } as const;
+    const [amount, price] = [parseDecimal('0.03'), parseDecimal('51000')];
+    await client.call(limitEndpoint, { ...resting, amount, price });
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('51000'), parseDecimal('0.01'));
+    await goOn(minuteMs);
+
+    const fills = await storedFills();
+    expect(fills.map(({ side, positionSide, amount }) => `${side} ${amount} ${positionSide}`)).toEqual([
+      'buy 0.02 LONG',
+      'sell 0.01 SHORT',
+    ]);
+  });
 });
 
 async function storedFills() {
