@@ -289,6 +289,18 @@ describe('while the exchange cannot be reached', () => {
     expect(creates()).toBe(1);
   });
 
+  test('an order is found within a minute after an outage of any length', async () => {
+    relay = await openAftermath();
+    await relay.send(buyAlert(), lostOnItsWayBack);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
+    expect(await minutesOfLookups(11)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    relay.paper.control.clearFaults();
+    relay.clock.advance(minuteMs);
+    await relay.reconcile();
+
+    expect(await entry()).toMatchObject({ status: 'placed' });
+  });
+
   test('inconclusive lookups do not count as "not found"', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWay);
@@ -307,7 +319,7 @@ describe('while the exchange cannot be reached', () => {
       status: 'not_placed',
       evidence: { notFound: 4, firstNotFoundAtMs: noonMs },
     });
-    expect((await readLookup()).count).toBe(5);
+    expect((await readLookup()).count).toBe(6);
   });
 
   test('for one account, the orders of the others are settled', async () => {

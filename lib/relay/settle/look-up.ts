@@ -2,6 +2,7 @@ import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { parseDecimal } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { orderRecordOf } from '../../ledger/order-record.ts';
 import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
@@ -41,7 +42,8 @@ export async function lookUpSafely(
   try {
     return await lookUp(services, entry, options);
   } catch (error) {
-    return { kind: 'inconclusive', finding: `could not be looked up: ${describeSafely(error)}` };
+    const finding = `could not be looked up: ${describeSafely(error)}`;
+    return { kind: 'inconclusive', finding, isUnread: error instanceof ExchangeError };
   }
 }
 

@@ -8,8 +8,11 @@ export type LookupResult =
   | { readonly kind: 'found'; readonly outcome: Outcome }
   /** No list shows the effect. Lists lag; `outcome` holds once enough lookups have given this result. */
   | { readonly kind: 'not_found'; readonly finding: string; readonly outcome: Outcome }
-  /** The lists cannot prove anything about this entry. */
-  | { readonly kind: 'inconclusive'; readonly finding: string };
+  /** The lists cannot prove anything about this entry; `isUnread`: none could be read. */
+  | { readonly kind: 'inconclusive'; readonly finding: string; readonly isUnread?: boolean };
+
+/** A lookup that settles nothing. */
+export type UnsettledResult = Exclude<LookupResult, { kind: 'found' }>;
 
 export interface LookupServices extends CloseServices {
   /** @throws RelayError `secrets_missing` when no key is stored */

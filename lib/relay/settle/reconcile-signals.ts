@@ -151,7 +151,7 @@ async function lookUpEntry(
   await services.ledger.postpone(
     entry,
     lookup,
-    scheduleLookup(reminded, services.settings.unknownAlarmAfterMs, nowMs),
+    scheduleLookup(reminded, result, services.settings.unknownAlarmAfterMs, nowMs),
   );
   return false;
 }
