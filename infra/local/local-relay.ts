@@ -47,6 +47,7 @@ import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { describeUntold, localNotices, startNoticeLoop } from './notice-loop.ts';
 import { createReceivingWatch } from './receiving.ts';
+import { tellRemovedAccounts } from './removed-accounts.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
 import type { SenderCheck } from './senders.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
@@ -267,6 +268,7 @@ export async function startLocalRelay(options: {
     closeStores();
     throw error;
   });
+  tellRemovedAccounts(file, settings, alarms);
   const watching = others === null ? null : startMinuteLoop(() => others.look());
   const worker = startWorkerLoop(
     line,

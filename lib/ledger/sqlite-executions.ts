@@ -41,6 +41,8 @@ const sql = {
   /** Names its index: SQLite would rather read the whole account in the order of time than sort the few that are followed. */
   followed: `SELECT * FROM entries INDEXED BY followed_orders WHERE account = ? AND order_open > 0 AND status = 'placed'
     ORDER BY created_at_ms, seq LIMIT ?`,
+  followedMarkets: `SELECT DISTINCT account, market FROM entries INDEXED BY followed_orders
+    WHERE order_open > 0 AND status = 'placed' ORDER BY account, market`,
   record: `UPDATE entries SET execution = ?3, order_open = CASE WHEN ?4 = 1 THEN order_open ELSE ?4 END
     WHERE account = ?1 AND signal_id = ?2 AND status = 'placed'
       AND coalesce(json_extract(execution, '$.revision'), 0) = ?5`,
@@ -58,6 +60,19 @@ interface FillRow {
   readonly deal_id: number;
   readonly order_id: number;
   readonly fill: string;
+}
+
+/**
+ * The markets of the orders that are followed, by account: also of accounts that are configured no longer.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export function listFollowedMarkets(file: SqliteFile): ReadonlyMap<string, readonly string[]> {
+  const rows = file.read(() => file.database.prepare(sql.followedMarkets).all());
+  const found = new Map<string, string[]>();
+  for (const { account, market } of rows as unknown as readonly { account: string; market: string }[])
+    found.set(account, [...(found.get(account) ?? []), market]);
+  return found;
 }
 
 /**
