@@ -10,6 +10,7 @@ import { askExchange, timeoutMs } from '../session/exchange.ts';
 import {
   isPending,
   listPositionTickers,
+  listRemovedTickers,
   sendSignal,
   type TickerOfMarket,
   waitForOutcome,
@@ -29,7 +30,7 @@ export function addCloseAllCommand(program: Command): void {
   program
     .command('close-all')
     .description(
-      'close every position in the markets of relay.config.ts, with what protects it, and cancel the entries that rest; also while paused, except with `pause --everything`',
+      'close every position in the markets of relay.config.ts, or that this relay opened before its market was taken out there, with what protects it, and cancel the entries that rest; also while paused, except with `pause --everything`',
     )
     .option('--max-slippage <per cent>', 'less than the account allows, or for an account that names none')
     .option('--account <name>', 'which account (default: all configured accounts)')
@@ -105,7 +106,8 @@ interface FoundTasks {
 }
 
 async function findTasks(session: Session, account: Account): Promise<FoundTasks> {
-  const places = listPositionTickers(session.settings, account);
+  const configured = listPositionTickers(session.settings, account);
+  const places = [...configured, ...(await listRemovedTickers(session, account))];
   if (places.length === 0) return { tasks: [], unreached: [] };
   const read = await readHeld(session, account);
   if (!read.ok)

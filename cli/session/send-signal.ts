@@ -1,4 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { mostFollowed } from '../../lib/ledger/executions.ts';
+import { listRecords } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
@@ -24,15 +26,34 @@ export function listPositionTickers({ tickers }: Settings, { markets }: Account)
 }
 
 /**
- * A ticker of the market that is named by its name or by one of its tickers. Any of them will do.
+ * A ticker for each market that was taken out of the account's markets while the relay follows orders there, on margin or
+ * futures.
+ */
+export async function listRemovedTickers(
+  session: Session,
+  account: Account,
+): Promise<readonly TickerOfMarket[]> {
+  const followed = listRecords(await session.openExecutions().followed(account.name, mostFollowed));
+  const markets = new Set(followed.flatMap(({ spot, market }) => (spot === null ? [market] : [])));
+  const tickers = Object.entries(session.settings.tickers);
+  return [...markets].flatMap((market) => {
+    const ticker = tickers.find(([, mapped]) => mapped === market)?.[0];
+    return Object.hasOwn(account.markets, market) || ticker === undefined ? [] : [{ ticker, market }];
+  });
+}
+
+/**
+ * A ticker of the market that is named by its name or by one of its tickers. Any of them will do. The market may have been
+ * taken out of the account's markets: the relay knows whether it has a position there.
  *
- * @throws CommandFailure (usage) when the account has no position there
+ * @throws CommandFailure (usage) when the market has no ticker, or trades on spot
  */
 export function findTicker({ settings }: Session, account: Account, named: string): TickerOfMarket {
   const wanted = named.toUpperCase();
-  const found = Object.entries(settings.tickers)
-    .filter(([, market]) => Object.hasOwn(account.markets, market))
-    .find(([ticker, market]) => market === wanted || ticker.toUpperCase() === wanted);
+  const meant = Object.entries(settings.tickers).filter(
+    ([ticker, market]) => market === wanted || ticker.toUpperCase() === wanted,
+  );
+  const found = meant.find(([, market]) => Object.hasOwn(account.markets, market)) ?? meant[0];
   if (found !== undefined && account.markets[found[1]]?.tradesOn === 'spot')
     throw createUsageFailure(
       `${found[1]} trades on spot, where there are no positions`,
@@ -42,7 +63,7 @@ export function findTicker({ settings }: Session, account: Account, named: strin
   const markets = listPositionTickers(settings, account).map(({ market }) => market);
   throw createUsageFailure(
     `"${named}" is no market of account ${account.name} with a ticker`,
-    `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts.`,
+    `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts. What is open in a market without one, close on the website of the exchange.`,
   );
 }
 

@@ -186,10 +186,9 @@ async function hasDealtSince(
   return fills.length > 0;
 }
 
+/** A market that the account does not trade any more may still have a position. */
 function isOfCollateral(account: Account, { signal }: Entry): boolean {
-  if (signal === null) return false;
-  const limits = limitsOf(account, signal.market);
-  return limits !== null && limits.tradesOn !== 'spot';
+  return signal !== null && limitsOf(account, signal.market)?.tradesOn !== 'spot';
 }
 
 interface Comparing {

@@ -1,4 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { testConfig } from '../support/world.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -128,8 +133,59 @@ describe('close', () => {
     expect(failure).toMatchObject({ exitCode: 2 });
     expect(failure.message).toBe('"DOGE_USDT" is no market of account main with a ticker');
     expect(failure.action).toBe(
-      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT. The tickers stand in relay.config.ts.',
+      'Name one of: BTC_USDT, BTC_PERP, ETH_USDT, SOL_USDT. The tickers stand in relay.config.ts. What is open in a market without one, close on the website of the exchange.',
     );
+  });
+});
+
+describe('in a market that was taken out of the markets of the account', () => {
+  let settings: Settings;
+
+  beforeEach(async () => {
+    await relay.world.close();
+    ({ settings } = parseConfig(testConfig));
+    relay = await startRelay('live', settings);
+    relay.world.setPrice('BTC_USDT', '50000');
+  });
+
+  async function removeMarket(): Promise<readonly string[]> {
+    const alert = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopLoss: '2%', id: 'entry' };
+    await relay.world.post(JSON.stringify({ ...alert, maxSlippage: '0.5%' }));
+    await relay.world.settled('entry');
+    const tickers = { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' };
+    const markets = { ETH_USDT: { tradesOn: 'spot' } };
+    const config = { ...testConfig, tickers, accounts: { main: { ...testConfig.accounts.main, markets } } };
+    const path = join(dirname(relay.world.secretsPath), 'fewer.config.ts');
+    writeFileSync(path, `export default ${JSON.stringify(config)};`);
+    // As after a restart with that configuration.
+    Object.assign(settings.accounts['main'] ?? {}, {
+      markets: parseConfig(config).settings.accounts['main']?.markets,
+    });
+    return ['--config', path];
+  }
+
+  test('close closes the position', async () => {
+    const config = await removeMarket();
+
+    expect(await close('BTC_USDT', ...config)).toMatchObject({ status: 'placed' });
+    expect([positions(), openOrders()]).toEqual([{}, []]);
+  });
+
+  test('close-all closes it, too', async () => {
+    const config = await removeMarket();
+
+    const document = await runForJson(relay.here('close-all', '--max-slippage', '0.5%', ...config));
+
+    expect(document).toMatchObject({ closes: [{ market: 'BTC_USDT', action: 'close', status: 'placed' }] });
+    expect([positions(), openOrders()]).toEqual([{}, []]);
+  });
+
+  test('close says what to do for a market without a ticker', async () => {
+    const config = await removeMarket();
+
+    const failure = await runForFailure(closing('BTC_PERP', ...config));
+
+    expect(failure.action).toContain('close on the website of the exchange');
   });
 });
 

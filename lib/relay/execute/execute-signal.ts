@@ -1,12 +1,13 @@
 import { findDealsState } from '../../account/account-deals.ts';
 import { hasLimitOfLoss } from '../../account/check-loss.ts';
 import { RelayError } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { DueKey } from '../../ledger/ledger.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
-import type { Status } from '../../model/outcome.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
 import { isCancellation, isReduction } from '../../model/signal.ts';
 import { triedAgain } from '../../model/step-facts.ts';
@@ -17,6 +18,7 @@ import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
 import { answeredOnceCancelled } from '../protect/answered-stops.ts';
+import { tellNotAllowed } from '../protect/failed-alarm.ts';
 import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
 import { planWish } from '../protect/plan-wish.ts';
@@ -34,6 +36,7 @@ import { executeEarlier, pageSize } from './earlier-signals.ts';
 import { explainWait } from './explain-wait.ts';
 import { followUp } from './follow-up.ts';
 import { createKillSwitch, type PauseReading } from './kill-switch.ts';
+import { withMarketOfReduction } from './market-of-reduction.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { mayPlanAgain } from './signal-time.ts';
 
@@ -104,8 +107,10 @@ async function executeAlone(
 ): Promise<Status> {
   if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
   if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
-  const account = findAccount(services.settings, entry.account);
-  if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
+  const configured = findAccount(services.settings, entry.account);
+  if (configured === null)
+    return await settleUnsent(services, entry, await tellDenied(services, entry, denyAccount(entry.account)));
+  const account = await withMarketOfReduction(services, configured, entry);
   const startedAtMs = services.clock.nowMs();
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
   const killSwitch = createKillSwitch(services, entry, paused);
@@ -117,8 +122,10 @@ async function executeAlone(
       planSafely(services, account, entry, withdrawn, begun),
     );
     plans += 1;
-    if (plan.verdict === 'denied')
-      return await settleUnsent(services, entry, cleared.tell(denialOutcome(plan.denial, plan.evidence)));
+    if (plan.verdict === 'denied') {
+      const outcome = await tellDenied(services, entry, plan.denial, plan.evidence);
+      return await settleUnsent(services, entry, cleared.tell(outcome));
+    }
     if (plan.verdict === 'ended') {
       await plan.store?.();
       return await settleUnsent(services, entry, cleared.tell(plan.outcome));
@@ -307,11 +314,25 @@ async function beginToCount(
 }
 
 /** The account was removed from the configuration while its signal waited. */
-function unknownAccountOutcome(account: string): Outcome {
-  return denialOutcome({
+function denyAccount(account: string): Denial {
+  return {
     rule: 'unknown_account',
     limit: 'an account of relay.config.ts',
     actual: account,
-    message: `account ${account} is no longer configured; nothing was sent`,
-  });
+    message: `account ${account} is no longer configured; nothing was sent: put it back into relay.config.ts, or look after its orders and positions on the website of the exchange`,
+  };
+}
+
+/** What protects a position is asked for by the relay itself: the owner hears of a denial by an alarm alone. */
+async function tellDenied(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  denial: Denial,
+  evidence?: Json,
+): Promise<Outcome> {
+  const outcome = denialOutcome(denial, evidence);
+  const { signal } = entry;
+  if (signal.action !== 'protect') return outcome;
+  await tellNotAllowed(services, { ...entry, signal }, denial);
+  return { ...outcome, facts: triedAgain };
 }

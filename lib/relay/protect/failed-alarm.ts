@@ -56,6 +56,27 @@ export async function tellFailed(
   });
 }
 
+/**
+ * Tells that a rule does not let the relay place what protects a position: of each market once for each rule and role, and
+ * again after hours.
+ */
+export async function tellNotAllowed(
+  services: TellServices,
+  entry: Protecting,
+  { rule, message: reason }: Denial,
+): Promise<void> {
+  const { market, role, of, turnedBy } = entry.signal;
+  const failed =
+    turnedBy === undefined
+      ? failedMessage(entry, reason)
+      : `what the ${nameOf(entry.signal)} of "${of}" in ${market} has opened could not be closed: ${reason}`;
+  await tell(services, entry, {
+    key: `not allowed: ${market} ${role} ${rule}`,
+    message: `${failed}; until that has changed, look after the position on the website of the exchange`,
+    everyMs: againAfterHours * 3_600_000,
+  });
+}
+
 /** How often it is told of a market that what protects its positions must wait, and of a stop-loss what the book has left. */
 const waitingEveryMs = 10 * 60_000;
 
