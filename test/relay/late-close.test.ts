@@ -5,6 +5,8 @@ import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { clearEntries } from '../../lib/relay/position/clear-entries.ts';
 import { ClearedEntries } from '../../lib/relay/position/cleared-entries.ts';
 import { type PositionEntry, planPosition } from '../../lib/relay/position/plan-position.ts';
+import { orderEntry } from '../ledger/ledger-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 let relay: KeptRelay;
@@ -14,6 +16,7 @@ test('A close that has long waited for the position cancels the entry that rests
   relay = await openKeptRelay();
   await relay.say({ action: 'buy', orderType: 'limit', price: '49900', quantity: '0.1' });
   const { services, clock } = relay;
+  await acceptOne(services.ledger, orderEntry('close'));
   const closing = {
     account: 'main',
     market: 'BTC_USDT',
@@ -26,6 +29,18 @@ test('A close that has long waited for the position cancels the entry that rests
 
   expect(await clearEntries(services, await services.exchangeFor('main'), closing, cleared)).toBe(true);
   expect([await relay.open(), cleared.alarm, relay.alarmNames()]).toEqual([[], null, []]);
+});
+
+test('A close that no store has cancels nothing', async () => {
+  relay = await openKeptRelay();
+  await relay.say({ action: 'buy', orderType: 'limit', price: '49900', quantity: '0.1' });
+  const { services, clock } = relay;
+  const position = { amount: parseDecimal('0.04'), side: null };
+  const closing = { account: 'main', market: 'BTC_USDT', signalId: 'lost', position };
+  const cleared = new ClearedEntries(clock.nowMs());
+
+  expect(await clearEntries(services, await services.exchangeFor('main'), closing, cleared)).toBe(false);
+  expect(await relay.open()).toHaveLength(1);
 });
 
 test('A close that another worker has carried out meanwhile cancels nothing that was sent after it', async () => {
