@@ -80,8 +80,8 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
   const stops = findOtherStops(position, records, view.open);
   return {
-    guards: shareOtherStops(guards, stops, known.whole),
-    byHand: sumOfStops(stops, guards, known.whole),
+    guards: shareOtherStops(guards, stops, position),
+    byHand: sumOfStops(stops, guards, position),
   };
 }
 

@@ -1,5 +1,5 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import type { Order, Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
@@ -28,7 +28,7 @@ export function findOtherStops(
   records: readonly OrderRecord[],
   open: readonly Order[],
 ): readonly OtherStop[] {
-  const own = ownIds(records);
+  const own = knownIds(records);
   const side = closingSide(position);
   const listed = open
     .filter((order) => isStopOf(side, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
@@ -50,7 +50,7 @@ export function attachedStop(
 ): OtherStop | null {
   const { stopLossId: orderId = null, stopLoss } = position.tpsl ?? {};
   const isListed = open.some((order) => order.orderId === orderId);
-  if (orderId === null || isListed || ownIds(records).has(orderId)) return null;
+  if (orderId === null || isListed || knownIds(records).has(orderId)) return null;
   const price = stopLoss ?? zero;
   const { market } = position;
   const side = closingSide(position);
@@ -62,7 +62,8 @@ export function attachedStop(
   return { amount: null, of: ofOrder?.signalId ?? null };
 }
 
-function ownIds(records: readonly OrderRecord[]): ReadonlySet<number | string | null | undefined> {
+/** Of every order that the ledger knows, and of the exits that were made of them. */
+export function knownIds(records: readonly OrderRecord[]): ReadonlySet<number | string | null | undefined> {
   return new Set(
     records.flatMap(({ orderId, clientOrderId, exits }) => [
       orderId,
@@ -87,8 +88,31 @@ function isStopOf(side: Side, order: Order): boolean {
 }
 
 /** How much of a position stops of others protect, in base units. */
-export function sumOfStops(stops: readonly OtherStop[], guards: readonly Sharer[], whole: Decimal): Decimal {
-  const amounts = stops.map(({ amount, of }) => amount ?? (of === null ? whole : amountOf(guards, of)));
+export function sumOfStops(
+  stops: readonly OtherStop[],
+  guards: readonly Sharer[],
+  { amount: held, balance }: Pick<GuardedPosition, 'amount' | 'balance'>,
+): Decimal {
+  const whole = held.abs();
+  const sum = sumOf(stops.map(({ amount, of }) => amount ?? (of === null ? whole : amountOf(guards, of))));
+  if (balance === undefined) return sum;
+  const ofBuys = sumOf(guards.flatMap(({ role, amount }) => (role === 'stop_loss' ? amount : [])));
+  return leftForBuys(sum, ofBuys, balance);
+}
+
+/**
+ * What stops of others protect of spot buys, in base units. They hold what is held beside the buys first: that belongs to no buy.
+ *
+ * @param stops what they hold together
+ * @param ofBuys what the buys of this relay have left
+ * @param balance all that is held, what orders hold included
+ */
+export function leftForBuys(stops: Decimal, ofBuys: Decimal, balance: Decimal): Decimal {
+  const besides = maximum(balance.minus(ofBuys), zero);
+  return maximum(stops.minus(besides), zero);
+}
+
+function sumOf(amounts: readonly Decimal[]): Decimal {
   return amounts.reduce<Decimal>((sum, amount) => sum.plus(amount), zero);
 }
 
@@ -103,10 +127,10 @@ function amountOf(guards: readonly Sharer[], signalId: string): Decimal {
 export function shareOtherStops<Guard extends Sharer>(
   guards: readonly Guard[],
   stops: readonly OtherStop[],
-  whole: Decimal,
+  position: Pick<GuardedPosition, 'amount' | 'balance'>,
 ): readonly (Guard & { readonly byHand: Decimal })[] {
   const general = stops.filter(({ of }) => of === null);
-  let rest = sumOfStops(general, guards, whole);
+  let rest = sumOfStops(general, guards, position);
   return guards.map((guard) => {
     if (guard.role !== 'stop_loss') return { ...guard, byHand: zero };
     if (stops.some(({ of }) => of === guard.of)) return { ...guard, byHand: guard.amount };

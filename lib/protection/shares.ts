@@ -19,6 +19,11 @@ export interface GuardedPosition {
   readonly tpsl?: AttachedExits | null;
   /** Present if it is what of a spot balance can be protected, which is not opened by any order alone. */
   readonly isSpot?: true;
+  /**
+   * On spot: all that is held for the market, in base units. Unlike the amount, it has what orders of others hold; it has nothing of
+   * what belongs to other markets with the same base currency. Absent: not known.
+   */
+  readonly balance?: Decimal;
 }
 
 /** The part of a position that an order opened and that is left of it. */

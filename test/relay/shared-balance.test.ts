@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
@@ -49,7 +49,8 @@ const buysOf = (all: readonly Entry[]) => all.filter(({ signal }) => signal?.act
 const protectable = (of: readonly Entry[], free: string, held: Readonly<Record<string, string>> = {}) =>
   ['BTC_USDT', 'BTC_EUR'].map((market) => {
     const stops = new Map(Object.entries(held).map(([name, amount]) => [name, parseDecimal(amount)]));
-    return formatDecimal(spotPosition(market, parseDecimal(free), stops, listRecords(of)).amount);
+    const balance = { available: parseDecimal(free), freeze: zero };
+    return formatDecimal(spotPosition(market, balance, stops, listRecords(of)).amount);
   });
 
 describe('What can be protected of a balance that two markets share', () => {
@@ -72,6 +73,17 @@ describe('What can be protected of a balance that two markets share', () => {
       '0.0999',
     ]);
   });
+});
+
+test('What is held for a market is the balance without what belongs to the other one', () => {
+  const balance = { available: parseDecimal('0.14'), freeze: parseDecimal('1.0999') };
+  const held = new Map([['BTC_USDT', parseDecimal('0.0999')]]);
+  const wholeIn = (market: string) => {
+    const whole = spotPosition(market, balance, held, listRecords(entries)).balance;
+    return whole === undefined ? null : formatDecimal(whole);
+  };
+
+  expect([wholeIn('BTC_USDT'), wholeIn('BTC_EUR')]).toEqual(['1.14', '1.14']);
 });
 
 test('What a stop-loss holds is counted in its own market', async () => {

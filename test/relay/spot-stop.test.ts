@@ -258,8 +258,8 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     await send({ ...sell, quantity: '0.02' });
     await goOn(60);
 
-    // It protects a part of what is left.
-    expect(await standing()).toEqual(['sell 0.0299 stop 48000', 'sell 0.05 stop 49000']);
+    // It holds what the owner has besides.
+    expect(await standing()).toEqual(['sell 0.05 stop 49000', 'sell 0.0799 stop 48000']);
   });
 
   test('a second buy has a stop-loss of its own, and a sale reduces the older one', async () => {

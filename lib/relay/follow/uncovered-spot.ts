@@ -5,9 +5,10 @@ import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import { asListed } from '../../protection/left-of.ts';
+import { knownIds, leftForBuys } from '../../protection/other-stops.ts';
 import { type Share, shareOut } from '../../protection/shares.ts';
 import { marketsBeside, protectableIn } from '../../protection/spot-claims.ts';
-import { spotLots } from '../../protection/spot-lots.ts';
+import { sellable, spotLots } from '../../protection/spot-lots.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import type { Naked } from './uncovered.ts';
 
@@ -15,7 +16,7 @@ export type SpotBalances = Readonly<Record<string, SpotBalance>>;
 
 /**
  * What of the spot buys nothing stops out. A stop-loss of this relay covers its own buy; stops by hand and those of
- * alerts cover whichever comes first.
+ * alerts cover whichever comes first. Stops by hand cover what is held beside the buys before that.
  *
  * @param balances null when they could not be read: what the relay knows to be left counts then
  * @param entries the followed ones, with what this reading has told of them, oldest first
@@ -27,46 +28,73 @@ export function createUncoveredSpot(
 ) {
   // The fills of an order are listed later than what is left of it.
   const records = asListed(listRecords(entries), open);
-  const shares = new Map<string, readonly Share[]>();
-  const byHand = new Map<string, Decimal>();
+  const grounds = new Map<string, SpotGround>();
+  const leftOfOthers = new Map<string, Decimal>();
   return {
     /**
      * @param isHidden whether an order of its market may be open that could not be read
      * @returns null when it is not known whether what nothing stops out is still held
      */
     take({ market, entry }: FollowedEntry, isHidden: boolean): Naked | null {
-      const inMarket = shares.get(market) ?? sharesIn(market, balances, open, records);
-      shares.set(market, inMarket);
-      const position = inMarket.find(({ record }) => record.signalId === entry.signalId)?.amount ?? zero;
+      const ground = grounds.get(market) ?? groundIn(market, balances, open, records);
+      grounds.set(market, ground);
+      const share = ground.shares.find(({ record }) => record.signalId === entry.signalId);
+      const position = share?.amount ?? zero;
       const stops = open.filter((order) => order.market === market && isStop(order));
       const own = stops.filter(({ orderId }) => isOf(records, orderId, entry.signalId));
       const others = stops.filter(
         ({ orderId }) => !records.some((record) => record.orderId === orderId && record.protects !== null),
       );
-      const left = byHand.get(market) ?? sumOf(others);
+      const left = leftOfOthers.get(market) ?? coveredByOthers(others, ground, records);
       const bare = position.minus(sumOf(own));
       const covered = bare.gt(zero) ? minimum(bare, left) : zero;
-      byHand.set(market, left.minus(covered));
-      const uncovered = bare.minus(covered);
+      leftOfOthers.set(market, left.minus(covered));
+      // What is too little for an order cannot be protected.
+      const uncovered = sellable(bare.minus(covered), share?.record.spot ?? null);
       if (balances === null && uncovered.gt(zero)) return null;
       const isGone = position.eq(zero);
-      return { position, uncovered: uncovered.gt(zero) ? uncovered : zero, isGone, isSure: !isHidden };
+      return { position, uncovered, isGone, isSure: !isHidden };
     },
   };
 }
 
-function sharesIn(
+interface SpotGround {
+  /** What each buy has left. */
+  readonly shares: readonly Share[];
+  /** All that is held for the market, what orders hold included, in base units; null: not known. */
+  readonly balance: Decimal | null;
+}
+
+function groundIn(
   market: string,
   balances: SpotBalances | null,
   open: readonly Order[],
   records: readonly OrderRecord[],
-): readonly Share[] {
+): SpotGround {
   const { available = zero, freeze = zero } = balances?.[currenciesInName(market).base] ?? {};
   const known = [...spotLots(records, market).values()].reduce((sum, left) => sum.plus(left), zero);
   const held = heldByOwn(open, records, [market, ...marketsBeside(records, market)]);
   const free = [...held.values()].reduce((rest, amount) => rest.minus(amount), available.plus(freeze));
   const amount = balances === null ? known : protectableIn(market, { free, held }, records);
-  return shareOut(records, { market, side: null, amount, openedAtMs: null, isSpot: true });
+  const shares = shareOut(records, { market, side: null, amount, openedAtMs: null, isSpot: true });
+  return { shares, balance: balances === null ? null : amount };
+}
+
+/**
+ * How much of the buys these stops cover, in base units. While the balance is not known, nobody knows of a stop by hand whether it
+ * covers any.
+ */
+function coveredByOthers(
+  stops: readonly Order[],
+  { shares, balance }: SpotGround,
+  records: readonly OrderRecord[],
+): Decimal {
+  const known = knownIds(records);
+  const ofAlerts = stops.filter((stop) => known.has(stop.orderId) || known.has(stop.clientOrderId));
+  if (balance === null) return sumOf(ofAlerts);
+  const byHand = sumOf(stops.filter((stop) => !ofAlerts.includes(stop)));
+  const ofBuys = shares.reduce((sum, { amount }) => sum.plus(amount), zero);
+  return sumOf(ofAlerts).plus(leftForBuys(byHand, ofBuys, balance));
 }
 
 /** What the relay's own stop-losses hold in each of these markets. */

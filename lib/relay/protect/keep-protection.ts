@@ -256,8 +256,8 @@ async function spotPositionsOf(
         heldIn(one.market, { ...inMarket(reading, one.market), taken: one.taken }),
       ]),
     );
-    const free = balances[base]?.available ?? zero;
-    return { position: spotPosition(market, free, held, records), taken };
+    const balance = balances[base] ?? { available: zero, freeze: zero };
+    return { position: spotPosition(market, balance, held, records), taken };
   });
 }
 

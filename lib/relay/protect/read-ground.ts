@@ -11,6 +11,7 @@ import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import type { SpotBalance } from '../../model/holdings.ts';
 import type { Market } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
@@ -85,7 +86,7 @@ async function readSpotGround(
   const open = await listOpenOrders(client, name, limits);
   if (!open.isWhole) return openUnread;
   const balances = await client.call(tradeBalance, {}, limits);
-  const free = balances[base]?.available ?? zero;
+  const balance = balances[base] ?? { available: zero, freeze: zero };
   const held = new Map([[name, heldIn(name, { entries, open: open.orders, taken })]]);
   const records = asListed(listRecords(entries), open.orders);
   for (const other of marketsBeside(records, name)) {
@@ -94,10 +95,10 @@ async function readSpotGround(
     const takenBeside = await readTaken(services.facts, query.account, other);
     held.set(other, heldIn(other, { entries, open: beside.orders, taken: takenBeside }));
   }
-  const position = spotPosition(name, free, held, records);
+  const position = spotPosition(name, balance, held, records);
   if (!isBalanceTrusted(position.amount, entries, name, readAtMs))
     return { kind: 'waits', reason: 'the balance may not show the last orders yet', mayPassSoon: true };
-  return { kind: 'seen', position, readAtMs, entries, open: open.orders, taken, free };
+  return { kind: 'seen', position, readAtMs, entries, open: open.orders, taken, free: balance.available };
 }
 
 /** What the relay's own stop-losses in a market hold of its base currency, in base units. */
@@ -114,10 +115,13 @@ export function heldIn(market: string, view: Parameters<typeof holdingStops>[0])
  */
 export function spotPosition(
   market: string,
-  free: Decimal,
+  { available: free, freeze }: SpotBalance,
   held: ReadonlyMap<string, Decimal>,
   records: readonly OrderRecord[],
 ): GuardedPosition {
   const amount = protectableIn(market, { free, held }, records);
-  return { market, side: null, amount, openedAtMs: null, isSpot: true };
+  // A list may lag. What was free and is held by now is counted once all the same.
+  const ofStops = [...held.values()].reduce((sum, one) => sum.plus(one), zero);
+  const ofOthers = freeze.minus(ofStops);
+  return { market, side: null, amount, openedAtMs: null, isSpot: true, balance: amount.plus(ofOthers) };
 }
