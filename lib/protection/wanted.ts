@@ -1,4 +1,12 @@
-import { type Decimal, hundred, minimum, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  hundred,
+  maximum,
+  minimum,
+  parseDecimal,
+  rateOfPercent,
+  zero,
+} from '../base/decimal.ts';
 import { averagePrice, filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
@@ -133,17 +141,31 @@ function guardsOfOrder(
   ];
 }
 
-/** What is left of a position for it is what newer orders have not opened. What was ended by hand is among it, too. */
+/** What of a position an alert asked to protect: what newer orders have not opened, in base units. */
+export function leftForWish(
+  wish: PositionWish,
+  position: GuardedPosition,
+  shares: readonly Share[],
+): Decimal {
+  const newer = shares
+    .filter(({ record }) => record.createdAtMs > wish.atMs)
+    .reduce((sum, { amount }) => sum.plus(amount), zero);
+  return position.amount.abs().minus(newer);
+}
+
+/** What the take-profits that an alert asked for are shares of, in base units. */
+export function wholeOfWish({ signalId, amount }: PositionWish, { grown }: ProtectionSight): Decimal {
+  return maximum(parseDecimal(amount).abs(), grown.get(signalId) ?? zero);
+}
+
+/** What should protect what an alert asked to protect. What was ended by hand is among it, too. */
 function guardsOfWish(
   wish: PositionWish,
   position: GuardedPosition,
   shares: readonly Share[],
   { records, sight }: WantedView,
 ): readonly WantedGuard[] {
-  const newer = shares
-    .filter(({ record }) => record.createdAtMs > wish.atMs)
-    .reduce((sum, { amount }) => sum.plus(amount), zero);
-  const left = position.amount.abs().minus(newer);
+  const left = leftForWish(wish, position, shares);
   const side = position.amount.gt(zero) ? 'buy' : 'sell';
   const { signalId: of, trailing } = wish;
   const shared = { of, side: closing(side), record: null };
@@ -153,7 +175,7 @@ function guardsOfWish(
     const moved = trailed(planned, { trailing, best: sight.best.get(of), side });
     stop.push({ ...shared, role: 'stop_loss', ...moved, amount: left });
   }
-  const whole = parseDecimal(wish.amount).abs();
+  const whole = wholeOfWish(wish, sight);
   const parts = partsLeft(wish.takeProfits ?? [], { of, whole, left }, records, sight.sold);
   return [
     ...stop,

@@ -26,6 +26,11 @@ export interface ProtectionSight {
   readonly released: ReadonlySet<string>;
   /** What take-profits that an alert asked for have used up of their shares, by orders that have ended. */
   readonly sold: readonly SoldShare[];
+  /**
+   * By id of the signal that asked for take-profits: the most that they have been shares of since, in base units, where that is
+   * more than the position was at that time.
+   */
+  readonly grown: ReadonlyMap<string, Decimal>;
 }
 
 /** What an order has used up of the share of one of several take-profits. */
@@ -35,25 +40,39 @@ export interface SoldShare {
   readonly part: number;
   /** The signal that placed the order. */
   readonly by: string;
-  /** In base units. */
+  /** What of the share that is, in base units. */
   readonly amount: DecimalText;
+  /** What the order has sold, in base units; absent: not noted. It is less where it stood for less than that share. */
+  readonly filled?: DecimalText;
 }
 
-export function describeSight({ best, released, sold }: ProtectionSight): Json {
-  const prices = [...best].map(([signalId, price]) => [signalId, price.toFixed()]);
-  return { best: Object.fromEntries(prices), released: [...released], sold: toJson(sold) };
+export function describeSight({ best, released, sold, grown }: ProtectionSight): Json {
+  return {
+    best: describeDecimals(best),
+    released: [...released],
+    sold: toJson(sold),
+    grown: describeDecimals(grown),
+  };
+}
+
+function describeDecimals(values: ReadonlyMap<string, Decimal>): Json {
+  return Object.fromEntries([...values].map(([signalId, value]) => [signalId, value.toFixed()]));
 }
 
 /** What {@link describeSight} wrote; nothing for anything else. */
 export function parseSight(fact: Json): ProtectionSight {
-  const { best, released, sold } = fieldsOf(fact);
-  const prices = Object.entries(fieldsOf(best)).flatMap(([signalId, price]) => {
-    const known = decimalIn(price);
-    return known === null ? [] : [[signalId, known] as const];
-  });
+  const { best, released, sold, grown } = fieldsOf(fact);
   const names = Array.isArray(released) ? (released as readonly Json[]).map(String) : [];
   const parts = Array.isArray(sold) ? (sold as readonly Json[]).filter(isSoldShare) : [];
-  return { best: new Map(prices), released: new Set(names), sold: parts };
+  return { best: parseDecimals(best), released: new Set(names), sold: parts, grown: parseDecimals(grown) };
+}
+
+function parseDecimals(fact: Json | undefined): ReadonlyMap<string, Decimal> {
+  const known = Object.entries(fieldsOf(fact)).flatMap(([signalId, text]) => {
+    const value = decimalIn(text);
+    return value === null ? [] : [[signalId, value] as const];
+  });
+  return new Map(known);
 }
 
 function isSoldShare(fact: Json): fact is Json & SoldShare {

@@ -394,7 +394,7 @@ describe('After the first take-profit of a protect has sold its share', () => {
     expect([await relay.held(), await relay.open()]).toEqual(['0.07', ['sell 0.02 stop 48000']]);
   });
 
-  test('nor is it for what the owner buys by hand', async () => {
+  test('for what the owner buys by hand it sells its share of that alone', async () => {
     await relay.say(bare);
     await protect({ takeProfits });
     await relay.goOn(30);
@@ -403,7 +403,7 @@ describe('After the first take-profit of a protect has sold its share', () => {
     await othersCome();
     await relay.goOn(20 * 60);
 
-    expect(await relay.open()).toEqual([second]);
+    expect(await relay.open()).toEqual(['sell 0.03 at 51000, reduces', 'sell 0.04 at 55000, reduces']);
   });
 
   test('of one that was replaced after it had sold a part, the rest is left', async () => {

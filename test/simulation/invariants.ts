@@ -73,7 +73,7 @@ export const invariants = {
   I38: 'at most thirty orders a minute are sent in a market to protect positions',
   I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
   I40: 'a stop-loss that follows the price never moves back, and is at its distance from the price in the end',
-  I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share, once',
+  I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share, once; those of a `protect` grow with the position',
   I42: 'an order that protects a position is not larger than a position that was read',
   I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so; what it opened is closed again, and no more, or an alarm says that nobody does',
   I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',

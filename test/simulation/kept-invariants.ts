@@ -7,6 +7,7 @@ import type { TakeProfitPart } from '../../lib/model/signal.ts';
 import type { PositionWish } from '../../lib/model/step-facts.ts';
 import { lastPriceOf, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
+import { findNotGrown, grewAtMs, grownTo } from './grown-invariants.ts';
 import { isMarketTold } from './guard-invariants.ts';
 import { listPlaces, type TrueExit, type TruePlace } from './guarded-positions.ts';
 import { isCreate, keyText } from './history.ts';
@@ -23,8 +24,9 @@ export function findWrongProtection(facts: Facts): readonly Violation[] {
     ...findMovedBack(exits),
     ...places.flatMap((place) => findLeftBehind(facts, place)),
     ...findWrongEntryPrices(facts),
-    ...exits.flatMap((exit) => findLargePart(facts, exit)),
-    ...findPartsAnew(facts, exits),
+    ...places.flatMap((place) => place.everyExit.flatMap((exit) => findLargePart(facts, place, exit))),
+    ...places.flatMap((place) => findPartsAnew(facts, place)),
+    ...places.flatMap((place) => findNotGrown(facts, place)),
     ...findLargeOrders(facts),
     ...findWrongTurns(facts, exits),
   ];
@@ -134,13 +136,14 @@ function numbersIn(body: string, market: string, field: 'amount' | 'basePrice'):
 
 /** One of several take-profits sells at most its share of the whole. */
 function findLargePart(
-  { exchange, history }: Facts,
+  facts: Facts,
+  place: TruePlace,
   { order, of, placedBy }: TrueExit,
 ): readonly Violation[] {
   const signal = placedBy?.signal;
   if (signal?.action !== 'protect' || signal.part === undefined || placedBy === null) return [];
   const part = partsOf(of)[signal.part - 1];
-  const whole = wholeOf(of, [...exchange.orders.values()], history);
+  const whole = wholeOf(facts, place, of);
   if (part === undefined || whole === null) return [];
   const most = whole.times(rateOfPercent(part.share)).plus(marketNamed(order.market).amountStep);
   return order.amount.lte(most)
@@ -155,20 +158,18 @@ function findLargePart(
 }
 
 /** One that has filled wholly has sold its share, also when the sales of others had made it smaller. */
-function findPartsAnew({ exchange, history }: Facts, exits: readonly TrueExit[]): readonly Violation[] {
-  const parts = exits.filter(({ placedBy }) => partNumberOf(placedBy) !== undefined);
+function findPartsAnew(facts: Facts, place: TruePlace): readonly Violation[] {
+  const parts = place.everyExit.filter(({ placedBy }) => partNumberOf(placedBy) !== undefined);
   return parts.flatMap(({ of, order, placedBy }) => {
-    const grewAtMs = exchange.deals.findLast(
-      ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
-    )?.atMs;
+    const grewLastMs = lastGrowthMs(facts, place, of);
     const sold = parts.find(
       (other) =>
         other.of === of &&
         partNumberOf(other.placedBy) === partNumberOf(placedBy) &&
         other.order.status === 'filled' &&
         other.order.orderId < order.orderId &&
-        (grewAtMs === undefined || grewAtMs < other.order.createdAtMs) &&
-        knewShare(other, wholeOf(of, [...exchange.orders.values()], history)),
+        (grewLastMs === undefined || grewLastMs < other.order.createdAtMs) &&
+        knewShare(facts, place, other),
     );
     return sold === undefined || placedBy === null
       ? []
@@ -176,11 +177,22 @@ function findPartsAnew({ exchange, history }: Facts, exits: readonly TrueExit[])
   });
 }
 
-/** Whether it was placed for its share of all that its entry has filled: the last fill may not have been listed yet. */
-function knewShare({ of, order, placedBy }: TrueExit, whole: Decimal | null): boolean {
+/** When what its share is a share of has grown last. */
+function lastGrowthMs({ exchange, entries }: Facts, place: TruePlace, of: Entry): number | undefined {
+  const wish = wishOf(of);
+  if (wish !== undefined) return grewAtMs(place, { of, wish }, entries, exchange);
+  return exchange.deals.findLast(
+    ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
+  )?.atMs;
+}
+
+/** Whether it was placed for its share of all that there was: the last fill may not have been listed yet. */
+function knewShare(facts: Facts, place: TruePlace, { of, order, placedBy }: TrueExit): boolean {
+  const whole = wholeOf(facts, place, of);
   const part = partsOf(of)[(partNumberOf(placedBy) ?? 0) - 1];
   const known = placedBy === null ? undefined : stepFacts(placedBy, 'sending').protective?.ofShare;
-  if (part === undefined || whole === null || known === undefined || wishOf(of) !== undefined) return true;
+  if (part === undefined || whole === null || known === undefined) return true;
+  if (wishOf(of) !== undefined && wholeAtFirst(facts, of)?.gte(whole) === true) return true;
   const share = whole.times(rateOfPercent(part.share));
   return parseDecimal(known).plus(marketNamed(order.market).amountStep).gte(share);
 }
@@ -194,13 +206,23 @@ function partsOf(of: Entry): readonly Pick<TakeProfitPart, 'share'>[] {
 }
 
 /** What the shares are shares of. */
-function wholeOf(of: Entry, orders: readonly PaperOrder[], history: Facts['history']): Decimal | null {
+function wholeOf(facts: Facts, place: TruePlace, of: Entry): Decimal | null {
+  const { exchange, entries } = facts;
   const wish = wishOf(of);
-  if (wish !== undefined) return positionsRead(of, history).reduce(maximum, parseDecimal(wish.amount).abs());
-  const own = orders.find(
+  if (wish !== undefined)
+    return maximum(wholeAtFirst(facts, of) ?? zero, grownTo(place, { of, wish }, entries, exchange));
+  const own = [...exchange.orders.values()].find(
     ({ account, clientOrderId }) => account === of.account && clientOrderId === of.clientOrderId,
   );
   return own?.filled ?? null;
+}
+
+/** The position when an alert asked to protect it; null for an entry. */
+function wholeAtFirst({ history }: Facts, of: Entry): Decimal | null {
+  const wish = wishOf(of);
+  return wish === undefined
+    ? null
+    : positionsRead(of, history).reduce(maximum, parseDecimal(wish.amount).abs());
 }
 
 /**

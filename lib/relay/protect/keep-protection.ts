@@ -29,6 +29,7 @@ import {
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
+import { noteGrowth } from './note-growth.ts';
 import { heldIn, spotPosition } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
 import { isBalanceTrusted } from './trust-balance.ts';
@@ -114,7 +115,9 @@ export async function keepProtection(
     const { entries, open } = inMarket(reading, position.market);
     const wishes = parseWishes(await services.facts.read(account, wishFactOf(position)));
     const before = parseSight(await services.facts.read(account, sightFactOf(position)));
-    const seen = await trailPrices({ position, wishes, records: listRecords(entries) }, before, readPrice);
+    const ofMarket = { position, wishes, records: listRecords(entries), open };
+    const trailed = await trailPrices(ofMarket, before, readPrice);
+    const seen = await noteGrowth(services, account, ofMarket, reading, trailed);
     const view = { entries, open, nowMs, wishes, sight: seen, taken, stopKind };
     const { guards } = await guardKnown(services.facts, account, position, view);
     const sight = withReleased(seen, wishes, guards);

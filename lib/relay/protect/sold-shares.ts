@@ -43,8 +43,10 @@ export async function noteSold(
 /** Null for any other order, and for one that has sold nothing. */
 function soldShareOf(record: OrderRecord): SoldShare | null {
   const { protects, signalId: by } = record;
-  if (protects?.part === undefined || !filledBy(record).gt(zero)) return null;
-  return { of: protects.of, part: protects.part, by, amount: formatDecimal(usedUpBy(record)) };
+  const filled = filledBy(record);
+  if (protects?.part === undefined || !filled.gt(zero)) return null;
+  const amount = formatDecimal(usedUpBy(record));
+  return { of: protects.of, part: protects.part, by, amount, filled: formatDecimal(filled) };
 }
 
 function placeOf({ market, positionSide = 'BOTH' }: OrderRecord): PositionPlace {
