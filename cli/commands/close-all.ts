@@ -30,7 +30,7 @@ export function addCloseAllCommand(program: Command): void {
   program
     .command('close-all')
     .description(
-      'close every position in the markets of relay.config.ts, or that this relay opened before its market was taken out there, with what protects it, and cancel the entries that rest; also while paused, except with `pause --everything`',
+      'close every position in the markets of relay.config.ts, or left in one that was taken out, with what protects it, and cancel the entries that rest; also while paused, except with `pause --everything`',
     )
     .option('--max-slippage <per cent>', 'less than the account allows, or for an account that names none')
     .option('--account <name>', 'which account (default: all configured accounts)')

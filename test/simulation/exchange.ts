@@ -40,7 +40,7 @@ export interface HandClose {
 /** A limit order, or a stop that fills at any price; amount and prices are decimals as text. */
 export interface HandOrder {
   readonly account: string;
-  readonly type: 'limit' | 'spot_limit' | 'stop_market';
+  readonly type: 'limit' | 'spot_limit' | 'spot_stop_market' | 'stop_market';
   readonly market: string;
   readonly side: Side;
   readonly amount: string;
