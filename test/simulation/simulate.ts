@@ -29,6 +29,7 @@ import type { Mutation } from './mutation.ts';
 import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
+import { handPrefix } from './own-orders.ts';
 import { PositionDraw } from './position-alerts.ts';
 import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import { firstPrice } from './price-drift.ts';
@@ -195,9 +196,20 @@ function drawAlerts(
   return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
 }
 
-function holdLittle({ exchange, settings }: SimulatedWorld, { shared, held }: SpotRun): void {
-  const { base } = currenciesInName(settings.tickers[shared.ticker] ?? '');
-  exchange.setSpotFunds(shared.account, base, held, startMs);
+function holdLittle(
+  { exchange, settings, stage: { history } }: SimulatedWorld,
+  { shared: { account, ticker, price }, held, isStoppedByHand }: SpotRun,
+): void {
+  const market = settings.tickers[ticker] ?? '';
+  exchange.setSpotFunds(account, currenciesInName(market).base, held, startMs);
+  if (!isStoppedByHand) return;
+  const activationPrice = String(Math.round(price * 0.7));
+  const clientOrderId = `${handPrefix}stop`;
+  exchange.placeByHand(
+    { account, type: 'spot_stop_market', market, side: 'sell', amount: held, activationPrice, clientOrderId },
+    startMs,
+  );
+  history.note(startMs, 'owner', `stops what is held in ${market}`, 'owner: stop by hand on spot');
 }
 
 function letMeddle(

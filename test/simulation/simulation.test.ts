@@ -66,6 +66,7 @@ const everyFault: readonly string[] = [
   'owner: position closed',
   'owner: reduces by hand',
   'owner: stop by hand',
+  'owner: stop by hand on spot',
   'owner: stop-loss cancelled',
   'owner: take-profit cancelled',
   'owner: trade before a close',

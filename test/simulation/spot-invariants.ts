@@ -1,9 +1,10 @@
-import { type Decimal, formatDecimal, minimum, zero } from '../../lib/base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, minimum, zero } from '../../lib/base/decimal.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
 import { isSpotOrder, type PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
 import { isMarketTold } from './guard-invariants.ts';
 import type { Facts, Violation } from './invariants.ts';
+import { handPrefix } from './own-orders.ts';
 import { type EntryOf, entriesOf, leastSale, replayLots, sum } from './spot-lots.ts';
 
 /**
@@ -33,7 +34,13 @@ function judgePlace(facts: Facts, orders: readonly PaperOrder[], entryOf: EntryO
   const stops = sum(
     open.filter((order) => isOwn(order) && !order.activated).map(({ remaining }) => remaining),
   );
-  const held = sum(open.filter((order) => !isOwn(order)).map(({ remaining }) => remaining));
+  const others = open.filter((order) => !isOwn(order));
+  const byHand = others.filter(({ clientOrderId }) => clientOrderId.startsWith(handPrefix));
+  const ofAlerts = sum(others.filter((order) => !byHand.includes(order)).map(({ remaining }) => remaining));
+  // An order by hand holds first what belongs to no buy.
+  const besides = maximum(heldOf(facts, orders).minus(all), zero);
+  const ofHand = maximum(sum(byHand.map(({ remaining }) => remaining)).minus(besides), zero);
+  const held = ofAlerts.plus(ofHand);
   const [first] = orders;
   const sinceMs = Math.max(...orders.map(({ updatedAtMs }) => updatedAtMs));
   if (first === undefined || isTold(facts, first, sinceMs, isOwn, orders)) return [];

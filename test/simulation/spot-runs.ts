@@ -17,6 +17,8 @@ export interface SpotRun {
   readonly settings: (settings: Settings) => Settings;
   /** What the owner holds in the market at first, in base units: little beside what is bought. */
   readonly held: string;
+  /** Whether a stop of the owner holds that, far from the price. */
+  readonly isStoppedByHand: boolean;
   /** Several orders must fill before a sale meets another strategy, so there are fewer faults each minute. */
   readonly faultScale: number;
 }
@@ -32,12 +34,15 @@ export function drawSpotRun(seed: number, dialect: Dialect): SpotRun | null {
   const random = createRandom(Math.imul(seed, seedStride));
   const grounds = groundsIn(dialect);
   const [shared = grounds[0]] = grounds.filter(({ tradesOn }) => tradesOn === 'spot');
+  const held = pickOne(random, ['0', '0', '0.5', '2', '10']);
   return {
     random,
     shared,
     others: grounds.filter(({ tradesOn }) => tradesOn !== 'spot') as unknown as Grounds,
     settings: (usual) => withoutMinuteLimits(withoutLimitsOfRisk(usual)),
-    held: pickOne(random, ['0', '0', '0.5', '2', '10']),
+    held,
+    // Of those in whose runs balances lag, every second one.
+    isStoppedByHand: held !== '0' && seed % (2 * seedsPerSpotRun) < seedsPerSpotRun,
     faultScale: pickOne(random, [0.05, 0.1, 0.2, 0.5]),
   };
 }
