@@ -123,6 +123,12 @@ export class GuardActs {
     ])();
   }
 
+  /** Enlarges each position of the owner by half. */
+  enlarge(): void {
+    for (const ground of this.#held)
+      for (const position of this.#positionsOf(ground)) this.#trade(ground, position, '-0.5', 'enlarges');
+  }
+
   /** Moves the price through the trigger or the limit of an order that closes a position, and back. */
   jump(random = this.#random): void {
     const { loop, history } = this.#stage;

@@ -52,7 +52,19 @@ export class GuardDraw {
   drawLast(firesAfterMs: number): readonly Alert[] {
     this.#firesAfterMs = firesAfterMs;
     const last = Array.from({ length: rollWhole(this.#run.random, 3, 8) }, () => this.#next());
+    if (this.#run.isEnlarged) return [...last, ...this.#takeProfitsOfAll()];
     return this.#run.market?.isDrifting === true ? [...last, this.#trailing(this.#run.market)] : last;
+  }
+
+  /** An entry, and take-profits of the whole position. */
+  #takeProfitsOfAll(): readonly Alert[] {
+    const line = this.#pickLine();
+    const at = (distance: number) => String(line.ground.price * (1 + (line.isLong ? distance : -distance)));
+    return [{ stopLoss: '3%' }, null].map((exits) => {
+      this.#firesAfterMs += 30_000;
+      const asked = { action: 'protect', takeProfits: this.#parts(at), ...this.#sideOf(line) };
+      return this.#alert(line, [exits === null ? asked : this.#entry(line, exits)]);
+    });
   }
 
   /** An entry that nothing closes any more, whose stop-loss follows the price until it rests. */

@@ -178,6 +178,15 @@ const forgetBest = (facts: ContestedFacts, { handlerName }: MutationTools): Cont
     },
   });
 
+/** The take-profits of an alert are shares of the position that it found. */
+const forgetGrowth = (facts: ContestedFacts): ContestedFacts =>
+  override(facts, {
+    async write(account, name, fact) {
+      const isSight = name.startsWith('protection seen in ') && fact !== null;
+      await facts.write(account, name, isSight ? { ...fieldsOf(fact), grown: {} } : fact);
+    },
+  });
+
 /** The best price that was ever seen is the first one. */
 const keepFirstBest = (facts: ContestedFacts): ContestedFacts =>
   override(facts, {
@@ -400,6 +409,14 @@ export const guardMutants: readonly Mutant[] = [
     fromSeed: 19,
     ...shared,
     mutation: { facts: forgetBest },
+  },
+  {
+    name: 'growth-forgotten',
+    breaks: 'the take-profits of a position do not grow with it',
+    seeds: 300,
+    fromSeed: 185,
+    ...shared,
+    mutation: { facts: forgetGrowth },
   },
   {
     name: 'best-price-kept',

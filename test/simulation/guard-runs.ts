@@ -25,6 +25,8 @@ export interface GuardRun {
   readonly market: MarketHazards | null;
   /** Draws the losses that come right before an alert; null where the accounts have no limit of loss. */
   readonly losses: Random | null;
+  /** Whether the owner enlarges a position at last, after an alert has asked for take-profits of all of it. */
+  readonly isEnlarged: boolean;
   /** A position must be there before something can become of its exits, so most such runs have fewer faults. */
   readonly faultScale: number;
 }
@@ -40,6 +42,7 @@ export interface MarketHazards {
 
 const seedsPerGuardRun = 3;
 const remainder = 1;
+const seedsPerEnlargement = 4 * seedsPerGuardRun;
 const seedStride = 0x165667b1;
 const seedStrideOfMarket = 0x6c8e9cf5;
 const seedStrideOfLosses = 0xc2b2ae35;
@@ -72,6 +75,7 @@ export function drawGuardRun(
     middleOf: market?.isDrifting === true ? drawDrift(seed, startMs) : firstPrice,
     market,
     losses: ofLoss === null ? null : losses,
+    isEnlarged: seed % seedsPerEnlargement === remainder,
   };
 }
 

@@ -160,6 +160,8 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   deployment.start();
   const last = own?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
   for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
+  if (guards?.isEnlarged === true)
+    loop.schedule((last.at(-1)?.firesAfterMs ?? 0) + minuteMs, () => acts?.enlarge());
   await loop.runUntil(calmFromMs);
   await comeToRest(world, deployment, async (minute) => {
     if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);

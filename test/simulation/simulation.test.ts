@@ -205,6 +205,7 @@ describe('every broken variant of the relay', () => {
       'share-sold-again',
       'stop-moved-back',
       'best-price-forgotten',
+      'growth-forgotten',
       'best-price-kept',
       'exits-not-reduced',
       'spot-too-little',
