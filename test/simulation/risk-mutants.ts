@@ -123,7 +123,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 400,
-    fromSeed: 478,
+    fromSeed: 6205,
     dialect: 'live',
     kinds: [],
     mutation: {

@@ -16,9 +16,11 @@ import { currentInvocation, type Process } from './process.ts';
 export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   const { loop, history } = process.stage;
 
-  /** Records the present status of the entry. */
+  /** Records the present status of the entry, also while that can still be lost. */
   async function noteEntry(key: EntryKey): Promise<Entry | null> {
-    const entry = await ledger.read(key);
+    // A reading of the entry alone would wait until it is on the disk.
+    const [first] = await ledger.findByPrefix(key.account, key.signalId, 1);
+    const entry = first?.signalId === key.signalId ? first : null;
     if (entry !== null) history.noteEntry(entry, loop.nowMs);
     return entry;
   }

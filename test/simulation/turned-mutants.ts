@@ -68,7 +68,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'overlooked-turn',
     breaks: 'a position that an exit has turned is not looked for',
     seeds: 300,
-    fromSeed: 243,
+    fromSeed: 540,
     ...shared,
     mutation: {
       executions: (executions) =>
