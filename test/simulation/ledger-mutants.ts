@@ -246,7 +246,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'ignore-conflict',
     breaks: 'a worker that lost the race to write "sending" still sends',
     seeds: 300,
-    fromSeed: 22,
+    fromSeed: 27,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { handlerName }) =>
@@ -266,7 +266,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'hasty-not-found',
     breaks: 'the first lookup that finds no order is final',
     seeds: 3000,
-    fromSeed: 354,
+    fromSeed: 448,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },
@@ -306,7 +306,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'count-ahead',
     breaks: 'signals with times in the future count against the limit',
     seeds: 1500,
-    fromSeed: 85,
+    fromSeed: 281,
     dialect: 'live',
     mutation: { ledger: (ledger, { file }) => countAhead(ledger, file) },
   },
@@ -322,7 +322,7 @@ export const ledgerMutants: readonly Mutant[] = [
     name: 'forgotten-orders',
     breaks: 'a cancel_all does not know the orders that were placed',
     seeds: 300,
-    fromSeed: 131,
+    fromSeed: 152,
     dialect: 'documented',
     // Where the exchange lists its open orders, the list names them; the written API has no such list.
     kinds: ['stop_limit'],

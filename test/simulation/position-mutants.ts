@@ -185,7 +185,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'lagging-position',
     breaks: 'a list of positions is believed before it shows what the relay itself has just sent',
     seeds: 300,
-    fromSeed: 16,
+    fromSeed: 21,
     dialect: 'live',
     kinds,
     mutation: {

@@ -140,7 +140,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'ended-forgotten',
     breaks: 'an order that is listed as ended, and of which no deal is listed yet, has lost nothing',
     seeds: 600,
-    fromSeed: 1650,
+    fromSeed: 1747,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -160,7 +160,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 136,
+    fromSeed: 142,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },

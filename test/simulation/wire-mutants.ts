@@ -118,7 +118,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
     seeds: 300,
-    fromSeed: 66,
+    fromSeed: 87,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
@@ -140,7 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
-    fromSeed: 69,
+    fromSeed: 246,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
