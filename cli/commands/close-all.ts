@@ -128,7 +128,8 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   const unreached = positions
     .filter(({ market }) => !places.some((place) => place.market === market))
     .map(
-      ({ market }) => `${market} of ${account.name}: relay.config.ts has no ticker of it for this account`,
+      ({ market }) =>
+        `${market} of ${account.name}: it has no ticker in relay.config.ts, or is no market of this account there`,
     );
   return { tasks: [...closes, ...cancels], unreached };
 }

@@ -254,6 +254,7 @@ export async function startLocalRelay(options: {
   });
 
   async function open() {
+    tellRemovedAccounts(file, settings, alarms);
     if (line.length > 0)
       log.warn('the previous run left signals unfinished; they are taken up now', { signals: line.length });
     return await startHttpServer(options.port, webhook, {
@@ -268,7 +269,6 @@ export async function startLocalRelay(options: {
     closeStores();
     throw error;
   });
-  tellRemovedAccounts(file, settings, alarms);
   const watching = others === null ? null : startMinuteLoop(() => others.look());
   const worker = startWorkerLoop(
     line,

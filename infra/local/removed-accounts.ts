@@ -12,7 +12,7 @@ import { findAccount, type Settings } from '../../lib/model/settings.ts';
 export function tellRemovedAccounts(file: SqliteFile, settings: Settings, alarms: Alarms): void {
   for (const [account, markets] of listFollowedMarkets(file)) {
     if (findAccount(settings, account) !== null) continue;
-    const message = `account ${account} is not in relay.config.ts any more, and orders that the relay has placed for it in ${markets.join(', ')} may be open: they are followed no longer, and nothing keeps the stop-losses and take-profits of its positions; put the account back and start the relay again, or close its positions and cancel its orders on the website of the exchange`;
+    const message = `account ${account} is not in relay.config.ts any more, and orders that the relay has placed for it in ${markets.join(', ')} may be open: they are followed no longer, and nothing keeps the stop-losses and take-profits of its positions; close its positions and cancel its orders on the website of the exchange, or put the account back; once it was back for a minute with nothing open, it can be removed without this alarm`;
     alarms.raise({ name: 'orders_unread', message }, { account, markets });
   }
 }

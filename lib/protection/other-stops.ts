@@ -97,7 +97,7 @@ export function sumOfStops(
   const sum = sumOf(stops.map(({ amount, of }) => amount ?? (of === null ? whole : amountOf(guards, of))));
   if (balance === undefined) return sum;
   const ofBuys = sumOf(guards.flatMap(({ role, amount }) => (role === 'stop_loss' ? amount : [])));
-  return leftForBuys(sum, ofBuys, balance);
+  return leftForBuys(sum, ofBuys, minimum(balance, whole.plus(sum)));
 }
 
 /**
@@ -105,7 +105,7 @@ export function sumOfStops(
  *
  * @param stops what they hold together
  * @param ofBuys what the buys of this relay have left
- * @param balance all that is held, what orders hold included
+ * @param balance what is held, without what orders hold that are no stops: no stop can hold that, too
  */
 export function leftForBuys(stops: Decimal, ofBuys: Decimal, balance: Decimal): Decimal {
   const besides = maximum(balance.minus(ofBuys), zero);

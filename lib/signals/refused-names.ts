@@ -22,10 +22,7 @@ export interface RefusedName {
  * @param secrets texts that must not be stored: a ticker is searched for them before it is shortened
  * @returns one for each signal of the body; empty when the body contains none
  */
-export function readRefusedNames(
-  body: Uint8Array,
-  secrets: readonly HeldSecret[] = [],
-): readonly RefusedName[] {
+export function readRefusedNames(body: Uint8Array, secrets: readonly HeldSecret[]): readonly RefusedName[] {
   const root = parseSoundPart(body);
   if (root === null) return [];
   return (root.kind === 'array' ? root.items : [root]).map((node) => nameOf(node, secrets));

@@ -19,6 +19,7 @@ import type { ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -187,8 +188,10 @@ async function hasDealtSince(
 }
 
 /** A market that the account does not trade any more may still have a position. */
-function isOfCollateral(account: Account, { signal }: Entry): boolean {
-  return signal !== null && limitsOf(account, signal.market)?.tradesOn !== 'spot';
+function isOfCollateral(account: Account, entry: Entry): boolean {
+  if (entry.signal === null) return false;
+  const limits = limitsOf(account, entry.signal.market);
+  return limits === null ? orderRecordOf(entry)?.spot == null : limits.tradesOn !== 'spot';
 }
 
 interface Comparing {

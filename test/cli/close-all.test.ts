@@ -93,7 +93,7 @@ describe('close-all', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
     expect(failure.message).toBe(
-      'not everything was surely closed: SOL_USDT of main: relay.config.ts has no ticker of it for this account',
+      'not everything was surely closed: SOL_USDT of main: it has no ticker in relay.config.ts, or is no market of this account there',
     );
     expect(positions()).toMatchObject({ SOL_USDT: { amount: '1' } });
     expect(positions()).not.toHaveProperty('BTC_USDT');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
 import { spotStopMarket } from '../../lib/exchange/endpoints/spot-stop-market.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import { parseConfig } from '../../lib/host/config.ts';
@@ -142,6 +143,23 @@ describe('A stop by hand that holds what a buy has bought', () => {
     await goOn(60);
 
     expect(await standing()).toEqual(['sell 0.0999 stop 47000']);
+    expect(alarmNames()).toEqual(['protection_failed']);
+  });
+
+  test('needs none beside it while a limit order by hand holds what is held besides', async () => {
+    hold('1');
+    await (await client()).call(spotLimit, {
+      market: 'BTC_USDT',
+      side: 'sell',
+      amount: parseDecimal('1'),
+      price: parseDecimal('90000'),
+      clientOrderId: 'mine-90000',
+    });
+    await buyUnprotected();
+    await stopByHand('0.0999', '47000');
+    await goOn(180);
+
+    expect(await standing()).toEqual(['sell 0.0999 stop 47000', 'sell 1 stop 90000']);
     expect(alarmNames()).toEqual(['protection_failed']);
   });
 

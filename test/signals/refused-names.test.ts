@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readRefusedNames } from '../../lib/signals/refused-names.ts';
 
-const namesIn = (text: string) => readRefusedNames(Buffer.from(text));
+const namesIn = (text: string) => readRefusedNames(Buffer.from(text), []);
 
 describe('the names of a refused alert', () => {
   test.each([
@@ -36,7 +36,7 @@ describe('the names of a refused alert', () => {
   });
 
   test('are empty for bytes that are not text, and for thousands of brackets', () => {
-    expect(readRefusedNames(new Uint8Array([0x7b, 0xff]))).toEqual([]);
+    expect(readRefusedNames(new Uint8Array([0x7b, 0xff]), [])).toEqual([]);
     expect(namesIn('['.repeat(16_000))).toEqual([{ id: null, ticker: null }]);
   });
 });

@@ -61,8 +61,10 @@ export function createUncoveredSpot(
 interface SpotGround {
   /** What each buy has left. */
   readonly shares: readonly Share[];
-  /** All that is held for the market, what orders hold included, in base units; null: not known. */
-  readonly balance: Decimal | null;
+  /** What is held for the market and no order of others holds, in base units; null: not known. */
+  readonly unheld: Decimal | null;
+  /** All that is held for the market, what orders hold included. */
+  readonly balance: Decimal;
 }
 
 function groundIn(
@@ -77,7 +79,8 @@ function groundIn(
   const free = [...held.values()].reduce((rest, amount) => rest.minus(amount), available.plus(freeze));
   const amount = balances === null ? known : protectableIn(market, { free, held }, records);
   const shares = shareOut(records, { market, side: null, amount, openedAtMs: null, isSpot: true });
-  return { shares, balance: balances === null ? null : amount };
+  const ofStops = [...held.values()].reduce((sum, one) => sum.plus(one), available);
+  return { shares, unheld: balances === null ? null : ofStops, balance: amount };
 }
 
 /**
@@ -86,15 +89,15 @@ function groundIn(
  */
 function coveredByOthers(
   stops: readonly Order[],
-  { shares, balance }: SpotGround,
+  { shares, unheld, balance }: SpotGround,
   records: readonly OrderRecord[],
 ): Decimal {
   const known = knownIds(records);
   const ofAlerts = stops.filter((stop) => known.has(stop.orderId) || known.has(stop.clientOrderId));
-  if (balance === null) return sumOf(ofAlerts);
+  if (unheld === null) return sumOf(ofAlerts);
   const byHand = sumOf(stops.filter((stop) => !ofAlerts.includes(stop)));
   const ofBuys = shares.reduce((sum, { amount }) => sum.plus(amount), zero);
-  return sumOf(ofAlerts).plus(leftForBuys(byHand, ofBuys, balance));
+  return sumOf(ofAlerts).plus(leftForBuys(byHand, ofBuys, minimum(balance, unheld.plus(byHand))));
 }
 
 /** What the relay's own stop-losses hold in each of these markets. */

@@ -43,7 +43,11 @@ export async function lookUpSafely(
     return await lookUp(services, entry, options);
   } catch (error) {
     const finding = `could not be looked up: ${describeSafely(error)}`;
-    return { kind: 'inconclusive', finding, isUnread: error instanceof ExchangeError };
+    return {
+      kind: 'inconclusive',
+      finding,
+      isUnread: error instanceof ExchangeError && error.failure.kind !== 'rejected',
+    };
   }
 }
 
