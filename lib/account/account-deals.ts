@@ -10,7 +10,6 @@ import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, listAccountDeals, listNewestEnded } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
-import { listPositions } from '../exchange/list-positions.ts';
 import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
@@ -19,10 +18,10 @@ import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-recor
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
-import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing, positionSides } from '../model/order.ts';
 import { findDoubled, hasTwins } from './doubled-deals.ts';
+import { findShown, nothingHeld, readHeld } from './first-held.ts';
 import { listOwn } from './read-exposure.ts';
 
 /**
@@ -180,33 +179,12 @@ async function beginDeals(
       ? []
       : [[bookKeyOf(market, positionSide), { amount, cost: amount.abs().times(basePrice) }] as const],
   );
-  const shownToMs = findShown(held, sinceMs);
+  const shownToMs = findShown(held, sinceMs, atMs);
   const first = { atMs, books: new Map(books), except: traded };
   const state = { sinceMs, first, shownToMs, readToMs: sinceMs };
   // Another process may have begun at the same time, and sent an order since.
   if (await facts.replace(name, 'deals', describeState(state), null)) return state;
   return (await readDealsState(facts, name)) ?? state;
-}
-
-/**
- * Until when the deals of a market are in the positions that were listed, where that is not `sinceMs`. A position tells it by its
- * time of change: the lists may lag behind the deals of the last seconds. Where none is listed, the deals that were listed before
- * it are in that.
- */
-function findShown({ positions, deals }: Held, sinceMs: number): ReadonlyMap<string, number> {
-  const shownToMs = new Map<string, number>();
-  const show = (market: string, toMs: number) =>
-    shownToMs.set(market, Math.max(shownToMs.get(market) ?? toMs, toMs));
-  // In hedge mode, the position of the other side may have been closed since.
-  const dated = positions.filter(
-    ({ positionSide, modifiedAtMs }) => positionSide === 'BOTH' && modifiedAtMs !== null,
-  );
-  const isDated = (market: string) => dated.some((position) => position.market === market);
-  for (const { market, modifiedAtMs } of positions)
-    if (isDated(market)) show(market, Math.max(modifiedAtMs ?? 0, sinceMs - mostClockAheadMs));
-    else if (modifiedAtMs !== null && modifiedAtMs >= sinceMs) show(market, modifiedAtMs);
-  for (const { market, atMs } of deals) if (!isDated(market)) show(market, atMs);
-  return shownToMs;
 }
 
 /**
@@ -240,30 +218,6 @@ function hasOnlyToReduce(entry: Entry): boolean {
   const { status, asked = null } = record ?? {};
   if (record === null || status !== 'placed' || asked === null) return false;
   return isMarkedReducing(asked) && filledBy(record).eq(zero);
-}
-
-/** What an account holds, and the deals since a time that may be in it. */
-interface Held {
-  readonly positions: readonly OpenPosition[];
-  readonly deals: readonly AccountDeal[];
-}
-
-const nothingHeld: Held = { positions: [], deals: [] };
-/** Of an account that deals without a pause, the positions tell by their times what is in them; only one that is closed does not. */
-const mostReadings = 3;
-
-/**
- * Reads the positions until no deal has come since the deals were last listed: a position that was closed is in no list, so
- * nothing else tells which deals its absence shows. At first no deal is expected, since the exchange's clock was just read.
- */
-async function readHeld(client: ExchangeClient, sinceMs: number, options: SendOptions): Promise<Held> {
-  let deals: readonly AccountDeal[] = [];
-  for (let readings = 1; ; readings += 1) {
-    const { positions } = await listPositions(client, options);
-    const listed = await listAccountDeals(client, sinceMs, options);
-    if (listed.length === deals.length || readings === mostReadings) return { positions, deals };
-    deals = listed;
-  }
 }
 
 /**

@@ -1,0 +1,55 @@
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
+import { listPositions } from '../exchange/list-positions.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+
+/** What an account holds, and the deals since a time that may be in it. */
+export interface Held {
+  readonly positions: readonly OpenPosition[];
+  readonly deals: readonly AccountDeal[];
+}
+
+export const nothingHeld: Held = { positions: [], deals: [] };
+/** Of an account that deals without a pause, the positions tell by their times what is in them; only one that is closed does not. */
+const mostReadings = 3;
+
+/**
+ * Reads the positions until no deal has come since the deals were last listed: a position that was closed is in no list, so
+ * nothing else tells which deals its absence shows. At first no deal is expected, since the exchange's clock was just read.
+ */
+export async function readHeld(client: ExchangeClient, sinceMs: number, options: SendOptions): Promise<Held> {
+  let deals: readonly AccountDeal[] = [];
+  for (let readings = 1; ; readings += 1) {
+    const { positions } = await listPositions(client, options);
+    const listed = await listAccountDeals(client, sinceMs, options);
+    if (listed.length === deals.length || readings === mostReadings) return { positions, deals };
+    deals = listed;
+  }
+}
+
+/**
+ * Until when the deals of a market are in the positions that were listed, where that is not `sinceMs`. A position tells it by its
+ * time of change: the lists may lag behind the deals of the last seconds. Where none is listed, the deals that were listed before
+ * it are in that.
+ *
+ * @param earliestMs no deal from before it counts
+ */
+export function findShown(
+  { positions, deals }: Held,
+  sinceMs: number,
+  earliestMs: number,
+): ReadonlyMap<string, number> {
+  const shownToMs = new Map<string, number>();
+  const show = (market: string, toMs: number) =>
+    shownToMs.set(market, Math.max(shownToMs.get(market) ?? toMs, toMs));
+  // In hedge mode, the position of the other side may have been closed since.
+  const dated = positions.filter(
+    ({ positionSide, modifiedAtMs }) => positionSide === 'BOTH' && modifiedAtMs !== null,
+  );
+  const isDated = (market: string) => dated.some((position) => position.market === market);
+  for (const { market, modifiedAtMs } of positions)
+    if (isDated(market)) show(market, Math.max(modifiedAtMs ?? 0, earliestMs));
+    else if (modifiedAtMs !== null && modifiedAtMs >= sinceMs) show(market, modifiedAtMs);
+  for (const { market, atMs } of deals) if (!isDated(market)) show(market, atMs);
+  return shownToMs;
+}
