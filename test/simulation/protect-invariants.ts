@@ -43,9 +43,15 @@ function findForeignCancels(
   { entry, sends }: Act,
 ): readonly Violation[] {
   const own = new Set([...exits.map(({ order }) => order.orderId), ...spotStopsOf(entry, entries, exchange)]);
+  // A worker whose close another one has carried out meanwhile goes on with its message: it cancels entries by their names.
+  const entryNames = new Set(
+    entries.filter(({ signal }) => signal?.action !== 'protect').map(({ clientOrderId }) => clientOrderId),
+  );
   return sends
     .filter(({ path }) => isCancel(path))
-    .map(({ body }) => (JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0)
+    .map(({ body }) => JSON.parse(body) as { readonly orderId?: number; readonly clientOrderId?: string })
+    .filter(({ clientOrderId }) => clientOrderId === undefined || !entryNames.has(clientOrderId))
+    .map(({ orderId = 0 }) => orderId)
     .filter((orderId) => !own.has(orderId))
     .map((orderId) => {
       const name = exchange.orders.get(orderId)?.clientOrderId ?? 'unknown';
