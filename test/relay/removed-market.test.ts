@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
@@ -203,8 +205,22 @@ describe('In a market that was removed', () => {
   });
 });
 
-test('In a market in which the relay has sent no order, a close is denied with what to do', async () => {
+test('In a market in which the relay has sent no order of late, a close of what stands there is sent', async () => {
   await open({ ETH_USDT });
+  const client = await relay.services.exchangeFor('main');
+  const [amount, price] = [parseDecimal('0.01'), parseDecimal('60000')];
+  await client.call(limit, { market: 'BTC_USDT', side: 'buy', amount, price, clientOrderId: '' });
+  relay.clock.advance(30_000);
+
+  expect(await relay.say({ action: 'close', maxSlippage: '1%' })).toMatchObject({ status: 'placed' });
+  expect(await relay.say({ action: 'close', maxSlippage: '1%' })).toMatchObject({ status: 'satisfied' });
+  expect(await relay.say({ action: 'buy', quantity: '0.01', maxSlippage: '1%' })).toMatchObject({
+    status: 'denied',
+  });
+});
+
+test('In such a market, a close for an account that trades on spot alone is denied with what to do', async () => {
+  await open({ ETH_USDT: { tradesOn: 'spot' } });
 
   const { status, steps } = await relay.say({ action: 'close' });
 

@@ -13,7 +13,7 @@ import type { ExecuteServices } from '../services.ts';
  * of the relay stands there. What protects the position, closes it, or cancels, is carried out all the same: it trades
  * where the orders of the relay did.
  *
- * @returns the configured account for whatever may open a position, and where the relay has sent no order
+ * @returns the configured account for whatever may open a position
  * @throws RelayError `store_unavailable`
  */
 export async function withMarketOfReduction(
@@ -28,10 +28,17 @@ export async function withMarketOfReduction(
     return tradesOn === configured ? account : withMarket(account, market, tradesOn);
   }
   if (configured !== null || mayOpen(signal, account)) return account;
-  const tradesOn = await groundOfLastOrder(services, account, market);
+  const tradesOn = (await groundOfLastOrder(services, account, market)) ?? likelyGround(account, market);
   // On spot there is no position: a sale there is an order like any other.
   if (tradesOn === null || (tradesOn === 'spot' && !isCancellation(signal))) return account;
   return withMarket(account, market, tradesOn);
+}
+
+/** Where the ledger tells nothing of late: an order that can only reduce does nothing where there is no position. */
+function likelyGround({ markets }: Account, market: string): TradingGround | null {
+  if (isPerpetual(market)) return 'futures';
+  // A key for spot alone may not read positions.
+  return Object.values(markets).some(({ tradesOn }) => tradesOn !== 'spot') ? 'margin' : null;
 }
 
 /** No limit of an order's size holds for what only reduces. */
