@@ -7,6 +7,7 @@ import {
   stopKinds,
   tradingGrounds,
 } from '../model/account.ts';
+import { isPerpetualName, perpetualSuffix } from '../model/market.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
@@ -28,9 +29,6 @@ function isPercentRate(text: string): boolean {
 export const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
 const PerMinute = z.int().min(1).max(10_000);
 
-/** Perpetual markets end so, and no other market does. */
-const perpetualSuffix = '_PERP';
-
 const MarketLimitsSchema = z.strictObject({
   tradesOn: z.enum(tradingGrounds, { error: ({ input, path }) => complainGround(input, path?.at(-2)) }),
   sides: z
@@ -51,12 +49,11 @@ const MarketsSchema = z.record(MarketName, MarketLimitsSchema).superRefine((mark
         message:
           'is set, and a spot market has no position: leave it out, and bound its orders with maxAmount',
       });
-    const isPerpetual = market.endsWith(perpetualSuffix);
-    if (isPerpetual === (tradesOn === 'futures')) continue;
+    if (isPerpetualName(market) === (tradesOn === 'futures')) continue;
     context.addIssue({
       code: 'custom',
       path: [market, 'tradesOn'],
-      message: isPerpetual
+      message: isPerpetualName(market)
         ? `is '${tradesOn}', and a perpetual market trades on futures alone: write tradesOn: 'futures'`
         : `is 'futures', and only perpetual markets (…${perpetualSuffix}) trade there: write tradesOn: 'margin' or tradesOn: 'spot'`,
     });
@@ -68,7 +65,7 @@ function complainGround(input: unknown, market: PropertyKey | undefined): string
   const words = "'spot', 'margin' or 'futures'";
   if (input !== undefined) return `must be ${words}`;
   const name = String(market);
-  const advice = name.endsWith(perpetualSuffix)
+  const advice = isPerpetualName(name)
     ? "Add tradesOn: 'futures' to its entry"
     : "Add tradesOn: 'margin' or tradesOn: 'spot' to its entry; one from before this setting meant 'margin'";
   return `is missing: every market says on which account of the exchange it trades, ${words}. ${advice}`;

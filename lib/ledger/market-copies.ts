@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isDecimalText, parseDecimal } from '../base/decimal.ts';
 import { readJson } from '../base/json.ts';
-import type { Market } from '../model/market.ts';
+import { isPerpetualName, type Market } from '../model/market.ts';
 
 /** The rules of some markets, read from the exchange at one time. */
 export interface MarketsCopy {
@@ -80,7 +80,7 @@ const MarketSchema: z.ZodMiniType<Market> = z.pipe(
 
 function readOlder(value: unknown): unknown {
   const { stock, money, ...market } = Object(value) as Readonly<Record<string, unknown>>;
-  return { base: stock, quote: money, isFutures: String(market['name']).endsWith('_PERP'), ...market };
+  return { base: stock, quote: money, isFutures: isPerpetualName(String(market['name'])), ...market };
 }
 
 const CopySchema = z.object({

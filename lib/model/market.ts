@@ -37,6 +37,13 @@ export interface Currencies {
   readonly quote: string;
 }
 
+/** Perpetual markets end so, and no other market does. Only they trade on futures, and they trade nowhere else. */
+export const perpetualSuffix = '_PERP';
+
+export function isPerpetualName(market: string): boolean {
+  return market.endsWith(perpetualSuffix);
+}
+
 /**
  * The currencies that the name of a market says. A perpetual is quoted in USDT.
  *

@@ -4,6 +4,7 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { listRecords, orderRecordOf } from '../../ledger/order-record.ts';
 import { limitsOf } from '../../limits/check-order.ts';
 import type { Account, TradingGround } from '../../model/account.ts';
+import { isPerpetualName } from '../../model/market.ts';
 import { isCancellation, type ProtectSignal } from '../../model/signal.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -36,7 +37,7 @@ export async function withMarketOfReduction(
 
 /** Where the ledger tells nothing of late: an order that can only reduce does nothing where there is no position. */
 function likelyGround({ markets }: Account, market: string): TradingGround | null {
-  if (isPerpetual(market)) return 'futures';
+  if (isPerpetualName(market)) return 'futures';
   // A key for spot alone may not read positions.
   return Object.values(markets).some(({ tradesOn }) => tradesOn !== 'spot') ? 'margin' : null;
 }
@@ -53,7 +54,7 @@ async function groundOfProtected(
   { name: account }: Account,
   { market, of, turnedBy }: ProtectSignal,
 ): Promise<TradingGround | null> {
-  if (isPerpetual(market)) return 'futures';
+  if (isPerpetualName(market)) return 'futures';
   // On spot no exit turns anything.
   if (turnedBy !== undefined) return 'margin';
   const entry = await ledger.read({ account, signalId: of }).catch(ignoreDamaged);
@@ -75,13 +76,8 @@ async function groundOfLastOrder(
 
 /** @param record null for an alert that protects a position, which there is none of on spot */
 function groundOf(market: string, record: ReturnType<typeof orderRecordOf>): TradingGround {
-  if (isPerpetual(market)) return 'futures';
+  if (isPerpetualName(market)) return 'futures';
   return (record?.spot ?? null) === null ? 'margin' : 'spot';
-}
-
-/** Only perpetual markets trade on futures, and they trade nowhere else. */
-function isPerpetual(market: string): boolean {
-  return market.endsWith('_PERP');
 }
 
 function ignoreDamaged(error: unknown): Entry | null {
