@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, maximum, minimum, parseDecimal, zero } fro
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Told } from '../ledger/tell-once.ts';
-import { type Fill, isOfExit } from '../model/execution.ts';
+import { type Fill, isOfExit, isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Side } from '../model/order.ts';
 import type { PositionTarget } from '../model/signal.ts';
@@ -39,6 +39,34 @@ export const sameTimeMs = 1000;
  * @returns null also while the fills do not show the last change of the position, or show one that the position does not
  */
 export function findTurned(position: TurnablePosition, fills: readonly TracedFill[]): TurnedPosition | null {
+  return findOpened(position, fills, isOfExit);
+}
+
+/** An order by hand that fills so long after an exit was most likely a stop that the same move of the price triggered. */
+const besideMs = 5000;
+
+/**
+ * Finds an order by hand that turned a position right after an exit had filled in the same direction: the two together were
+ * more than was held. Positions and fills as of {@link findTurned}.
+ */
+export function findTurnedByHand(
+  position: TurnablePosition,
+  fills: readonly TracedFill[],
+): TracedFill | null {
+  const exits = fills.filter((fill) => fill.market === position.market && isOfExit(fill));
+  const isTurning = (fill: TracedFill, held: Decimal) =>
+    !isOfSignal(fill) &&
+    !held.minus(signed(fill)).times(signed(fill)).gt(zero) &&
+    exits.some(({ side, atMs }) => side === fill.side && Math.abs(fill.atMs - atMs) <= besideMs);
+  return findOpened(position, fills, isTurning)?.fill ?? null;
+}
+
+/** @param isUnwanted whether a fill, after which so much is held, is of an order that was to close and not to open */
+function findOpened(
+  position: TurnablePosition,
+  fills: readonly TracedFill[],
+  isUnwanted: (fill: TracedFill, held: Decimal) => boolean,
+): TurnedPosition | null {
   const { market, amount, positionSide, openedAtMs, modifiedAtMs } = position;
   // In hedge mode an exit names the side that it closes.
   if (positionSide !== 'BOTH' || amount.eq(zero)) return null;
@@ -52,7 +80,7 @@ export function findTurned(position: TurnablePosition, fills: readonly TracedFil
   let opened: Opened | null = null;
   for (const fill of own) {
     held = held.plus(signed(fill));
-    opened = afterFill(opened, fill, held);
+    opened = afterFill(opened, fill, held, isUnwanted(fill, held));
   }
   if (opened === null || opened.left.eq(zero)) return null;
   return signed(opened.fill).times(amount).gt(zero)
@@ -67,10 +95,15 @@ interface Opened {
 }
 
 /** @param held the position after the fill */
-function afterFill(opened: Opened | null, fill: TracedFill, held: Decimal): Opened | null {
+function afterFill(
+  opened: Opened | null,
+  fill: TracedFill,
+  held: Decimal,
+  isUnwanted: boolean,
+): Opened | null {
   const traded = parseDecimal(fill.amount);
   const isBack = opened !== null && opened.fill.side !== fill.side;
-  if (isOfExit(fill) && held.times(signed(fill)).gt(zero)) {
+  if (isUnwanted && held.times(signed(fill)).gt(zero)) {
     const before = opened === null || isBack ? zero : opened.left;
     return { fill, left: before.plus(minimum(held.abs(), traded)) };
   }
@@ -142,6 +175,25 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
   const told = reason === null ? '' : `the relay could not close it (${reason}); `;
   const key = reason === null ? '' : stillKey;
   return tellingOf(news, key, `${bare}; ${told}close it with \`${command}\``, { whatToDo: command });
+}
+
+/**
+ * That an order by hand has turned a position: the relay never closes what the owner has opened.
+ *
+ * @param held the position now: signed, in base units
+ */
+export function byHandNews({ market, dealId, orderId }: TracedFill, held: Decimal, account: string): Told {
+  const amount = formatDecimal(held);
+  const command = `npx relay close ${market} --account ${account}`;
+  return {
+    key: `turned ${market} ${dealId}`,
+    alarm: {
+      name: 'position_turned',
+      message: `order ${orderId}, which is none of the relay's, filled right after a stop-loss or take-profit had closed the position, and opened the opposite one, which is ${amount} now${bare}; if you do not want it, close it with \`${command}\``,
+    },
+    facts: { market, orderId, amount, whatToDo: command },
+    everyMs: null,
+  };
 }
 
 /**

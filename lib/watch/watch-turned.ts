@@ -1,7 +1,9 @@
 import {
   adoptedNews,
+  byHandNews,
   findAdopter,
   findTurned,
+  findTurnedByHand,
   openNews,
   pausedNews,
   sameTimeMs,
@@ -64,8 +66,20 @@ export async function watchTurned(
   for await (const fill of listFills(services.executions, account.name, fromMs, untilMs)) fills.push(fill);
   for (const position of turnable) {
     const turned = findTurned(position, fills);
-    if (turned !== null) await treat(services, account, { position, turned, readAtMs, unread });
+    if (turned === null) await tellByHand(services, account.name, position, fills);
+    else await treat(services, account, { position, turned, readAtMs, unread });
   }
+}
+
+async function tellByHand(
+  services: TurnedServices,
+  account: string,
+  position: OpenPosition,
+  fills: readonly Fill[],
+): Promise<void> {
+  const turning = findTurnedByHand(position, fills);
+  if (turning === null) return;
+  await createTeller(services).tell(account, byHandNews(turning, position.amount, account));
 }
 
 interface Found extends Omit<Reading, 'positions'> {

@@ -283,6 +283,20 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(await standing()).toEqual(whole);
   });
 
+  test.each([
+    ['all', '0.0999', '0'],
+    ['a part', '0.04', '0.0599'],
+  ])("protection: 'alarm', which was set since, holds back no sale of %s", async (_, quantity, left) => {
+    await goOn(30);
+    Object.assign(relay.services, { settings: settingsWith({ protection: 'alarm' }) });
+
+    expect(await send({ ...sell, quantity })).toMatchObject({ status: 'placed' });
+    await goOn(90);
+    expect(await standing()).toEqual([]);
+    expect(await held()).toBe(left);
+    expect(alarmNames()).toEqual(left === '0' ? [] : ['position_unprotected']);
+  });
+
   test('a gap that the limit price of the stop-loss does not survive is sold at market', async () => {
     await goOn(30);
     relay.setPrice('46000');

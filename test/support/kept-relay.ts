@@ -18,7 +18,7 @@ export interface KeptRelay extends Aftermath {
   /** Buys or sells at market, as the owner does at the exchange. */
   byHand(side: 'buy' | 'sell', amount: string): Promise<void>;
   /** Places a stop-market order that sells and only reduces, as the owner does at the exchange. */
-  stopByHand(price: string, amount: string): Promise<void>;
+  stopByHand(price: string, amount: string, marks?: { readonly reduceOnly: boolean }): Promise<void>;
   /** The position: its amount, in hedge mode that of each side. */
   held(): Promise<string>;
   /** The open orders of the market: `sell 0.1 stop 48000, reduces`. */
@@ -91,13 +91,13 @@ export async function openKeptRelay({
         clientOrderId: '',
       });
     },
-    async stopByHand(price, amount) {
+    async stopByHand(price, amount, { reduceOnly } = { reduceOnly: true }) {
       await client.call(stopMarket, {
         market,
         side: 'sell',
         amount: parseDecimal(amount),
         activationPrice: parseDecimal(price),
-        reduceOnly: true,
+        reduceOnly,
         clientOrderId: '',
       });
     },

@@ -58,14 +58,15 @@ export const noStops: StopsOfSale = { holding: [], sold: [], before: [], doubt: 
  */
 export async function readStopsOfSale(
   services: ExecuteServices,
-  { name, protection, markets }: Account,
+  { name, markets }: Account,
   client: ExchangeClient,
   { market, side, size, strategy }: OrderSignal,
   clientOrderId: string,
   limits: SendOptions,
 ): Promise<StopsOfSale> {
   const isSpotSale = side === 'sell' && markets[market]?.tradesOn === 'spot';
-  if (!isSpotSale || protection !== 'keep' || client.dialect !== 'live') return noStops;
+  // Also with `protection: 'alarm'`: a stop-loss from before that was set still stands.
+  if (!isSpotSale || client.dialect !== 'live') return noStops;
   const recent = await listRecent(services, name, market);
   const entries = recent.entries.filter(({ signal }) => signal?.market === market);
   const taken = await readTaken(services.facts, name, market);
