@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf, zero } from '../base/decimal.ts';
 import type { OrderDeal } from '../exchange/list-account.ts';
 
 /** A fill whose fee has an asset. */
@@ -42,7 +42,7 @@ export function bookDeals(
     (one, other) =>
       Number(stored.has(other.id)) - Number(stored.has(one.id)) || one.atMs - other.atMs || one.id - other.id,
   );
-  const total = sumOf(listed);
+  const total = tradedIn(listed);
   const most = reported ?? amount;
   let excess = most === null ? zero : total.minus(most);
   const surplus = new Set<FollowedDeal>();
@@ -70,8 +70,8 @@ export function bookDeals(
   };
 }
 
-function sumOf(deals: readonly FollowedDeal[]): Decimal {
-  return deals.reduce((sum, { amount }) => sum.plus(amount), zero);
+function tradedIn(deals: readonly FollowedDeal[]): Decimal {
+  return sumOf(deals.map(({ amount }) => amount));
 }
 
 function describe({ atMs, role, amount, price, fee }: FollowedDeal): string {

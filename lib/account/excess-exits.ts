@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf, zero } from '../base/decimal.ts';
 import type { CountedOrder, CountedPosition } from '../limits/counted-holdings.ts';
 import type { Order } from '../model/order.ts';
 
@@ -27,11 +27,11 @@ export function countExcess(
     if (first === undefined) return [];
     const { market, side } = first.counted;
     const [stops, targets] = [group.filter(isStop), group.filter((exit) => !isStop(exit))];
-    const [stopped, taken] = [sumOf(stops, 'amount'), sumOf(targets, 'amount')];
+    const [stopped, taken] = [countedOf(stops, 'amount'), countedOf(targets, 'amount')];
     const isStopLarger = stopped.gt(taken);
     const [most, notional] = isStopLarger
-      ? [stopped, sumOf(stops, 'notional')]
-      : [taken, sumOf(targets, 'notional')];
+      ? [stopped, countedOf(stops, 'notional')]
+      : [taken, countedOf(targets, 'notional')];
     const excess = most.minus(heldAgainst({ market, side }, positions, others));
     if (excess.lte(zero)) return [];
     const worth = notional.times(excess).div(most);
@@ -43,8 +43,8 @@ function isStop({ order }: ListedExit): boolean {
   return order.activationPrice?.gt(zero) === true;
 }
 
-function sumOf(exits: readonly ListedExit[], what: 'amount' | 'notional'): Decimal {
-  return exits.reduce((sum, { counted }) => sum.plus(counted[what] ?? zero), zero);
+function countedOf(exits: readonly ListedExit[], what: 'amount' | 'notional'): Decimal {
+  return sumOf(exits.map(({ counted }) => counted[what] ?? zero));
 }
 
 /** How much the exits of this side can close. */

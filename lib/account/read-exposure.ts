@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
@@ -225,7 +225,7 @@ export async function valuePositions(
   const known = valued.flatMap(({ floating }) => floating ?? []);
   return {
     positions: valued,
-    floating: known.reduce((sum, floating) => sum.plus(floating), zero),
+    floating: sumOf(known),
     floatings: valued.map(({ floating }) => floating ?? zero),
     unknown: valued.flatMap(({ unknown }) => unknown ?? []),
   };

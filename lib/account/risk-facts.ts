@@ -1,5 +1,5 @@
 import { hasPassed } from '../base/clock.ts';
-import { type Decimal, maximum, minimum, one, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, one, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
@@ -157,5 +157,5 @@ function areFillsKnown(
 }
 
 function amountOf(parts: readonly Pick<JustOpened, 'amount'>[]): Decimal {
-  return parts.reduce((sum, { amount }) => sum.plus(amount), zero);
+  return sumOf(parts.map(({ amount }) => amount));
 }

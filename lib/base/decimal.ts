@@ -119,3 +119,10 @@ export function minimum(a: Decimal, b: Decimal): Decimal {
 export function maximum(a: Decimal, b: Decimal): Decimal {
   return a.lt(b) ? b : a;
 }
+
+/** Zero when there are none. */
+export function sumOf(values: Iterable<Decimal>): Decimal {
+  let sum = zero;
+  for (const value of values) sum = sum.plus(value);
+  return sum;
+}

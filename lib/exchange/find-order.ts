@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf } from '../base/decimal.ts';
 import type { Deal } from '../model/holdings.ts';
 import { isOrderEnd, type Order, type OrderStatus, type Side } from '../model/order.ts';
 import type { ExchangeClient, SendOptions } from './client.ts';
@@ -133,8 +133,8 @@ async function findFills(
     kind: 'filled',
     orderId,
     side,
-    filled: fills.records.reduce((sum, { amount }) => sum.plus(amount), zero),
-    filledNotional: fills.records.reduce((sum, { notional }) => sum.plus(notional), zero),
+    filled: sumOf(fills.records.map(({ amount }) => amount)),
+    filledNotional: sumOf(fills.records.map(({ notional }) => notional)),
   };
 }
 

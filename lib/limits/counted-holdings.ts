@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf, zero } from '../base/decimal.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import {
   isMarkedReducing,
@@ -61,7 +61,7 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
   const held = heldBefore(order, fillsNow, exposure).neg();
   if (held.lte(zero)) return false;
   const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
-  return total(before.map(amountOf)).plus(baseAmount).lte(held);
+  return sumOf(before.map(amountOf)).plus(baseAmount).lte(held);
 }
 
 /**
@@ -77,7 +77,7 @@ export function withPlanned(
 ): Exposure {
   const seen = order.side === 'buy' ? planned : planned.neg();
   const filled = entriesBeside(order, exposure).filter(({ rests }) => !rests);
-  const counted = heldBefore(order, isFilledNow(order), exposure).plus(total(filled.map(amountOf)));
+  const counted = heldBefore(order, isFilledNow(order), exposure).plus(sumOf(filled.map(amountOf)));
   const missing = seen.minus(counted);
   if (missing.lte(zero)) return exposure;
   const { market, side, positionSide } = order;
@@ -110,7 +110,7 @@ export function positionAfter(
   { amount, fillsNow }: { readonly amount: Decimal; readonly fillsNow: boolean },
   exposure: Exposure,
 ): Decimal {
-  const beside = total(entriesBeside(order, exposure).map(amountOf));
+  const beside = sumOf(entriesBeside(order, exposure).map(amountOf));
   const held = heldBefore(order, fillsNow, exposure);
   return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
 }
@@ -118,12 +118,12 @@ export function positionAfter(
 /** The notional of everything that is open, in USDT. Orders that only reduce add nothing. */
 export function openNotionalOf({ positions, orders }: Exposure): Decimal {
   const entries = orders.filter((order) => !order.onlyReduces);
-  return total([...positions, ...entries].map(({ notional }) => notional));
+  return sumOf([...positions, ...entries].map(({ notional }) => notional));
 }
 
 /** The position that the order is for, as its side sees it: above zero when the order enlarges it. */
 function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
-  const held = total(
+  const held = sumOf(
     positions
       .filter((position) => position.market === order.market && isSameSide(order, position))
       .map(({ amount }) => amount),
@@ -142,7 +142,7 @@ function heldBefore(order: SidedOrder, fillsNow: boolean, exposure: Exposure): D
     (other) => other.onlyReduces && !(other.rests && fillsNow),
   );
   if (closing.some(({ amount }) => amount === null)) return zero;
-  const left = held.plus(total(closing.map(amountOf)));
+  const left = held.plus(sumOf(closing.map(amountOf)));
   return left.gt(zero) ? zero : left;
 }
 
@@ -171,8 +171,4 @@ function isSameSide(
     (other.positionSide ?? 'BOTH') === 'BOTH' ||
     positionSide === other.positionSide
   );
-}
-
-function total(values: readonly Decimal[]): Decimal {
-  return values.reduce((sum, value) => sum.plus(value), zero);
 }

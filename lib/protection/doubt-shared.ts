@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, sumOf } from '../base/decimal.ts';
 import type { ExitRole } from '../model/signal.ts';
 
 /** What is known of a part of a position and of what stands for it. */
@@ -22,16 +22,16 @@ export function doubtShared<T extends Part>(
   whole: Decimal,
 ): readonly (Omit<T, 'doubt'> & { readonly doubt: T['doubt'] | 'shared' })[] {
   return parts.map((part) => {
-    const isTooLarge = sumOf([part], whole).gt(part.amount);
+    const isTooLarge = standingOf([part], whole).gt(part.amount);
     const isLeaving = part.standing.some((exit) => exit.isLeaving);
     const mayHaveSold = parts.some((other) => other !== part && other.doubt === 'unlisted');
     if (part.doubt !== null || !isTooLarge || isLeaving || !mayHaveSold) return part;
     const ofRole = parts.filter(({ role }) => role === part.role);
-    return sumOf(ofRole, whole).gt(whole) ? part : { ...part, doubt: 'shared' as const };
+    return standingOf(ofRole, whole).gt(whole) ? part : { ...part, doubt: 'shared' as const };
   });
 }
 
-function sumOf(parts: readonly Part[], whole: Decimal): Decimal {
+function standingOf(parts: readonly Part[], whole: Decimal): Decimal {
   const remains = parts.flatMap(({ standing }) => standing.map(({ remaining }) => remaining ?? whole));
-  return remains.reduce((sum, remaining) => sum.plus(remaining), zero);
+  return sumOf(remains);
 }

@@ -1,4 +1,4 @@
-import { type Decimal, maximum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, sumOf, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
@@ -63,7 +63,7 @@ function soldOf(
       !noted.some(({ by }) => by === record.signalId),
   );
   const amounts = [...noted.map(({ filled }) => decimalIn(filled) ?? zero), ...own.map(filledBy)];
-  return amounts.reduce((sum, amount) => sum.plus(amount), zero);
+  return sumOf(amounts);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
-import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import type { Order, Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
@@ -110,10 +110,6 @@ export function sumOfStops(
 export function leftForBuys(stops: Decimal, ofBuys: Decimal, balance: Decimal): Decimal {
   const besides = maximum(balance.minus(ofBuys), zero);
   return maximum(stops.minus(besides), zero);
-}
-
-function sumOf(amounts: readonly Decimal[]): Decimal {
-  return amounts.reduce<Decimal>((sum, amount) => sum.plus(amount), zero);
 }
 
 function amountOf(guards: readonly Sharer[], signalId: string): Decimal {

@@ -1,4 +1,4 @@
-import { type Decimal, maximum, minimum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { mayBeOneStrategy, ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
 import { isGuardedBuy, restOfSale, sellable, soldOfBuys, spotLots } from './spot-lots.ts';
@@ -74,7 +74,7 @@ export function spentSales(
       parts.push(...spent);
       rest = spent.reduce((sum, part) => sum.minus(part.amount), rest);
     }
-    const whole = parts.reduce((sum, part) => sum.plus(part.amount), zero);
+    const whole = sumOf(parts.map(({ amount }) => amount));
     const isMore = whole.gt(open.times(mostFeeRate)) && sellable(whole, record.spot).gt(zero);
     const hasNext = buys.some(
       (buy) => mayBeOneStrategy(buy.strategy, record.strategy) && lots.get(buy.signalId)?.gt(zero) === true,

@@ -143,7 +143,3 @@ function untoldOfQuote(record: OrderRecord, { amountStep }: SpotFact): Decimal {
   const untold = parseDecimal(reported.amount).minus(parseDecimal(filledNotional));
   return floorToStep(maximum(untold, zero).div(price), parseDecimal(amountStep));
 }
-
-export function sumOf(shares: SaleShares['others']): Decimal {
-  return [...shares.values()].reduce((sum, amount) => sum.plus(amount), zero);
-}

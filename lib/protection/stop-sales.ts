@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, minimum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Market } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
@@ -121,7 +121,7 @@ export function countStopped(
     (part) =>
       `the stop-loss order ${part.orderId} of "${part.of}" has sold ${formatDecimal(part.amount)} of it already`,
   );
-  const available = parts.reduce((sum, part) => sum.plus(part.amount), zero);
+  const available = sumOf(parts.map(({ amount }) => amount));
   const bought = boughtBefore(records, market.name, amount);
   const holding = { of: 'spot', currency: market.base, available, boughtBefore: bought } as const;
   // As a sale is cut by the fee of what was bought.

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { type FillRole, isStillOpen, type OrderExecution } from '../model/execution.ts';
@@ -142,8 +142,4 @@ function endByFills(lot: EntryLot): Partial<Ending> {
 function closingState(closedBy: ReadonlySet<FillRole>): EndingState {
   if (closedBy.size !== 1) return 'closed';
   return closedBy.has('stop_loss') ? 'stopped_out' : closedBy.has('take_profit') ? 'target' : 'closed';
-}
-
-function sumOf(values: readonly Decimal[]): Decimal {
-  return values.reduce((sum, value) => sum.plus(value), zero);
 }

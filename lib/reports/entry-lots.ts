@@ -1,4 +1,4 @@
-import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, minimum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
 import {
   bookFill,
@@ -196,7 +196,7 @@ function baseFeeOf({ fee, feeAsset }: Fill, { base }: Currencies): Decimal {
 }
 
 function sumLeft(lots: readonly Pick<EntryLot, 'left'>[]): Decimal {
-  return lots.reduce((sum, { left }) => sum.plus(left), zero);
+  return sumOf(lots.map(({ left }) => left));
 }
 
 function marketOf(key: string): string {

@@ -1,7 +1,7 @@
 import { listRecent } from '../../account/read-position.ts';
 import { readAnswers } from '../../account/rehearsed.ts';
 import type { SeenPosition } from '../../account/seen-position.ts';
-import { type Decimal, formatDecimal, maximum, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, minimum, sumOf, zero } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
@@ -16,7 +16,7 @@ import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
-import { type SaleShares, sharesForSale, sumOf } from '../../protection/spot-claims.ts';
+import { type SaleShares, sharesForSale } from '../../protection/spot-claims.ts';
 import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
@@ -162,7 +162,7 @@ function withOthers(readings: DatedReadings, { own, others }: SaleShares): Dated
   const { holding } = readings;
   if (holding?.of !== 'spot' || others.size === 0) return readings;
   const beside = maximum(holding.available.minus(own), zero);
-  return { ...readings, holding: { ...holding, ofOthers: minimum(sumOf(others), beside) } };
+  return { ...readings, holding: { ...holding, ofOthers: minimum(sumOf(others.values()), beside) } };
 }
 
 /** Of a sale that asks for more than is available, how much was bought before it decides what the fees have taken. */

@@ -1,5 +1,5 @@
 import { findUnsettled } from '../../account/read-position.ts';
-import { floorToStep, formatDecimal, maximum, zero } from '../../base/decimal.ts';
+import { floorToStep, formatDecimal, maximum, sumOf, zero } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
@@ -8,7 +8,7 @@ import type { Market } from '../../model/market.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { type SaleShares, sumOf } from '../../protection/spot-claims.ts';
+import type { SaleShares } from '../../protection/spot-claims.ts';
 import type { StoppedSale } from '../../protection/stop-sales.ts';
 import { besideOthers } from '../../signals/size-from-account.ts';
 import type { Readings, Sized } from '../../signals/sizing.ts';
@@ -99,7 +99,7 @@ export function leaveToOthers(
   const left = floorToStep(maximum(isRead ? besideOthers(holding) : zero, own), market.amountStep);
   if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) return null;
   const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
-  const bought = `${formatDecimal(sumOf(others))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
+  const bought = `${formatDecimal(sumOf(others.values()))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
   const most = `${formatDecimal(left)} ${market.base}`;
   const denial: Denial = {
     rule: 'bought_by_other_strategy',

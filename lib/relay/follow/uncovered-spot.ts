@@ -1,4 +1,4 @@
-import { type Decimal, minimum, zero } from '../../base/decimal.ts';
+import { type Decimal, minimum, sumOf, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
@@ -46,7 +46,7 @@ export function createUncoveredSpot(
         ({ orderId }) => !records.some((record) => record.orderId === orderId && record.protects !== null),
       );
       const left = leftOfOthers.get(market) ?? coveredByOthers(others, ground, records);
-      const bare = position.minus(sumOf(own));
+      const bare = position.minus(remainingOf(own));
       const covered = bare.gt(zero) ? minimum(bare, left) : zero;
       leftOfOthers.set(market, left.minus(covered));
       // What is too little for an order cannot be protected.
@@ -74,7 +74,7 @@ function groundIn(
   records: readonly OrderRecord[],
 ): SpotGround {
   const { available = zero, freeze = zero } = balances?.[currenciesInName(market).base] ?? {};
-  const known = [...spotLots(records, market).values()].reduce((sum, left) => sum.plus(left), zero);
+  const known = sumOf(spotLots(records, market).values());
   const held = heldByOwn(open, records, [market, ...marketsBeside(records, market)]);
   const free = [...held.values()].reduce((rest, amount) => rest.minus(amount), available.plus(freeze));
   const amount = balances === null ? known : protectableIn(market, { free, held }, records);
@@ -94,10 +94,10 @@ function coveredByOthers(
 ): Decimal {
   const known = knownIds(records);
   const ofAlerts = stops.filter((stop) => known.has(stop.orderId) || known.has(stop.clientOrderId));
-  if (unheld === null) return sumOf(ofAlerts);
-  const byHand = sumOf(stops.filter((stop) => !ofAlerts.includes(stop)));
-  const ofBuys = shares.reduce((sum, { amount }) => sum.plus(amount), zero);
-  return sumOf(ofAlerts).plus(leftForBuys(byHand, ofBuys, minimum(balance, unheld.plus(byHand))));
+  if (unheld === null) return remainingOf(ofAlerts);
+  const byHand = remainingOf(stops.filter((stop) => !ofAlerts.includes(stop)));
+  const ofBuys = sumOf(shares.map(({ amount }) => amount));
+  return remainingOf(ofAlerts).plus(leftForBuys(byHand, ofBuys, minimum(balance, unheld.plus(byHand))));
 }
 
 /** What the relay's own stop-losses hold in each of these markets. */
@@ -110,7 +110,7 @@ function heldByOwn(
   return new Map(
     markets.map((name) => [
       name,
-      sumOf(open.filter((order) => order.market === name && own.has(order.orderId))),
+      remainingOf(open.filter((order) => order.market === name && own.has(order.orderId))),
     ]),
   );
 }
@@ -126,6 +126,6 @@ function isStop({ side, activationPrice, activated, activationCondition = 'lte' 
   );
 }
 
-function sumOf(orders: readonly Order[]): Decimal {
-  return orders.reduce((sum, { remaining }) => sum.plus(remaining), zero);
+function remainingOf(orders: readonly Order[]): Decimal {
+  return sumOf(orders.map(({ remaining }) => remaining));
 }

@@ -51,7 +51,7 @@ export class ClearedEntries {
     const [first] = filled;
     if (first === undefined) return;
     const times = filled.map(({ filledAtMs }) => filledAtMs);
-    const sum = sumOf(filled);
+    const sum = changeBy(filled);
     this.#moves.push({
       signalId: first.entry.signalId,
       answeredAtMs: nowMs,
@@ -129,7 +129,7 @@ function listed(entries: readonly Entry[], name: (entry: Entry) => string): stri
 }
 
 /** Above zero for a buy; null when it is not known. */
-function sumOf(ends: readonly EntryEnd[]): Decimal | null {
+function changeBy(ends: readonly EntryEnd[]): Decimal | null {
   let sum: Decimal | null = zero;
   for (const { entry, newlyFilled } of ends) {
     const side = orderSignalOf(entry)?.side;

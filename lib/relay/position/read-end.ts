@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type ListedWhole, readListedOrder } from '../../exchange/list-account.ts';
@@ -84,7 +84,7 @@ async function readSafely(
 /** Null unless the fills of the list are all that it has filled. */
 function lastFillMs(listed: ListedWhole | null, filled: Decimal | null): number | null {
   if (listed === null || filled === null) return null;
-  const sum = listed.deals.reduce((total, { amount }) => total.plus(amount), zero);
+  const sum = sumOf(listed.deals.map(({ amount }) => amount));
   return sum.eq(filled) && listed.deals.length > 0 ? Math.max(...listed.deals.map(({ atMs }) => atMs)) : null;
 }
 

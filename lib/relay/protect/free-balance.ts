@@ -1,7 +1,7 @@
 import { mostClockAheadMs } from '../../account/account-deals.ts';
 import { listRecent } from '../../account/read-position.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
-import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, sumOf, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import { replacedIn } from '../../ledger/cancel-reports.ts';
@@ -149,7 +149,7 @@ async function lookUpStops(
 
 /** The sum of what these hold, in base units. */
 export function heldBy(stops: readonly HoldingStop[]): Decimal {
-  return stops.reduce((sum, { amount }) => sum.plus(amount), zero);
+  return sumOf(stops.map(({ amount }) => amount));
 }
 
 /**

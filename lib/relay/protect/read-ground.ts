@@ -5,7 +5,7 @@ import {
   readPosition,
   type WaitingReading,
 } from '../../account/read-position.ts';
-import { type Decimal, zero } from '../../base/decimal.ts';
+import { type Decimal, sumOf, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
@@ -121,7 +121,7 @@ export function spotPosition(
 ): GuardedPosition {
   const amount = protectableIn(market, { free, held }, records);
   // A list may lag. What was free and is held by now is counted once all the same.
-  const ofStops = [...held.values()].reduce((sum, one) => sum.plus(one), zero);
+  const ofStops = sumOf(held.values());
   const ofOthers = freeze.minus(ofStops);
   return { market, side: null, amount, openedAtMs: null, isSpot: true, balance: amount.plus(ofOthers) };
 }

@@ -1,5 +1,5 @@
 import { type Clock, hasPassed } from '../../base/clock.ts';
-import { type Decimal, formatDecimal, maximum, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, sumOf, zero } from '../../base/decimal.ts';
 import { longestOrderLagMs } from '../../exchange/lag.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { listRecords } from '../../ledger/order-record.ts';
@@ -114,7 +114,7 @@ function listTooLarge(position: GuardedPosition, view: GuardView): readonly TooL
   return guardPosition(position, view).guards.flatMap((guard) => {
     const { of, role, amount, beside } = guard;
     const exits = guard.standing.filter(({ isMade, remaining }) => isMade && remaining !== null);
-    if (!sumOf(exits).gt(amount)) return [];
+    if (!remainingOf(exits).gt(amount)) return [];
     // One that only reduces takes no more than there is, unless that is of something else.
     const isAlone = amount.gt(zero) && beside.eq(zero);
     if (isAlone && exits.every(({ onlyReduces }) => onlyReduces)) return [];
@@ -135,7 +135,7 @@ function listLeft(position: GuardedPosition, view: GuardView): readonly TooLarge
     const isLeft = record === null && amount.eq(zero);
     const reduces = guard.side === 'sell' ? position.amount.gt(zero) : position.amount.lt(zero);
     const most = isLeft && reduces ? maximum(unknown, zero) : amount;
-    if (!sumOf(exits).gt(most)) return [];
+    if (!remainingOf(exits).gt(most)) return [];
     const share = shares.find((one) => one.record.signalId === of)?.amount ?? whole;
     const others = isLeft ? whole.minus(most) : part === undefined ? beside : whole.minus(share);
     // One that only reduces takes no more than there is.
@@ -147,8 +147,8 @@ function listLeft(position: GuardedPosition, view: GuardView): readonly TooLarge
   });
 }
 
-function sumOf(exits: readonly StandingExit[]): Decimal {
-  return exits.reduce((sum, { remaining }) => sum.plus(remaining ?? zero), zero);
+function remainingOf(exits: readonly StandingExit[]): Decimal {
+  return sumOf(exits.map(({ remaining }) => remaining ?? zero));
 }
 
 function describeHeld({ side, amount }: GuardedPosition): string {

@@ -1,5 +1,5 @@
 import { findLastMoves, isTrusted } from '../../account/trust-reading.ts';
-import { type Decimal, zero } from '../../base/decimal.ts';
+import { type Decimal, sumOf } from '../../base/decimal.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
@@ -19,8 +19,7 @@ export function isBalanceTrusted(
   market: string,
   readAtMs: number,
 ): boolean {
-  const left = [...spotLots(listRecords(entries), market).values()];
-  if (amount.gte(left.reduce((sum, lot) => sum.plus(lot), zero))) return true;
+  if (amount.gte(sumOf(spotLots(listRecords(entries), market).values()))) return true;
   const { base } = currenciesInName(market);
   const ofBase = entries.filter(
     ({ signal }) => signal !== null && currenciesInName(signal.market).base === base,
