@@ -4,11 +4,13 @@ import { createSchedule } from '../lib/host/schedule.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createFollower } from '../lib/relay/follow/follow-orders.ts';
 import { runMinute } from '../lib/relay/settle/run-minute.ts';
+import { createRemovedAccountsWatch } from '../lib/watch/removed-accounts.ts';
 import { watchExchange } from '../lib/watch/watch-exchange.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);
 const follower = createFollower(services);
+const watchRemovedAccounts = createRemovedAccountsWatch(services);
 
 /** Called by a schedule every minute. */
 export const handler = createSchedule(
@@ -21,5 +23,6 @@ export const handler = createSchedule(
       services.keepFingerprints(),
       watchExchange(services, startedAtMs),
     ]);
+    await watchRemovedAccounts();
   }),
 );

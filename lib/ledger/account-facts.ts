@@ -6,8 +6,8 @@ import type { TradingGround } from '../model/account.ts';
  * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
  * it has come, the stop-losses on spot that the relay has cancelled itself, what alerts have asked to sell of what those had
  * sold, which alarms were told that come once, since when a release is kept warm, what a rehearsal found out of the exchange,
- * what recognises the exchange key in an alert, which orders of another relay were told, and when the ledger was restored from
- * a backup.
+ * what recognises the exchange key in an alert, which orders of another relay were told, when the ledger was restored from a
+ * backup, and which accounts were configured.
  */
 export type FactName =
   | 'positions'
@@ -23,7 +23,8 @@ export type FactName =
   | `rehearsal on ${TradingGround}`
   | 'key fingerprints'
   | 'foreign orders'
-  | 'restored';
+  | 'restored'
+  | 'accounts';
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {
