@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { readPositions } from '../../lib/account/read-positions.ts';
+import { formatDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
@@ -64,9 +65,7 @@ async function closeAll(
   { account: name, maxSlippage }: CloseAllOptions,
 ): Promise<void> {
   const { settings } = session;
-  // One that only rehearses closes nothing.
-  const all = Object.values(settings.accounts).filter(({ mode }) => mode !== 'dry-run');
-  const accounts = name === undefined ? all : [chooseAccount(settings, name)];
+  const accounts = name === undefined ? Object.values(settings.accounts) : [chooseAccount(settings, name)];
   const found = await Promise.all(accounts.map((account) => findTasks(session, account)));
   const tasks = found.flatMap((each) => each.tasks);
   const results = await Promise.all(tasks.map((task) => carryOut(session, task, maxSlippage)));
@@ -82,14 +81,18 @@ async function closeAll(
       `not everything was surely closed: ${left.join('; ')}`,
       `${commandFor(session.target, 'positions')} shows what is open. In an emergency close it on the website of the exchange.`,
     );
-  printChange({ closes: results }, () =>
-    results.length === 0
-      ? 'Nothing is open in the markets of relay.config.ts.'
-      : [
-          renderResults(results, terminal.width),
-          '',
-          paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
-        ].join('\n'),
+  const notLookedAt = found.flatMap((each) => each.notLookedAt ?? []);
+  printChange({ closes: results, notLookedAt }, () =>
+    [
+      ...(results.length === 0
+        ? ['Nothing is open in the markets of relay.config.ts.']
+        : [
+            renderResults(results, terminal.width),
+            '',
+            paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
+          ]),
+      ...notLookedAt.map((text) => paint(`Not looked at: ${text}`)),
+    ].join('\n'),
   );
 }
 
@@ -101,18 +104,24 @@ function isDone(status: Status | null): boolean {
 
 interface FoundTasks {
   readonly tasks: readonly Task[];
-  /** Positions that no alert can name. */
+  /** Positions that no alert can name, or that none may close. */
   readonly unreached: readonly string[];
+  /** An account that cannot have traded, and why. */
+  readonly notLookedAt?: string;
 }
 
 async function findTasks(session: Session, account: Account): Promise<FoundTasks> {
   const configured = listPositionTickers(session.settings, account);
   const places = [...configured, ...(await listRemovedTickers(session, account))];
   if (places.length === 0) return { tasks: [], unreached: [] };
+  const isDry = account.mode === 'dry-run';
   const read = await readHeld(session, account);
+  if (!read.ok && isDry && read.code === 'secrets_missing')
+    return { tasks: [], unreached: [], notLookedAt: `${account.name}, which is in dry-run and has no key` };
   if (!read.ok)
     return { tasks: [], unreached: [`account ${account.name} could not be read: ${read.reason}`] };
   const { positions } = read;
+  if (isDry) return await findLeftInDryRun(session, account, { places, positions });
   const closes = positions.flatMap(({ market, positionSide }): readonly Task[] => {
     const place = places.find((each) => each.market === market);
     if (place === undefined) return [];
@@ -134,9 +143,34 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   return { tasks: [...closes, ...cancels], unreached };
 }
 
+/** An account that was changed to dry-run may have traded before. No alert of it sends anything now. */
+async function findLeftInDryRun(
+  session: Session,
+  { name }: Account,
+  {
+    places,
+    positions,
+  }: { readonly places: readonly TickerOfMarket[]; readonly positions: readonly OpenPosition[] },
+): Promise<FoundTasks> {
+  const held = positions.map(
+    ({ market, amount }) => `${market} of ${name}: ${formatDecimal(amount)} is open`,
+  );
+  const ledger = session.openLedger();
+  const open = await Promise.all(
+    places.map(async ({ market }) => {
+      const orders = await ledger.openOrders(name, market, 1);
+      return orders.length === 0 ? [] : [`${market} of ${name}: an order may be open`];
+    }),
+  );
+  const unreached = [...held, ...open.flat()].map(
+    (text) => `${text}, and the account is in dry-run, for which nothing is sent`,
+  );
+  return { tasks: [], unreached };
+}
+
 type Held =
   | { readonly ok: true; readonly positions: readonly OpenPosition[] }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly code: string; readonly reason: string };
 
 /** What fails for one account must not keep the others from being closed. */
 async function readHeld(session: Session, account: Account): Promise<Held> {
@@ -147,7 +181,7 @@ async function readHeld(session: Session, account: Account): Promise<Held> {
     return { ok: true, positions: read.positions };
   } catch (error) {
     if (error instanceof RelayError || error instanceof CommandFailure)
-      return { ok: false, reason: error.message };
+      return { ok: false, code: error.code, reason: error.message };
     throw error;
   }
 }

@@ -140,7 +140,6 @@ async function stopAll(
   const closes: unknown[] = [];
   const failures: string[] = [];
   for (const account of Object.values(session.settings.accounts)) {
-    if (account.mode === 'dry-run') continue;
     const options = {
       account: account.name,
       'max-slippage': needsSlippage(account) ? maxSlippage : undefined,

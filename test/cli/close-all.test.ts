@@ -99,6 +99,54 @@ describe('close-all', () => {
     expect(positions()).not.toHaveProperty('BTC_USDT');
   });
 
+  describe('with an account that was changed to dry-run', () => {
+    let folder: string;
+    let config: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'relay-config-'));
+      config = join(folder, 'dry.config.ts');
+      writeFileSync(
+        config,
+        `export default {
+          exchange: { address: 'global', dialect: 'live' }, tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT' }, maxLagSeconds: 60,
+          accounts: {
+            main: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' }, ETH_USDT: { tradesOn: 'margin' } } },
+            keyless: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+          },
+        };`,
+      );
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    test('fails with what it holds, and sends nothing', async () => {
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '0.5%' });
+      await say('rest-1', { ticker: 'ETHUSDT', action: 'buy', quantity: '0.1', limitPrice: '2000' });
+
+      const failure = await runForFailure(closeAll('--config', config));
+
+      expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+      expect(failure.message).toBe(
+        'not everything was surely closed: BTC_USDT of main: 0.01 is open, and the account is in dry-run, for which nothing is sent; ETH_USDT of main: an order may be open, and the account is in dry-run, for which nothing is sent',
+      );
+      expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
+    });
+
+    test('fails while the exchange cannot be read', async () => {
+      relay.pointTo({ relayUrl: relay.relayUrl, exchangeUrl: 'http://127.0.0.1:1' });
+
+      const failure = await runForFailure(closeAll('--config', config, '--account', 'main'));
+
+      expect(failure.message).toContain('account main could not be read');
+    });
+
+    test('names one that has no key as not looked at', async () => {
+      const { exitCode, stdout } = await runCli(closeAll('--config', config));
+
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('Not looked at: keyless, which is in dry-run and has no key');
+    });
+  });
+
   test('fails while everything is paused, and says why', async () => {
     await byHand('BTC_USDT', 'buy', '0.01');
     await runCli(relay.here('pause', '--everything'));
