@@ -18,7 +18,7 @@ import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-recor
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
-import { currenciesInName } from '../model/market.ts';
+import { currenciesInName, isPerpetualName } from '../model/market.ts';
 import { isMarkedReducing, positionSides } from '../model/order.ts';
 import { findDoubled, hasTwins } from './doubled-deals.ts';
 import { findShown, nothingHeld, readHeld } from './first-held.ts';
@@ -94,6 +94,7 @@ export interface ListedFilled {
   readonly filled: Decimal;
   /** Absent on the spot account. */
   readonly positionSide?: string | undefined;
+  readonly onSpot?: true;
 }
 
 /**
@@ -226,7 +227,7 @@ function hasOnlyToReduce(entry: Entry): boolean {
  *
  * @param deals without those of followed orders
  * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that do not count as
- *   long as no list shows that their order filled so much, and of those whose side of hedge mode no list tells yet
+ *   long as no list shows that their order filled so much, and of those of which no list tells yet what they changed
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
@@ -283,22 +284,23 @@ export async function storeOthers(
     else if (record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
-  const sided = await withSides(others, source);
+  const placed = await withPlaces(others, source);
   const nowMs = services.clock.nowMs();
   const settled: Fill[] = [];
-  for (const { fill, mayBeTold } of sided)
+  for (const { fill, mayBeTold } of placed)
     if (mayBeTold && !hasPassed(fill.atMs, longestOrderLagMs, nowMs)) open.add(fillNameOf(fill));
     else settled.push(fill);
   await executions.recordOthers(settled);
-  return { fresh: [...sided.map(({ fill }) => fill), ...ofSignals], open };
+  return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open };
 }
 
 /**
- * Names the side of hedge mode on which each deal was made, as its order says it: the list of deals does not.
+ * Names what each deal changed, as its order says it: a side of hedge mode, or coins on the spot account. The list of deals
+ * does not tell it.
  *
- * @returns `mayBeTold`: whether its market is held in hedge mode, and no list has the order yet
+ * @returns `mayBeTold`: whether that matters, and no list has the order yet
  */
-async function withSides(
+async function withPlaces(
   fills: readonly Fill[],
   { client, options, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
 ): Promise<readonly { readonly fill: Fill; readonly mayBeTold: boolean }[]> {
@@ -306,7 +308,8 @@ async function withSides(
   const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
   const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
   const isSettled = (fill: Fill) =>
-    listedOf(fill) !== undefined || inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH');
+    listedOf(fill) !== undefined ||
+    (isPerpetualName(fill.market) && inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH'));
   try {
     const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
     if (!fills.every(isSettled)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
@@ -316,13 +319,18 @@ async function withSides(
     if (!(error instanceof ExchangeError)) throw error;
   }
   return fills.map((fill) => {
-    const side = positionSides.find((one) => one === listedOf(fill)?.positionSide);
+    const order = listedOf(fill);
+    const side = positionSides.find((one) => one === order?.positionSide);
     const isHedged = inMarket(fill).some(
       ({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT',
     );
     return {
-      fill: { ...fill, ...positionMarksOf({ positionSide: side }) },
-      mayBeTold: isHedged && listedOf(fill) === undefined,
+      fill: {
+        ...fill,
+        ...positionMarksOf({ positionSide: side }),
+        ...(order?.onSpot === true ? { onSpot: true } : {}),
+      },
+      mayBeTold: order === undefined && (isHedged || !isPerpetualName(fill.market)),
     };
   });
 }

@@ -156,6 +156,7 @@ export function mayLag(
   return (
     Math.abs(nowMs - fill.atMs) < longestPositionLagMs &&
     market === fill.market &&
+    fill.onSpot !== true &&
     (fill.positionSide === undefined || positionSide === 'BOTH' || positionSide === fill.positionSide) &&
     modifiedAtMs !== null &&
     fill.atMs > modifiedAtMs

@@ -48,7 +48,7 @@ function isAwaited({ role, order }: ExitRecord, exits: readonly ExitRecord[], fi
 /** An order of the exchange's lists. */
 export type ExitCandidate = Pick<
   Order,
-  'orderId' | 'clientOrderId' | 'market' | 'side' | 'amount' | 'price' | 'activationPrice'
+  'orderId' | 'clientOrderId' | 'market' | 'side' | 'amount' | 'price' | 'activationPrice' | 'onSpot'
 >;
 
 /**
@@ -66,6 +66,7 @@ export function mayBeExit(
   if (wanted.price === null && !isForAll(order, filled)) return false;
   return (
     order.clientOrderId === '' &&
+    order.onSpot !== true &&
     order.market === market &&
     order.side === side &&
     order.orderId > (entryOrderId ?? 0) &&

@@ -18,7 +18,7 @@ export interface TurnedPosition {
 /** A fill of one market. */
 export type TracedFill = Pick<
   Fill,
-  'market' | 'dealId' | 'orderId' | 'signalId' | 'role' | 'side' | 'amount' | 'atMs'
+  'market' | 'dealId' | 'orderId' | 'signalId' | 'role' | 'side' | 'amount' | 'atMs' | 'onSpot'
 >;
 
 type TurnablePosition = Pick<
@@ -72,7 +72,7 @@ function findOpened(
   if (positionSide !== 'BOTH' || amount.eq(zero)) return null;
   // What was before the position was opened is not in it.
   const sinceMs = (openedAtMs ?? 0) - sameTimeMs;
-  const own = fills.filter((fill) => fill.market === market && fill.atMs >= sinceMs);
+  const own = fills.filter((fill) => fill.market === market && fill.onSpot !== true && fill.atMs >= sinceMs);
   const newest = own.at(-1);
   if (newest === undefined) return null;
   if (modifiedAtMs !== null && Math.abs(newest.atMs - modifiedAtMs) > sameTimeMs) return null;

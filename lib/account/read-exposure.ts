@@ -260,7 +260,7 @@ async function countListed(
 ): Promise<CountedOrder | string> {
   const { market, side, remaining: amount, orderId, reduceOnly } = order;
   const positionSide = positionSides.find((one) => one === order.positionSide);
-  const isSpot = limitsOf(account, market)?.tradesOn === 'spot';
+  const isSpot = order.onSpot === true || limitsOf(account, market)?.tradesOn === 'spot';
   const notional = await valueAmount(order, isSpot, prices);
   if (notional === null) return `the value of order ${orderId} in ${market} in USDT is not known`;
   return {

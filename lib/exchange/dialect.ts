@@ -142,6 +142,15 @@ export function orderTypeOf(word: string): string {
   return type === undefined ? word : kindOfType[type];
 }
 
+/**
+ * The mark of an order on the spot account, of a list of the live service. Such an order has the type word of one, and no side of
+ * a position. Both are asked for: an order that changes a position must never count as one on spot.
+ */
+export function spotMarkOf(word: string, positionSide: string | undefined): { readonly onSpot?: true } {
+  const isSpot = positionSide === undefined && typesByWord.get(word)?.startsWith('spot_') === true;
+  return isSpot ? { onSpot: true } : {};
+}
+
 /** Whether an order with that type word is sized in quote units. */
 export function isQuoteSizedWord(word: string, side: Side): boolean {
   const type = typesByWord.get(word);

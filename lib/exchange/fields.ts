@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Decimal, decimalOrUndefined, zero } from '../base/decimal.ts';
 import type { Deal } from '../model/holdings.ts';
 import { type Order, sides } from '../model/order.ts';
-import { orderTypeOf } from './dialect.ts';
+import { orderTypeOf, spotMarkOf } from './dialect.ts';
 import { cutWord, type FoundWord, type RecordReader, WordField } from './listed.ts';
 import { isKnownStatusWord, openStatusOf, statusOf, type WordedStatus } from './status-words.ts';
 
@@ -168,7 +168,10 @@ export const OrderField = z.pipe(
 export const ListedOrderField = z.pipe(
   z.object({ ...orderFields, status: WordField }),
   z.transform(
-    ({ status, ...order }): Order => toOrder(order, openStatusOf(status, order.dealStock.gt(zero))),
+    ({ status, ...order }): Order => ({
+      ...toOrder(order, openStatusOf(status, order.dealStock.gt(zero))),
+      ...spotMarkOf(order.type, order.positionSide),
+    }),
   ),
 );
 

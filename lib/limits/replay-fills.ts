@@ -2,9 +2,9 @@ import { type Decimal, zero } from '../base/decimal.ts';
 import {
   applyFirst,
   bookFill,
-  bookKeyOfFill,
   type CostBooks,
   type FirstHoldings,
+  placeOfFill,
 } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName, playMoney } from '../model/market.ts';
@@ -54,14 +54,13 @@ export function replayFills(
       pending = null;
     }
     const currencies = currenciesInName(fill.market);
-    const key = bookKeyOfFill(books, fill);
+    const place = placeOfFill(books, fill, isSpot(fill.market));
     const { closed, realised, position } = bookFill(books, fill, {
-      key,
+      ...place,
       currencies,
-      isSpot: isSpot(fill.market),
       onlyReduces: false,
     });
-    moves.push({ fill, key, after: position.amount });
+    moves.push({ fill, key: place.key, after: position.amount });
     if (closed.gt(zero) && realised.lt(zero) && currencies.quote !== playMoney) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));

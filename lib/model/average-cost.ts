@@ -123,7 +123,7 @@ function marketOfKey(key: string): string {
  *
  * @param side of its signal
  */
-export function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide | null): string {
+function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide | null): string {
   const { market, positionSide = side ?? undefined } = fill;
   if (fill.role !== 'other' || positionSide !== undefined || isHeld(books, market))
     return bookKeyOf(market, positionSide);
@@ -131,6 +131,25 @@ export function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide 
   if (isHeld(books, bookKeyOf(market, closed))) return bookKeyOf(market, closed);
   return bookKeyOf(market, isHeld(books, bookKeyOf(market, opened)) ? opened : undefined);
 }
+
+/**
+ * What a fill changed in the books: a position, or what was bought on spot.
+ *
+ * @param isSpot whether the account trades the market on spot
+ */
+export function placeOfFill(
+  books: CostBooks,
+  fill: Fill,
+  isSpot: boolean,
+  side?: PositionSide | null,
+): Pick<FillFacts, 'key' | 'isSpot'> {
+  if (isSpot) return { key: fill.market, isSpot };
+  // What the owner trades on spot has a book beside that of the position.
+  if (fill.onSpot === true) return { key: `${fill.market} ${onSpotKey}`, isSpot: true };
+  return { key: bookKeyOfFill(books, fill, side), isSpot };
+}
+
+const onSpotKey = 'SPOT';
 
 function isHeld(books: CostBooks, key: string): boolean {
   return books.get(key)?.amount.eq(zero) === false;

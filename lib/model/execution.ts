@@ -28,6 +28,8 @@ export interface Fill {
   readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
   /** Present if the order was marked so that it only reduces a position. */
   readonly onlyReduces?: true;
+  /** Present for a deal of no signal whose order was on the spot account: it changes no position. */
+  readonly onSpot?: true;
   /** Whether the order added liquidity to the book or took it; or what the exchange says, if the relay does not know it. */
   readonly liquidity: 'maker' | 'taker' | OtherWord;
   /** In base units. */

@@ -158,7 +158,10 @@ export interface Order {
   readonly ioc?: boolean | undefined;
   /** Retail price improvement. */
   readonly rpi?: boolean | undefined;
+  /** Absent for an order on the spot account. */
   readonly positionSide?: string | undefined;
+  /** Present in a list, for an order on the spot account: it changes no position. */
+  readonly onSpot?: true;
   readonly reduceOnly?: boolean | undefined;
   readonly stp?: string | undefined;
   readonly takerFeeRate?: Decimal | undefined;

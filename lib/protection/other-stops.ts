@@ -29,9 +29,8 @@ export function findOtherStops(
   open: readonly Order[],
 ): readonly OtherStop[] {
   const own = knownIds(records);
-  const side = closingSide(position);
   const listed = open
-    .filter((order) => isStopOf(side, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
+    .filter((order) => isStopOf(position, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
     .map(({ amount, remaining }) => ({ amount: amount.eq(zero) ? null : remaining, of: null }));
   const attached = attachedStop(position, records, open);
   return attached === null ? listed : [...listed, attached];
@@ -77,10 +76,15 @@ function closingSide({ amount }: Pick<GuardedPosition, 'amount'>): Side {
   return amount.gt(zero) ? 'sell' : 'buy';
 }
 
-function isStopOf(side: Side, order: Order): boolean {
+/** An order of the spot account stops out no position, and one of a position no coins. */
+function isStopOf(position: GuardedPosition, order: Order): boolean {
+  const side = closingSide(position);
   const condition = side === 'sell' ? 'lte' : 'gte';
+  const isOfAccount = position.isSpot === true ? order.positionSide === undefined : order.onSpot !== true;
   return (
+    isOfAccount &&
     order.side === side &&
+    (position.side === null || order.positionSide === undefined || order.positionSide === position.side) &&
     order.activationPrice !== undefined &&
     order.activated !== true &&
     (order.activationCondition ?? condition) === condition

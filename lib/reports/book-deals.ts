@@ -3,9 +3,9 @@ import {
   applyFirst,
   type BookedFill,
   bookFill,
-  bookKeyOfFill,
   type CostPosition,
   type FirstHoldings,
+  placeOfFill,
 } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
@@ -68,9 +68,8 @@ export function createDealBooks(
       const booked = isSpot(fill.market)
         ? bookOnSpot(books, fill, currencies, facts?.strategy ?? undefined)
         : bookFill(books, fill, {
-            key: bookKeyOfFill(books, fill, facts?.positionSide),
+            ...placeOfFill(books, fill, false, facts?.positionSide),
             currencies,
-            isSpot: false,
             onlyReduces: facts?.onlyReduces ?? false,
           });
       return {

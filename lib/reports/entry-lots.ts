@@ -2,9 +2,9 @@ import { type Decimal, minimum, parseDecimal, sumOf, zero } from '../base/decima
 import type { EntryKey } from '../ledger/entry.ts';
 import {
   bookFill,
-  bookKeyOfFill,
   type CostPosition,
   type FirstHoldings,
+  placeOfFill,
   toCostFill,
 } from '../model/average-cost.ts';
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
@@ -148,7 +148,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       const currencies = currenciesInName(market);
       const onSpot = isSpot(account, market);
       const held = positionsOf(account);
-      const position = bookKeyOfFill(held, fill);
+      const { key: position } = placeOfFill(held, fill, onSpot);
       const key = JSON.stringify([account, position]);
       changedAtMs.set(JSON.stringify([account, market]), fill.atMs);
       const own = lotFor(fill, key, strategy);

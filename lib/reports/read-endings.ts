@@ -115,7 +115,7 @@ async function replay(
     for await (const { signalId, signal } of listEntries(ledger, { account }))
       strategies.set(signalId, signal?.strategy);
   // On spot the owner may sell coins that he holds besides.
-  const counts = (fill: Fill) => isOfSignal(fill) || !isSpot(account, fill.market);
+  const counts = (fill: Fill) => isOfSignal(fill) || (fill.onSpot !== true && !isSpot(account, fill.market));
   let first = await firstOf(account);
   let count = 0;
   for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { zero } from '../../base/decimal.ts';
 import { sides } from '../../model/order.ts';
-import { isQuoteSizedWord, orderTypeOf } from '../dialect.ts';
+import { isQuoteSizedWord, orderTypeOf, spotMarkOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
   ClientOrderIdField,
@@ -50,6 +50,7 @@ const EndedOrderRecord = z.pipe(
       order.amount.gt(zero) && (isQuoteSizedWord(type, order.side) ? dealMoney : dealStock).gte(order.amount),
     ),
     type: orderTypeOf(type),
+    ...spotMarkOf(type, order.positionSide),
     createdAtMs: createdAt,
     endedAtMs: endedAt,
   })),

@@ -1,13 +1,6 @@
 import { protectionBoundMs } from '../../account/find-protection.ts';
 import { hasPassed } from '../../base/clock.ts';
-import {
-  type Decimal,
-  formatDecimal,
-  hundred,
-  parseDecimal,
-  one as whole,
-  zero,
-} from '../../base/decimal.ts';
+import { parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
@@ -17,12 +10,13 @@ import { listPositions, type Positions } from '../../exchange/list-positions.ts'
 import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
+import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
-import { findAskedStops, openStopOf, readAskedPrice } from './asked-stops.ts';
+import { findAskedStops, openStopOf } from './asked-stops.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
-import { composeStopCommand } from './stop-command.ts';
+import { tellUnprotected } from './tell-unprotected.ts';
 import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
@@ -62,7 +56,12 @@ export async function watchProtection(
   const keepers = findKeepers(followed);
   const { services, account } = watch;
   const hasAskedStop = await findAskedStops(services.facts, account, followed, keepers);
-  for (const one of followed) noteLack(one, keepers, hasAskedStop(one), nowMs);
+  // One that has triggered and rests in the book stops out nothing any more. Where the relay keeps the protection, it replaces it.
+  const isResting = ({ activationPrice, activated }: Order) =>
+    !watch.keeps && activationPrice !== undefined && activated === true;
+  const resting = new Set(open.filter(isResting).map(({ orderId }) => orderId));
+  const stopsOf = (one: FollowedEntry) => openStops(one, keepers, resting);
+  for (const one of followed) noteLack(one, { keepers, stopsOf }, hasAskedStop(one), nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
   );
@@ -76,7 +75,15 @@ export async function watchProtection(
   const elsewhere = judged.some(({ isSpot }) => !isSpot);
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
-  const uncovered = read === null ? null : createUncovered(read.positions, open, followed, nowMs);
+  const uncovered =
+    read === null
+      ? null
+      : createUncovered(
+          read.positions,
+          open.filter(({ orderId }) => !resting.has(orderId)),
+          followed,
+          nowMs,
+        );
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
@@ -87,8 +94,14 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    if (startsAnew(watch, one, held, openStops(one, keepers))) one.watched = calm(one);
-    if (held !== undefined && isAlarmDue(watch, one, held, nowMs)) await raise(watch, one, held, nowMs);
+    if (startsAnew(watch, one, held, stopsOf(one))) one.watched = calm(one);
+    if (held !== undefined && isAlarmDue(watch, one, held, nowMs))
+      await tellUnprotected(
+        services,
+        one,
+        { held, hasResting: openStops(one, keepers).length > stopsOf(one).length },
+        nowMs,
+      );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (one.isDone) finish(one, memory);
   }
@@ -124,20 +137,29 @@ function hasOpenExit(one: FollowedEntry): boolean {
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out, or not all of it. */
-function lacksStop(one: FollowedEntry, keepers: Keepers, nowMs: number): boolean {
+function lacksStop(one: FollowedEntry, stops: readonly OrderExecution[], nowMs: number): boolean {
   return (
     one.watched.exitsEnded !== true &&
     one.wanted.some(({ role }) => role === 'stop_loss') &&
     one.held.gt(zero) &&
-    !hasStops(one, openStops(one, keepers), nowMs)
+    !hasStops(one, stops, nowMs)
   );
 }
 
-/** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
-function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
+/**
+ * The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own.
+ *
+ * @param without the ids of those that do not count
+ */
+function openStops(
+  one: FollowedEntry,
+  keepers: Keepers,
+  without: ReadonlySet<number> = new Set(),
+): readonly OrderExecution[] {
   const made = one.exits('stop_loss').filter(({ status }) => isStillOpen(status));
   const kept = keepers.get(one.entry.signalId) ?? [];
-  return [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
+  const all = [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
+  return all.filter(({ orderId }) => !without.has(orderId));
 }
 
 /**
@@ -159,8 +181,19 @@ function roleOf({ signal }: Entry): ExitRole | null {
   return signal?.action === 'protect' ? signal.role : null;
 }
 
-function noteLack(one: FollowedEntry, keepers: Keepers, hasAskedStop: boolean, nowMs: number): void {
-  if (hasAskedStop || !lacksStop(one, keepers, nowMs)) {
+/** The stop-losses of entries, and the orders that they are of. */
+interface Stops {
+  readonly keepers: Keepers;
+  stopsOf(one: FollowedEntry): readonly OrderExecution[];
+}
+
+function noteLack(
+  one: FollowedEntry,
+  { keepers, stopsOf }: Stops,
+  hasAskedStop: boolean,
+  nowMs: number,
+): void {
+  if (hasAskedStop || !lacksStop(one, stopsOf(one), nowMs)) {
     one.watched = calm(one);
     return;
   }
@@ -269,71 +302,6 @@ function isAlarmDue(
   // Where the relay keeps the protection, the owner has ended it, which is told once; or it cannot be placed, which each
   // further try tells.
   return !keeps && hasPassed(unprotectedAtMs, services.settings.unknownAlarmAfterMs, nowMs);
-}
-
-/** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
-async function raise(
-  { services, account }: Watch,
-  one: FollowedEntry,
-  held: Naked | null,
-  nowMs: number,
-): Promise<void> {
-  const { signal, market, own, entry } = one;
-  const amount = held?.uncovered ?? one.held;
-  // A store that fails must not hold the alarm back.
-  const asked = await readAskedPrice(services.facts, account, one).catch(() => null);
-  const stopPrice = asked ?? stopPriceOf(one);
-  const command = composeStopCommand({
-    settings: services.settings,
-    account,
-    signal,
-    amount,
-    stopPrice,
-    orderId: own?.orderId ?? 0,
-    nowMs,
-    options: services.commandOptions,
-  });
-  const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
-  const state =
-    held === null
-      ? 'may have no stop-loss (the position could not be read)'
-      : held.isSure
-        ? 'has no stop-loss'
-        : 'may have no stop-loss (a record of the open orders could not be read)';
-  services.alarms.raise(
-    {
-      name: 'position_unprotected',
-      message: `the position ${position} ${state}: the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)} is not among the open orders of the exchange`,
-    },
-    {
-      account,
-      signalId: entry.signalId,
-      market,
-      orderId: own?.orderId ?? null,
-      position: signal.side === 'buy' ? 'long' : 'short',
-      amount: formatDecimal(amount),
-      stopPrice: formatDecimal(stopPrice),
-      isPositionRead: held !== null,
-      whatToDo: command,
-    },
-  );
-  one.watched = { ...one.watched, unprotectedAtMs: nowMs };
-}
-
-/** Enough for every price; an average has no end. */
-const pricePlaces = 8;
-
-/** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
-function stopPriceOf(one: FollowedEntry): Decimal {
-  const seen = one.exits('stop_loss')[0]?.price;
-  if (seen !== undefined) return parseDecimal(seen);
-  const wanted = one.wanted.find(({ role }) => role === 'stop_loss')?.price ?? null;
-  if (wanted !== null) return wanted;
-  const { filled = '1', filledNotional = '0' } = one.own ?? {};
-  const average = parseDecimal(filledNotional).div(parseDecimal(filled));
-  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(hundred);
-  const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
-  return average.times(rate).round(pricePlaces);
 }
 
 /** @param held undefined: it does not depend on the position; null: the position could not be read */

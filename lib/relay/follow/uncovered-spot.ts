@@ -120,9 +120,15 @@ function isOf(records: readonly OrderRecord[], orderId: number, signalId: string
 }
 
 /** One that has triggered and rests in the book protects nothing any more. */
-function isStop({ side, activationPrice, activated, activationCondition = 'lte' }: Order): boolean {
+function isStop(order: Order): boolean {
+  const { side, positionSide, activationPrice, activated, activationCondition = 'lte' } = order;
   return (
-    side === 'sell' && activationPrice !== undefined && activated !== true && activationCondition === 'lte'
+    // One that has a side is of a position.
+    positionSide === undefined &&
+    side === 'sell' &&
+    activationPrice !== undefined &&
+    activated !== true &&
+    activationCondition === 'lte'
   );
 }
 

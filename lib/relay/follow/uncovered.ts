@@ -117,8 +117,14 @@ function isStopAgainst(side: Side, order: Order): boolean {
   const condition = side === 'buy' ? 'lte' : 'gte';
   return (
     order.side === oppositeOf(side) &&
+    order.onSpot !== true &&
     order.activationPrice !== undefined &&
     (order.activationCondition ?? condition) === condition &&
-    (isMarkedReducing(order) || order.clientOrderId === '')
+    (isMarkedReducing(order) || (order.clientOrderId === '' && !opensOneSide(order)))
   );
+}
+
+/** In hedge mode an order that does not close its side opens it. */
+function opensOneSide({ positionSide }: Order): boolean {
+  return positionSide === 'LONG' || positionSide === 'SHORT';
 }

@@ -139,13 +139,16 @@ async function readFills(
   const fromMs = lookedAtFromMs(await findUnread(facts, account, before, nowMs), nowMs);
   const untilMs = nowMs + turnedWithinMs;
   const exits = new Map<number, Pick<TracedFill, 'role' | 'signalId'>>();
-  for await (const { orderId, ...fill } of listFills(executions, account, fromMs, untilMs))
+  const onSpot = new Set<number>();
+  for await (const { orderId, ...fill } of listFills(executions, account, fromMs, untilMs)) {
     if (isOfExit(fill) && fill.market === market) exits.set(orderId, fill);
+    if (fill.onSpot === true) onSpot.add(orderId);
+  }
   if (exits.size === 0) return [];
   const page = await client.call(executedHistory, { market, limit: mostDeals }, limits);
   if (!isWholePage(page, market)) return null;
   return page.records
-    .filter(({ atMs }) => atMs >= fromMs)
+    .filter(({ atMs, orderId = 0 }) => atMs >= fromMs && !onSpot.has(orderId))
     .toSorted((one, other) => one.atMs - other.atMs || one.id - other.id)
     .map(({ id: dealId, orderId = 0, atMs, side, amount }) => {
       const { role, signalId } = exits.get(orderId) ?? { role: 'other', signalId: '' };

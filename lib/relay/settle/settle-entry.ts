@@ -40,9 +40,10 @@ export async function settleEntry(
  * response of the store.
  */
 export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Outcome): void {
-  const { account, signalId } = entry;
+  const { account, signalId, signal } = entry;
   const alarm = outcome.alarm ?? undoneAlarm(entry, outcome);
-  if (alarm !== undefined) services.alarms.raise(alarm, { account, signalId });
+  const place = signal === null ? { account } : { account, market: signal.market };
+  if (alarm !== undefined) services.alarms.raise(alarm, { ...place, signalId });
   if (outcome.status === 'unknown')
     services.alarms.raise(
       { name: 'outcome_unknown', message: 'signal outcome unknown' },

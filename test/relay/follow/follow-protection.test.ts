@@ -41,6 +41,18 @@ function unprotected() {
   return relay.alarms.filter(({ name }) => name === 'position_unprotected');
 }
 
+test('a stop-loss that was triggered and rests unfilled is told, with the command that closes', async () => {
+  await openPosition();
+  relay.setPrice('40000');
+  await followAfter(1000);
+  await followAfter(60_000);
+  expect(unprotected()).toHaveLength(1);
+  expect(unprotected()[0]).toMatchObject({
+    market: 'BTC_USDT',
+    whatToDo: expect.stringContaining('npx relay close BTC_USDT --account main'),
+  });
+});
+
 describe('a stop-loss that vanished without a fill', () => {
   beforeEach(async () => {
     await openPosition();

@@ -1,0 +1,86 @@
+import { type Decimal, formatDecimal, hundred, parseDecimal, one as whole } from '../../base/decimal.ts';
+import { readAskedPrice } from './asked-stops.ts';
+import type { FollowServices } from './follow-services.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+import { composeStopCommand } from './stop-command.ts';
+import type { Naked } from './uncovered.ts';
+
+/** What an entry lacks. */
+interface Lack {
+  /** Null: the position could not be read. */
+  readonly held: Naked | null;
+  /** Whether its stop-loss was triggered, and rests in the book since. */
+  readonly hasResting: boolean;
+}
+
+/** Tells that a position stands without its stop-loss. The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
+export async function tellUnprotected(
+  services: Pick<FollowServices, 'alarms' | 'facts' | 'settings' | 'commandOptions'>,
+  one: FollowedEntry,
+  { held, hasResting }: Lack,
+  nowMs: number,
+): Promise<void> {
+  const { signal, market, own, entry } = one;
+  const { account } = entry;
+  const amount = held?.uncovered ?? one.held;
+  // A store that fails must not hold the alarm back.
+  const asked = await readAskedPrice(services.facts, account, one).catch(() => null);
+  const stopPrice = asked ?? stopPriceOf(one);
+  const command = composeStopCommand({
+    settings: services.settings,
+    account,
+    signal,
+    amount,
+    stopPrice,
+    orderId: own?.orderId ?? 0,
+    nowMs,
+    options: services.commandOptions,
+  });
+  const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
+  const state =
+    held === null
+      ? 'may have no stop-loss (the position could not be read)'
+      : held.isSure
+        ? 'has no stop-loss'
+        : 'may have no stop-loss (a record of the open orders could not be read)';
+  const why = hasResting
+    ? 'was triggered, and has not filled: it rests at its limit price'
+    : 'is not among the open orders of the exchange';
+  services.alarms.raise(
+    {
+      name: 'position_unprotected',
+      message: `the position ${position} ${state}: the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)} ${why}`,
+    },
+    {
+      account,
+      signalId: entry.signalId,
+      market,
+      orderId: own?.orderId ?? null,
+      position: signal.side === 'buy' ? 'long' : 'short',
+      amount: formatDecimal(amount),
+      stopPrice: formatDecimal(stopPrice),
+      isPositionRead: held !== null,
+      whatToDo:
+        hasResting && !one.isSpot
+          ? `npx relay close ${market} --account ${account}${services.commandOptions}`
+          : command,
+    },
+  );
+  one.watched = { ...one.watched, unprotectedAtMs: nowMs };
+}
+
+/** Enough for every price; an average has no end. */
+const pricePlaces = 8;
+
+/** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
+function stopPriceOf(one: FollowedEntry): Decimal {
+  const seen = one.exits('stop_loss')[0]?.price;
+  if (seen !== undefined) return parseDecimal(seen);
+  const wanted = one.wanted.find(({ role }) => role === 'stop_loss')?.price ?? null;
+  if (wanted !== null) return wanted;
+  const { filled = '1', filledNotional = '0' } = one.own ?? {};
+  const average = parseDecimal(filledNotional).div(parseDecimal(filled));
+  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(hundred);
+  const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
+  return average.times(rate).round(pricePlaces);
+}
