@@ -45,7 +45,7 @@ export function addLocalRangeOptions(command: Command): Command {
 }
 
 function readLocalTime(text: string): LocalTime {
-  return { ...readTime(text), isUtc: text.endsWith('Z') };
+  return { ...readPeriod(text, 'your time zone, or with a Z at its end in UTC'), isUtc: text.endsWith('Z') };
 }
 
 /** Converts local times to UTC. */
@@ -99,13 +99,21 @@ const timePattern = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?Z?)?$/;
 
 /** @throws InvalidArgumentError when the text is not an existing date or time */
 export function readTime(text: string): Period {
+  return readPeriod(text, 'UTC');
+}
+
+/**
+ * @param zone in which the command reads its times, for the message
+ * @throws InvalidArgumentError when the text is not an existing date or time
+ */
+function readPeriod(text: string, zone: string): Period {
   const [, date, minutes, seconds = ':00'] = timePattern.exec(text) ?? [];
   const written = `${date}T${minutes ?? '00:00'}${seconds}.000Z`;
   const fromMs = Date.parse(written);
   // Date.parse accepts 30 February and returns 2 March.
   if (Number.isNaN(fromMs) || new Date(fromMs).toISOString() !== written)
     throw new InvalidArgumentError(
-      'It must be a date or a time in UTC, like 2026-11-01 or 2026-11-01T08:30.',
+      `It must be a date or a time in ${zone}, like 2026-11-01 or 2026-11-01T08:30.`,
     );
   return { fromMs, untilMs: fromMs + (minutes === undefined ? dayMs : 1) };
 }

@@ -39,6 +39,8 @@ describe('a wrong command line', () => {
         ['signal'],
         ['signals', '--limit', '0'],
         ['signals', '--status', 'lost'],
+        ['signals', '--from', 'yesterday'],
+        ['report', '--from', 'yesterday'],
         ['webhook', 'nobody'],
         ['pause', '--reason', ' '],
         ['cancel', 'BTC_USDT'],
@@ -49,13 +51,15 @@ describe('a wrong command line', () => {
       ].map((args) => runForFailure(here(...args))),
     );
 
-    expect(failures.map(({ exitCode, code }) => `${exitCode} ${code}`)).toEqual(Array(12).fill('2 usage'));
+    expect(failures.map(({ exitCode, code }) => `${exitCode} ${code}`)).toEqual(Array(14).fill('2 usage'));
     expect(failures.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^unknown command 'singals' .*signals/),
       expect.stringContaining("'--nope'"),
       expect.stringContaining("'id'"),
       expect.stringMatching(/'0' .* whole number from 1 to 1000/),
       expect.stringMatching(/'lost' .* unknown/),
+      expect.stringMatching(/'yesterday' .* in your time zone, or with a Z at its end in UTC, like 2026/),
+      expect.stringMatching(/'yesterday' .* in UTC, like 2026/),
       expect.stringContaining('"nobody"'),
       expect.stringContaining('reason'),
       expect.stringContaining('no order is named'),
