@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type LimitReport, readLimitUse } from '../../lib/account/limit-use.ts';
-import type { Decimal } from '../../lib/base/decimal.ts';
+import { type Decimal, formatDecimal } from '../../lib/base/decimal.ts';
 import { withoutWrites } from '../../lib/ledger/account-facts.ts';
 import type { LimitUse } from '../../lib/limits/risk-limit.ts';
 import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
@@ -47,7 +47,7 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
   const report = await askExchange(session, account, (client) =>
     readLimitUse(services, account, client, { timeoutMs }),
   );
-  print({ account: account.name, ...report }, () =>
+  print({ account: account.name, ...report, largest: listLargest(account) }, () =>
     [
       renderReport(report, account.name, terminal),
       'The largest order in each market. One that only reduces a position passes it:',
@@ -82,6 +82,16 @@ function renderReport({ limits, unknown }: LimitReport, account: string, screen:
       'Orders that only reduce a position, and cancellations, pass all of these limits. `npx relay pause --everything` alone stops reductions, too.',
     ),
   ].join('\n\n');
+}
+
+/** The largest order in each market as the document has it; null: any. */
+function listLargest({ markets }: Account): readonly object[] {
+  const formatMost = (most: Decimal | null) => (most === null ? null : formatDecimal(most));
+  return Object.entries(markets).map(([market, { maxAmount, maxNotional }]) => ({
+    market,
+    maxAmount: formatMost(maxAmount),
+    maxNotional: formatMost(maxNotional),
+  }));
 }
 
 function renderLargest({ markets }: Account, screen: Screen): string {

@@ -60,6 +60,7 @@ async function showWebhook(
     {
       account: account.name,
       url,
+      tickers: Object.fromEntries(listTickers(session.settings.tickers, account)),
       for: template.name,
       purpose,
       template: parseOwnJson<object>(message),
@@ -73,7 +74,7 @@ async function showWebhook(
             `${account.name} (${describeMode(account, session.locateExchange().kind === 'paper')})`,
           ],
           ['webhook', url],
-          ['tickers', tickersOf(session.settings.tickers, account)],
+          ['tickers', describeTickers(session.settings.tickers, account)],
         ]),
         '',
         ...describeTemplate(template, templatesOf(session.locateExchange().dialect, account)),
@@ -121,10 +122,18 @@ function describeMode({ mode }: Account, isPaperExchange: boolean): string {
   return isPaperExchange ? 'paper' : 'paper: this relay sends no orders of it';
 }
 
-/** The tickers that the account may trade. */
-function tickersOf(tickers: Readonly<Record<string, string>>, account: Account): string {
-  const allowed = Object.entries(tickers).filter(([, market]) => Object.hasOwn(account.markets, market));
-  return allowed.map(([ticker, market]) => `${ticker} → ${market}`).join(', ');
+/** The tickers that the account may trade, each with its market. */
+function listTickers(
+  tickers: Readonly<Record<string, string>>,
+  { markets }: Account,
+): readonly (readonly [ticker: string, market: string])[] {
+  return Object.entries(tickers).filter(([, market]) => Object.hasOwn(markets, market));
+}
+
+function describeTickers(tickers: Readonly<Record<string, string>>, account: Account): string {
+  return listTickers(tickers, account)
+    .map(([ticker, market]) => `${ticker} → ${market}`)
+    .join(', ');
 }
 
 async function sendAlert(

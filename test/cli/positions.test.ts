@@ -310,6 +310,7 @@ describe('limits', () => {
     expect(document).toMatchObject({
       account: 'main',
       unknown: [],
+      largest: [{ market: 'BTC_USDT', maxAmount: null, maxNotional: null }],
       limits: [
         {
           name: 'maxPosition',

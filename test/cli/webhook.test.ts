@@ -27,6 +27,7 @@ describe('webhook', () => {
     expect(await runForJson(relay.here('webhook'))).toEqual({
       account: 'main',
       url: relay.world.webhookUrl,
+      tickers: expect.objectContaining({ BTCUSDT: 'BTC_USDT', 'WHITEBIT:BTCUSDT': 'BTC_USDT' }),
       for: 'strategy',
       purpose: expect.stringContaining('For any strategy: brings the position to that of the strategy'),
       template: strategyTemplate,
