@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly body?: Uint8Array | string;
   /** The server's name in messages, because the URL may contain a token. */
   readonly recipient: string;
+  /** The command that starts the server, as a person types it. */
+  readonly start: string;
 }
 
 export interface LocalResponse {
@@ -27,14 +29,14 @@ const timeoutMs = 10_000;
  *
  * @throws CommandFailure `not_running` when the connection is refused, `no_answer` when no response arrived
  */
-export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<LocalResponse> {
+export async function askHttp({ url, method, body, recipient, start }: HttpRequest): Promise<LocalResponse> {
   try {
     const sent = request(url, { method, agent: false, signal: AbortSignal.timeout(timeoutMs) });
     sent.end(body);
     const [response] = await once(sent, 'response');
     return { httpStatus: response.statusCode, body: readJson(await text(response)) };
   } catch (error) {
-    throw isRefused(error) ? createNotRunning(recipient) : createNoResponse(recipient);
+    throw isRefused(error) ? createNotRunning(recipient, start) : createNoResponse(recipient);
   }
 }
 
@@ -54,8 +56,9 @@ export function isListening(url: string): Promise<boolean> {
   }).finally(() => socket.destroy());
 }
 
-export function createNotRunning(recipient: string): CommandFailure {
-  return new CommandFailure('not_running', `${recipient} is not running`, 'Start it with `npm start`.');
+/** @param start the command that starts it */
+export function createNotRunning(recipient: string, start: string): CommandFailure {
+  return new CommandFailure('not_running', `${recipient} is not running`, `Start it with \`${start}\`.`);
 }
 
 function createNoResponse(recipient: string): CommandFailure {

@@ -66,6 +66,8 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
     return clients;
   }
 
+  const startOf = ({ trades }: Run) => startCommand(dataPath, trades === 'live');
+
   async function readUrl(account: Account, baseUrl: string): Promise<string> {
     requireSecrets(folder);
     // During a rotation two tokens are valid; the first is the new one.
@@ -144,19 +146,21 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
       return await readUrl(account, publicUrl ?? relayUrl);
     },
     async sendAlert(account, body) {
-      const { relayUrl } = requireRun(folder);
-      const url = await readUrl(account, relayUrl);
-      const recipient = `the relay at ${relayUrl}`;
-      return await askHttp({ url, method: 'POST', body, recipient });
+      const run = requireRun(folder);
+      const url = await readUrl(account, run.relayUrl);
+      const recipient = `the relay at ${run.relayUrl}`;
+      return await askHttp({ url, method: 'POST', body, recipient, start: startOf(run) });
     },
     async openExchange(account, dialect = requireRun(folder).dialect) {
       const { anonymous, forAccount } = openClients(dialect);
       if (account !== null) requireSecrets(folder);
       const client = account === null ? anonymous : await forAccount(account.name);
-      const { exchangeUrl } = requireRun(folder);
+      const run = requireRun(folder);
       // Otherwise the client would retry until its time limit.
-      if (!(await isListening(exchangeUrl))) throw createNotRunning(`the exchange at ${exchangeUrl}`);
-      return client;
+      if (await isListening(run.exchangeUrl)) return client;
+      throw run.trades === 'live'
+        ? createUnreachable(run.exchangeUrl, `npx relay doctor --data ${dataPath}`)
+        : createNotRunning(`the exchange at ${run.exchangeUrl}`, startOf(run));
     },
     async storeKeys({ name }, keys) {
       requireSecrets(folder);
@@ -209,6 +213,15 @@ function requireRun(folder: DataFolder): Run {
   const run = readRun(folder);
   if (run === null) throw neverStarted(folder);
   return run;
+}
+
+/** The exchange of a live relay: nobody here can start it. */
+function createUnreachable(url: string, doctor: string): CommandFailure {
+  return new CommandFailure(
+    'not_running',
+    `the exchange at ${url} cannot be reached from this machine`,
+    `Check the network of this machine and exchange.address in relay.config.ts, then try again. \`${doctor}\` checks what else is wrong.`,
+  );
 }
 
 function neverStarted({ path }: DataFolder): CommandFailure {

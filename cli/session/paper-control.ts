@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { startCommand } from '../checks/check.ts';
 import type { Context } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { askHttp, type HttpRequest } from './http.ts';
@@ -22,6 +23,7 @@ export async function askControl(
     url: `${exchangeUrl}${path}`,
     method,
     recipient: `the paper exchange at ${exchangeUrl}`,
+    start: session.target.kind === 'local' ? startCommand(session.target.data, false) : 'npm start',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (response.httpStatus < 300) return response.body;

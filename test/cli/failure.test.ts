@@ -139,7 +139,9 @@ describe('a missing relay', () => {
       '1 not_running: the exchange at http://127.0.0.1:1 is not running',
       '1 not_running: the paper exchange at http://127.0.0.1:1 is not running',
     ]);
-    expect(failures.map(({ action }) => action)).toEqual(Array(4).fill('Start it with `npm start`.'));
+    expect(failures.map(({ action }) => action)).toEqual(
+      Array(4).fill(`Start it with \`npm start -- --data ${stored.folder.path}\`.`),
+    );
   });
 });
 

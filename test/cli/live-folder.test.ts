@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDataFolder, type DataFolder, writeRun } from '../../lib/host/data-folder.ts';
+import { runForFailure } from './run-cli.ts';
+
+const nobody = 'http://127.0.0.1:1';
+let folder: DataFolder;
+
+/** The folder of a live relay that is stopped, and whose exchange cannot be reached. */
+beforeAll(() => {
+  folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-cli-live-')));
+  writeRun(folder, { relayUrl: nobody, exchangeUrl: nobody, dialect: 'live', trades: 'live' });
+  writeFileSync(
+    folder.secretsPath,
+    JSON.stringify({
+      main: { webhookTokens: ['a'.repeat(43)], exchangeKeys: { apiKey: 'a-key', apiSecret: 'a-secret' } },
+    }),
+  );
+});
+afterAll(() => rmSync(folder.path, { recursive: true }));
+
+const here = (...args: string[]) => [...args, '--data', folder.path];
+
+describe('a live relay', () => {
+  test('whose exchange cannot be reached does not ask for a start', async () => {
+    const failures = await Promise.all(
+      [['ping'], ['orders'], ['balance']].map((args) => runForFailure(here(...args))),
+    );
+
+    expect(failures.map(({ code, message }) => `${code}: ${message}`)).toEqual(
+      Array(3).fill(`not_running: the exchange at ${nobody} cannot be reached from this machine`),
+    );
+    expect(failures.map(({ action }) => action)).toEqual(
+      Array(3).fill(
+        `Check the network of this machine and exchange.address in relay.config.ts, then try again. \`npx relay doctor --data ${folder.path}\` checks what else is wrong.`,
+      ),
+    );
+  });
+
+  test('that is stopped is started as a live one', async () => {
+    const { message, action } = await runForFailure(here('send', '-'));
+
+    expect(message).toBe(`the relay at ${nobody} is not running`);
+    expect(action).toBe(`Start it with \`npm start -- --live --data ${folder.path}\`.`);
+  });
+});
