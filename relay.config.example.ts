@@ -39,8 +39,9 @@ export default {
       // 'paper'    places orders on the paper exchange of `npm start`. AWS has no paper exchange: there it
       //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
-      // (What you do yourself is sent in every mode: `relay cancel`, and `relay resolve --cancel`.)
       // 'live'     sends orders. ON AWS, AND WITH `npm start -- --live`, THEY TRADE REAL MONEY. Set your own limits first.
+      // The mode is that of alerts. Your own commands are sent in every mode: `relay cancel`, `relay resolve --cancel`, and
+      // `relay rehearse`, which places orders and whose last step trades.
       mode: 'paper',
       // 'eu' for an account of the exchange's EU customers, whatever the address. The exchange has no margin and no
       // futures for it, and takes only market and stop-market orders on spot, which fill at any price. So every

@@ -84,7 +84,7 @@ function describeKeyUse({ name, mode }: Account, location: ExchangeLocation): st
     return `${where} It accepts only its own keys. The one of this account is stored already: ${describePaperKey(name)}.`;
   return mode === 'live'
     ? `${where} In mode live, orders are sent with this key.`
-    : `${where} In mode ${mode}, it is not used for orders, only to read balances, fees and interest.`;
+    : `${where} In mode ${mode}, no alert sends an order with it: it reads balances, fees and interest. Your own commands use it in every mode: \`relay cancel\`, and \`relay rehearse\`, which places orders and whose last step trades.`;
 }
 
 async function rotateToken(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDataFolder, type DataFolder, writeRun } from '../../lib/host/data-folder.ts';
-import { runForFailure } from './run-cli.ts';
+import { runCli, runForFailure } from './run-cli.ts';
 
 const nobody = 'http://127.0.0.1:1';
 let folder: DataFolder;
@@ -44,5 +44,13 @@ describe('a live relay', () => {
 
     expect(message).toBe(`the relay at ${nobody} is not running`);
     expect(action).toBe(`Start it with \`npm start -- --live --data ${folder.path}\`.`);
+  });
+
+  test('tells what the key of an account in dry-run is used for', async () => {
+    const { stderr } = await runCli(here('keys', 'set', 'rehearsal'));
+
+    expect(stderr).toContain(
+      'In mode dry-run, no alert sends an order with it: it reads balances, fees and interest. Your own commands use it in every mode: `relay cancel`, and `relay rehearse`, which places orders and whose last step trades.',
+    );
   });
 });
