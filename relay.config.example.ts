@@ -40,8 +40,8 @@ export default {
       //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
       // 'live'     sends orders. ON AWS, AND WITH `npm start -- --live`, THEY TRADE REAL MONEY. Set your own limits first.
-      // The mode is that of alerts. Your own commands are sent in every mode: `relay cancel`, `relay resolve --cancel`, and
-      // `relay rehearse`, which places orders and whose last step trades.
+      // The mode decides what becomes of alerts. Your own commands are sent in every mode: `relay cancel`,
+      // `relay resolve --cancel`, and `relay rehearse`, which places orders and whose last step trades.
       mode: 'paper',
       // 'eu' for an account of the exchange's EU customers, whatever the address. The exchange has no margin and no
       // futures for it, and takes only market and stop-market orders on spot, which fill at any price. So every
