@@ -19,6 +19,7 @@ import {
   readMode,
 } from '../read/first-config.ts';
 import { askForKeys, askForWishes } from '../session/ask-wishes.ts';
+import { quote } from '../session/installed-parts.ts';
 import { renderChecks } from '../show/render-checks.ts';
 import { type Terminal, terminalOf } from '../show/terminal.ts';
 import { fitLines } from '../show/wrap-text.ts';
@@ -37,6 +38,7 @@ interface InitOptions extends GlobalOptions {
 }
 
 const projectRoot = join(import.meta.dirname, '..', '..');
+const projectConfig = join(projectRoot, 'relay.config.ts');
 
 export function addInitCommand(program: Command): void {
   program
@@ -49,7 +51,7 @@ export function addInitCommand(program: Command): void {
     .option('--exchange <address>', 'global, eu or a URL', 'global')
     .option(
       '--market <market>',
-      'MARKET:GROUND:LARGEST_AMOUNT:LARGEST_NOTIONAL, for example BTC_USDT:margin:0.01:1000; several times for several markets',
+      'MARKET:TRADES_ON[:LARGEST_AMOUNT[:LARGEST_NOTIONAL]], for example BTC_USDT:margin:0.01:1000; TRADES_ON is spot, margin or futures; without the two sizes, an order may be of any size; several times for several markets',
       (one: string, others: readonly string[]) => [...others, one],
       [] as readonly string[],
     )
@@ -57,7 +59,7 @@ export function addInitCommand(program: Command): void {
     .option('--check-key', 'check what a key may read; it comes from standard input, and is not stored')
     .addOption(
       new Option('--out <file>', 'the file to write').default(
-        join(projectRoot, 'relay.config.ts'),
+        projectConfig,
         'relay.config.ts of the project',
       ),
     )
@@ -89,11 +91,12 @@ async function init(options: InitOptions, terminal: Terminal): Promise<void> {
     throw createRefusal(failed);
   }
   write(path, writeConfig(config, typePathFrom(path)), options.overwrite === true);
-  const next = listNext(wishes);
+  const next = listNext(wishes, path === projectConfig ? null : path);
   const document = { written: path, checks, next };
   const lines = [
     ...(checks.length === 0 ? [] : [renderChecks(checks, terminal), '']),
     `Wrote ${path}.`,
+    ...describeUnlimited(wishes),
     'Next:',
   ];
   const result = [...lines, ...next.map((command) => `  ${command}`)].join('\n');
@@ -162,16 +165,36 @@ function write(path: string, content: string, isOverwriting: boolean): void {
   }
 }
 
-/** The commands that come next. */
-function listNext({ account, mode, channels }: FirstWishes): readonly string[] {
+/** Names the markets in which an order may be of any size. */
+function describeUnlimited({ markets }: FirstWishes): readonly string[] {
+  const names = markets.flatMap(({ name, maxAmount, maxNotional }) =>
+    maxAmount === null && maxNotional === null ? [name] : [],
+  );
+  if (names.length === 0) return [];
+  return [
+    `No limit of size: an order in ${names.join(', ')} may be as large as the balance allows. Set maxAmount and maxNotional there.`,
+  ];
+}
+
+/**
+ * The commands that come next.
+ *
+ * @param path of the configuration; null: where each command looks for it
+ */
+function listNext({ account, mode, channels }: FirstWishes, path: string | null): readonly string[] {
   const reached = channels.filter((name) => name !== 'email');
-  if (mode === 'paper') return ['npm start', ...reached.map((name) => `npx relay notify set ${name}`)];
-  const stack = ' --stack trading-relay-prod';
+  const config = path === null ? '' : ` --config ${quote(path)}`;
+  if (mode === 'paper')
+    return [
+      path === null ? 'npm start' : `npm start --${config}`,
+      ...reached.map((name) => `npx relay notify set ${name}${config}`),
+    ];
+  const relay = ` --stack trading-relay-prod${config}`;
   return [
     'npx cdk bootstrap',
-    'npx cdk deploy',
-    `npx relay keys set ${account}${stack}`,
-    ...reached.map((name) => `npx relay notify set ${name}${stack}`),
-    `npx relay doctor${stack}`,
+    path === null ? 'npx cdk deploy' : `npx cdk deploy -c config=${quote(path)}`,
+    `npx relay keys set ${account}${relay}`,
+    ...reached.map((name) => `npx relay notify set ${name}${relay}`),
+    `npx relay doctor${relay}`,
   ];
 }

@@ -42,7 +42,7 @@ export function readMarket(text: string): FirstMarket {
   if (name === '' || known === undefined || more.length > 0)
     throw createUsageFailure(
       `"${text}" is no market with the account on which it trades`,
-      `Write MARKET:GROUND:LARGEST_AMOUNT:LARGEST_NOTIONAL, for example BTC_USDT:margin:0.01:1000. Grounds are ${tradingGrounds.join(', ')}.`,
+      `Write MARKET:TRADES_ON:LARGEST_AMOUNT:LARGEST_NOTIONAL, for example BTC_USDT:margin:0.01:1000. TRADES_ON is one of ${tradingGrounds.join(', ')}. Without the two sizes, an order may be of any size.`,
     );
   return {
     name: readMarketName(name),

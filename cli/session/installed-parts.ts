@@ -74,6 +74,6 @@ export function listLocalParts(folder: DataFolder): readonly InstalledPart[] {
 }
 
 /** For a POSIX shell. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

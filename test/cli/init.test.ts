@@ -51,7 +51,11 @@ describe('init', () => {
       ['largest order in BTC_USDT', 'ok'],
       ['largest order in BTC_PERP', 'ok'],
     ]);
-    expect(next).toEqual(['npm start', 'npx relay notify set telegram', 'npx relay notify set ntfy']);
+    expect(next).toEqual([
+      `npm start -- --config ${path}`,
+      `npx relay notify set telegram --config ${path}`,
+      `npx relay notify set ntfy --config ${path}`,
+    ]);
     expect(exchange.address).toBe(paper.url);
     expect(settings.tickers).toEqual({ BTCUSDT: 'BTC_USDT', 'BTCUSDT.P': 'BTC_PERP' });
     expect(settings.accounts['own']).toMatchObject({ mode: 'paper' });
@@ -133,7 +137,8 @@ describe('init', () => {
       allowUnguardedMarket: true,
       maxSlippageRate: null,
     });
-    expect(next).toContain('npx relay keys set main --stack trading-relay-prod');
+    expect(next).toContain(`npx cdk deploy -c config=${path}`);
+    expect(next).toContain(`npx relay keys set main --stack trading-relay-prod --config ${path}`);
   });
 
   test.each([
@@ -187,6 +192,14 @@ describe('init', () => {
     const { settings, notices } = await readWritten();
     expect(settings.accounts['main']?.markets['ETH_USDT']).toMatchObject({ tradesOn: 'margin' });
     expect(notices.channels).toEqual(['slack']);
+  });
+
+  test('names a market in which an order may be of any size', async () => {
+    const unlimited = await runCli(init('--unchecked', '--market', 'BTC_USDT:margin'));
+    expect(unlimited.stdout).toContain('No limit of size: an order in BTC_USDT may be as large');
+
+    const limited = await runCli(init('--unchecked', '--overwrite', ...bitcoin));
+    expect(limited.stdout).not.toContain('No limit of size');
   });
 
   test('prints a table of its checks for people', async () => {
