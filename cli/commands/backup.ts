@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Context, runCommand } from '../command.ts';
-import { createUsageFailure } from '../failure.ts';
+import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { LocalBackups } from '../session/session.ts';
 import { formatSecond } from '../show/print.ts';
 
@@ -23,7 +24,14 @@ export function addBackupCommands(program: Command): void {
 }
 
 async function backUp({ session, printChange }: Context, file: string, withSecrets: boolean): Promise<void> {
-  const made = await backupsOf(session.backups).make(file, withSecrets);
+  const backups = backupsOf(session.backups);
+  if (existsSync(file))
+    throw new CommandFailure(
+      'store_unavailable',
+      `"${file}" exists already, and it was not changed`,
+      'Name a file that does not exist yet.',
+    );
+  const made = await backups.make(file, withSecrets);
   printChange({ file, ...made }, () =>
     [
       `${made.signals} signals are in ${file}: everything that was acknowledged before ${formatSecond(made.untilMs)} UTC.`,
@@ -35,7 +43,14 @@ async function backUp({ session, printChange }: Context, file: string, withSecre
 }
 
 async function restore({ session, printChange }: Context, file: string): Promise<void> {
-  const { signals, withSecrets } = await backupsOf(session.backups).restore(file);
+  const backups = backupsOf(session.backups);
+  if (!existsSync(file))
+    throw new CommandFailure(
+      'store_unavailable',
+      `there is no file "${file}", and nothing was changed`,
+      'Name a file that `backup` wrote.',
+    );
+  const { signals, withSecrets } = await backups.restore(file);
   printChange({ file, signals, withSecrets, paused: Object.keys(session.settings.accounts) }, () =>
     [
       `${signals} signals are restored${withSecrets ? ', with tokens and exchange keys' : ''}. All accounts are paused, cancellations excepted.`,

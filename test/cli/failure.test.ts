@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
-import { mainPath, runCli, runForFailure } from './run-cli.ts';
+import { mainPath, runCli, runForFailure, shippedConfig } from './run-cli.ts';
 import { type StoredSignals, storeSignals } from './stored-signals.ts';
 
 let stored: StoredSignals;
@@ -142,6 +142,21 @@ describe('a missing relay', () => {
     expect(failures.map(({ action }) => action)).toEqual(
       Array(4).fill(`Start it with \`npm start -- --data ${stored.folder.path}\`.`),
     );
+  });
+});
+
+test('a backup that is there is named, and so is one that is not', async () => {
+  const { configPath, missing } = { configPath: shippedConfig, missing: join(emptyPath, 'none.db') };
+
+  expect(await runForFailure(here('backup', configPath))).toMatchObject({
+    code: 'store_unavailable',
+    message: `"${configPath}" exists already, and it was not changed`,
+    action: 'Name a file that does not exist yet.',
+  });
+  expect(await runForFailure(here('restore', missing))).toMatchObject({
+    code: 'store_unavailable',
+    message: `there is no file "${missing}", and nothing was changed`,
+    action: 'Name a file that `backup` wrote.',
   });
 });
 
