@@ -4,7 +4,7 @@ import { ExchangeError, isOrderNotOpen } from '../../lib/exchange/errors.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { cancelNamedGroup, type GroupOptions, groupNameOf, isPerhapsDone } from '../read/cancel-group.ts';
-import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { askExchange, explainMarket, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, describeChosen } from '../session/session.ts';
 import { formatAmount, renderFields } from '../show/print.ts';
 
@@ -62,7 +62,7 @@ async function cancelOne(
     if (isPerhapsDone(error)) throw createPerhapsCancelled();
     throw error instanceof ExchangeError && isOrderNotOpen(error)
       ? createNotOpen(market, describeChosen(session, account, options.account, 'orders --account'))
-      : error;
+      : explainMarket(error, account, market);
   });
   printChange({ account: account.name, order }, () =>
     renderFields([

@@ -8,7 +8,7 @@ import type { Account } from '../../lib/model/account.ts';
 import { orderRoles } from '../../lib/model/execution.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
-import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { askExchange, explainMarket, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, describeChosen, type Session } from '../session/session.ts';
 import { paint } from '../show/print.ts';
 import { type OpenAtExchange, renderOrders } from '../show/render-orders.ts';
@@ -39,6 +39,8 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
     const listed = await listConditionalOrders(client, market, { timeoutMs });
     const all = hasList ? await listAllOpen(client, markets) : { open: null, isWhole: true };
     return { ...all, groups: listed.groups, isWhole: listed.isWhole && all.isWhole };
+  }).catch((error: unknown) => {
+    throw market === undefined ? error : explainMarket(error, account, market);
   });
   const asked = hasList ? markets : null;
   const signals = await findSignals(session, account);

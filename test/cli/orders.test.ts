@@ -116,6 +116,20 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +– +0\.01 +– +75000 +to come$/m);
   });
 
+  test('a market that the account does not have is refused with those that it has', async () => {
+    const failures = await Promise.all(
+      [
+        ['orders', '--market', 'NOPE'],
+        ['cancel', 'NOPE', '--order-id', '1'],
+      ].map((args) => runForFailure(relay.here(...args))),
+    );
+
+    for (const { message, action } of failures) {
+      expect(message).toMatch(/^account main has no market "NOPE", and the exchange refused it: /);
+      expect(action).toMatch(/^Name one of: BTC_USDT, .*; or another market as the exchange writes it\.$/);
+    }
+  });
+
   test('single orders are listed once if the dialect can list them', async () => {
     await placePlain();
 
