@@ -60,7 +60,8 @@ export const catalogue = {
     httpStatus: 400,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'The alert arrived too late; raise maxLag if that delay is acceptable.',
+    action:
+      'The alert arrived too late, and nothing was done. If it is still meant, send it again with the time of now.',
   },
   /** TradingView retries after a 503, every 5 s and at most three times; after a 429 it does not. */
   rate_limited: {

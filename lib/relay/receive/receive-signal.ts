@@ -185,7 +185,7 @@ async function refuseStale(services: ReceiveServices, { items }: Identified): Pr
     issues.push({
       path: items.length > 1 ? `[${index}].time` : 'time',
       message: denial.message,
-      hint: 'raise "maxLag" (seconds) in the alert, or maxLagSeconds in relay.config.ts, if this delay is acceptable',
+      hint: '"maxLag" stands in the alert, for all alerts maxLagSeconds in relay.config.ts; both are in seconds',
     });
   }
   if (issues.length > 0) throw new RelayError('stale', 'the alert was too late', { issues });
