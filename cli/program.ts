@@ -99,12 +99,16 @@ export function createProgram(terminal: Terminal): Command {
     .usage('<command> [options]')
     .description('Operates a relay: one that was started with `npm start`, or one on AWS (--stack).')
     .option('--json', 'print one JSON document, for programs')
-    .option('--data <folder>', 'data folder of a local relay', readSetting('RELAY_DATA') ?? '.relay')
+    .option(
+      '--data <folder>',
+      'data folder of a local relay; the variable RELAY_DATA names it, too',
+      readSetting('RELAY_DATA') ?? '.relay',
+    )
     .addOption(new Option('--stack <name>', 'a relay on AWS: the name of its stack').conflicts('data'))
     .option('--region <region>', 'AWS region of the stack (default: from AWS_REGION or the profile)')
     .option(
       '--config <file>',
-      'configuration of the relay (default: relay.config.ts)',
+      'configuration of the relay; the variable RELAY_CONFIG names it, too (default: relay.config.ts)',
       readSetting('RELAY_CONFIG'),
     )
     .helpOption('-h, --help', 'show how a command is used')
