@@ -50,7 +50,9 @@ interface ChartOptions extends BalanceOptions {
 export function addBalanceCommands(program: Command): void {
   const balances = program
     .command('balances')
-    .description('show the recorded main balances of an account over time; `balance` shows the current one')
+    .description(
+      'show the recorded main balances of an account over time, or with --collateral what margin and futures trade with; `balance` shows the current main balance',
+    )
     .helpCommand(false);
   addBalanceOptions(balances)
     .addOption(
@@ -66,7 +68,9 @@ export function addBalanceCommands(program: Command): void {
   addBalanceOptions(
     balances
       .command('chart')
-      .description('draw the recorded balances as a chart, in the terminal or into a file'),
+      .description(
+        'draw the recorded balances that the account trades with (on margin and futures the collateral balance) as a chart, in the terminal or into a file',
+      ),
   )
     .addOption(
       new Option(
