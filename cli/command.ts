@@ -89,6 +89,28 @@ export function takeOptions<Options extends object>(command: Command, parent: Co
   return { ...parent.opts<Options>(), ...command.opts<Options>() };
 }
 
+/** Gives a command the account as its argument, and as `--account`, which other commands have. */
+export function addAccountArgument(command: Command, description: string): Command {
+  return command
+    .argument('[account]', description)
+    .option('--account <name>', 'the same as the argument: which account');
+}
+
+/**
+ * The account that the argument or `--account` names; undefined: neither does.
+ *
+ * @throws CommandFailure (usage) when they name two
+ */
+export function namedAccount(argument: string | undefined, command: Command): string | undefined {
+  const { account } = command.opts<{ readonly account?: string }>();
+  if (argument !== undefined && account !== undefined && argument !== account)
+    throw createUsageFailure(
+      `two accounts are named: "${argument}" and, with --account, "${account}"`,
+      'Name one of them.',
+    );
+  return argument ?? account;
+}
+
 /** Reads an option that is a whole number within bounds. */
 export function readCount(least: number, most: number): (text: string) => number {
   return (text) => {

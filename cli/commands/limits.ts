@@ -6,7 +6,7 @@ import type { LimitUse } from '../../lib/limits/risk-limit.ts';
 import { riskLimitNames } from '../../lib/limits/risk-limits.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
-import { type Context, runCommand } from '../command.ts';
+import { addAccountArgument, type Context, namedAccount, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import { chooseAccount, describeChosen } from '../session/session.ts';
 import { type Cell, formatAmount, paint } from '../show/print.ts';
@@ -15,15 +15,15 @@ import type { Screen } from '../show/terminal.ts';
 import { formatLocal, nameOffset } from '../show/time-zone.ts';
 
 export function addLimitsCommand(program: Command): void {
-  program
+  const command = program
     .command('limits')
     .description(
       'show how much of each limit of growing risk is used, what is left, and why an order would be denied now; and the largest order of each market',
-    )
-    .argument('[account]', 'which account (default: the first configured one)')
-    .action((account: string | undefined, _options: object, command: Command) =>
-      runCommand(command, (context) => showLimits(context, account)),
     );
+  addAccountArgument(command, 'which account (default: the first configured one)').action(
+    (account: string | undefined, _options: object, self: Command) =>
+      runCommand(self, (context) => showLimits(context, namedAccount(account, self))),
+  );
 }
 
 async function showLimits({ session, terminal, print }: Context, name: string | undefined): Promise<void> {

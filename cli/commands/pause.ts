@@ -1,29 +1,29 @@
 import type { Command } from 'commander';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { type Context, readShortText, runCommand } from '../command.ts';
+import { addAccountArgument, type Context, namedAccount, readShortText, runCommand } from '../command.ts';
 import { chooseAccount } from '../session/session.ts';
 import { formatSecond, paint } from '../show/print.ts';
 
 export function addPauseCommands(program: Command): void {
-  program
+  const pause = program
     .command('pause')
     .description(
       'stop what opens or enlarges a position: such signals end as denied; closes and cancellations are still sent',
-    )
-    .argument('[account]', 'which account (default: all configured accounts)')
+    );
+  addAccountArgument(pause, 'which account (default: all configured accounts)')
     .option('--reason <text>', 'recorded with every denied signal', 'paused by the operator')
     .option('--everything', 'stop orders that close or reduce a position, too')
     .action((account: string | undefined, options: PauseOptions, command: Command) =>
-      runCommand(command, (context) => pauseAccounts(context, account, options)),
+      runCommand(command, (context) => pauseAccounts(context, namedAccount(account, command), options)),
     );
-  program
+  const resume = program
     .command('resume')
-    .description('end a pause; signals that were denied meanwhile stay denied')
-    .argument('[account]', 'which account (default: all configured accounts)')
-    .action((account: string | undefined, _options: object, command: Command) =>
-      runCommand(command, (context) => resumeAccounts(context, account)),
-    );
+    .description('end a pause; signals that were denied meanwhile stay denied');
+  addAccountArgument(resume, 'which account (default: all configured accounts)').action(
+    (account: string | undefined, _options: object, command: Command) =>
+      runCommand(command, (context) => resumeAccounts(context, namedAccount(account, command))),
+  );
 }
 
 interface PauseOptions {

@@ -16,7 +16,7 @@ import { mostFollowed } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
-import { type Context, runCommand } from '../command.ts';
+import { addAccountArgument, type Context, namedAccount, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findStrategies, type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
@@ -26,15 +26,15 @@ import { describeStops, renderPositions, stopWords } from '../show/render-positi
 import { describeTime } from '../show/time-zone.ts';
 
 export function addPositionsCommand(program: Command): void {
-  program
+  const command = program
     .command('positions')
     .description(
       'show the open positions of an account: profit, liquidation, and the stop-losses and take-profits that should protect them, beside those that do',
-    )
-    .argument('[account]', 'which account (default: the first configured one)')
-    .action((account: string | undefined, _options: object, command: Command) =>
-      runCommand(command, (context) => showPositions(context, account)),
     );
+  addAccountArgument(command, 'which account (default: the first configured one)').action(
+    (account: string | undefined, _options: object, self: Command) =>
+      runCommand(self, (context) => showPositions(context, namedAccount(account, self))),
+  );
 }
 
 async function showPositions({ session, terminal, print }: Context, name: string | undefined): Promise<void> {

@@ -5,7 +5,7 @@ import { findAccount } from '../../lib/model/settings.ts';
 import type { BookedDeal } from '../../lib/reports/book-deals.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
 import { type Grouping, groupings } from '../../lib/reports/report.ts';
-import { type Context, runCommand } from '../command.ts';
+import { addAccountArgument, type Context, namedAccount, runCommand } from '../command.ts';
 import { describeDeal, listDealRecords } from '../export/deal-records.ts';
 import { listReportRecords } from '../export/report-records.ts';
 import { refuseUnknownAccount } from '../read/signal-filter.ts';
@@ -28,14 +28,14 @@ export function addReportCommand(program: Command): void {
     .command('report')
     .description(
       `show how well signals were executed: fills, durations, slippage, fees and realised profit (default: the last ${defaultDays} days)`,
-    )
-    .argument('[account]', 'only this account (default: every configured one)');
+    );
+  addAccountArgument(command, 'only this account (default: every configured one)');
   addLocalRangeOptions(command)
     .addOption(new Option('--by <what>', 'how figures are grouped').choices(groupings).default('market'))
     .option('--deals', 'list every deal, with its part of the profit')
     .addOption(createFormatOption())
     .action((account: string | undefined, options: ReportOptions, self: Command) =>
-      runCommand(self, (context) => showReport(context, account, options)),
+      runCommand(self, (context) => showReport(context, namedAccount(account, self), options)),
     );
 }
 

@@ -11,7 +11,7 @@ import {
   templatesOf,
 } from '../../lib/signals/message-template.ts';
 import { isUnfilledHint } from '../../lib/signals/written-value.ts';
-import { type Context, runCommand } from '../command.ts';
+import { addAccountArgument, type Context, namedAccount, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { readReceipt, type SignalReceipt } from '../session/alert-receipt.ts';
 import type { LocalResponse } from '../session/http.ts';
@@ -22,10 +22,10 @@ import type { Screen } from '../show/terminal.ts';
 import { isSystemError } from '../system-error.ts';
 
 export function addWebhookCommands(program: Command): void {
-  program
+  const webhook = program
     .command('webhook')
-    .description('show the webhook URL, with its token, and an alert message to paste')
-    .argument('[account]', 'which account (default: the first configured one)')
+    .description('show the webhook URL, with its token, and an alert message to paste');
+  addAccountArgument(webhook, 'which account (default: the first configured one)')
     .addOption(
       new Option(
         '--for <script>',
@@ -33,7 +33,7 @@ export function addWebhookCommands(program: Command): void {
       ).choices(templateNames),
     )
     .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>
-      runCommand(command, (context) => showWebhook(context, account, options.for)),
+      runCommand(command, (context) => showWebhook(context, namedAccount(account, command), options.for)),
     );
   program
     .command('send')

@@ -42,6 +42,7 @@ describe('a wrong command line', () => {
         ['signals', '--from', 'yesterday'],
         ['report', '--from', 'yesterday'],
         ['webhook', 'nobody'],
+        ['limits', 'main', '--account', 'rehearsal'],
         ['pause', '--reason', ' '],
         ['cancel', 'BTC_USDT'],
         ['cancel', 'BTC_USDT', '--order-id', '1', '--client-order-id', 'a'],
@@ -51,7 +52,7 @@ describe('a wrong command line', () => {
       ].map((args) => runForFailure(here(...args))),
     );
 
-    expect(failures.map(({ exitCode, code }) => `${exitCode} ${code}`)).toEqual(Array(14).fill('2 usage'));
+    expect(failures.map(({ exitCode, code }) => `${exitCode} ${code}`)).toEqual(Array(15).fill('2 usage'));
     expect(failures.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^unknown command 'singals' .*signals/),
       expect.stringContaining("'--nope'"),
@@ -61,6 +62,7 @@ describe('a wrong command line', () => {
       expect.stringMatching(/'yesterday' .* in your time zone, or with a Z at its end in UTC, like 2026/),
       expect.stringMatching(/'yesterday' .* in UTC, like 2026/),
       expect.stringContaining('"nobody"'),
+      expect.stringMatching(/two accounts are named: "main" and, with --account, "rehearsal"/),
       expect.stringContaining('reason'),
       expect.stringContaining('no order is named'),
       expect.stringMatching(/'--order-id <n>' .* '--client-order-id <id>'/),

@@ -46,6 +46,7 @@ describe('webhook', () => {
 
   test('gives another account another URL', async () => {
     const { stdout } = await runCli(relay.here('webhook', 'rehearsal'));
+    expect(await runCli(relay.here('webhook', '--account', 'rehearsal'))).toMatchObject({ stdout });
 
     expect(stdout).toMatch(/^account +rehearsal \(dry-run\)$/m);
     expect(stdout).toMatch(/^webhook +http:\/\/127\.0\.0\.1:\d+\/signals\/rehearsal\/[A-Za-z0-9_-]{32}$/m);
