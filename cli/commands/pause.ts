@@ -33,9 +33,12 @@ interface PauseOptions {
 
 const stopped = {
   entries:
-    'no further order opens or enlarges a position, and orders that close or reduce one are still sent; one that rests at the exchange may still fill: `npx relay orders` lists it, `npx relay cancel` ends it',
-  everything: 'orders that close or reduce a position are denied, too',
+    'No further order opens or enlarges a position. Orders that close or reduce one, and cancellations, are still sent.',
+  everything:
+    'No further order is sent: orders that close or reduce a position are denied, too. Cancellations are still sent.',
 };
+const resting =
+  'An order that rests at the exchange may still fill: `npx relay orders` lists it, `npx relay cancel` ends it.';
 
 async function pauseAccounts(
   { session, printChange }: Context,
@@ -49,14 +52,13 @@ async function pauseAccounts(
   const paused = accountNames(session.settings, name);
   for (const account of paused) await ledger.writePause(account, { sinceMs, reason, kind });
   printChange({ paused: paused.map((account) => ({ account, sinceMs, reason, kind })) }, () =>
-    paused
-      .map((account) =>
-        paint({
-          text: `${account} is paused from the next signal on (${reason}): ${stopped[kind]}; cancellations are still sent`,
-          style: 'alarm',
-        }),
-      )
-      .join('\n'),
+    [
+      ...paused.map((account) =>
+        paint({ text: `${account} is paused from the next signal on: ${reason}`, style: 'alarm' }),
+      ),
+      stopped[kind],
+      resting,
+    ].join('\n'),
   );
 }
 

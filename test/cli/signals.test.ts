@@ -282,12 +282,11 @@ describe('pause and resume', () => {
     const head = `paper relay in ${stored.folder.path}\n`;
     expect(paused.stdout).toBe(
       [
-        head,
-        ...['main', 'rehearsal'].map(
-          (account) =>
-            `${account} is paused from the next signal on (paused by the operator): no further order opens or enlarges a position, and orders that close or reduce one are still sent; one that rests at the exchange may still fill: \`npx relay orders\` lists it, \`npx relay cancel\` ends it; cancellations are still sent\n`,
-        ),
-      ].join(''),
+        `${head}main is paused from the next signal on: paused by the operator`,
+        'rehearsal is paused from the next signal on: paused by the operator',
+        'No further order opens or enlarges a position. Orders that close or reduce one, and cancellations, are still sent.',
+        'An order that rests at the exchange may still fill: `npx relay orders` lists it, `npx relay cancel` ends it.\n',
+      ].join('\n'),
     );
     expect(resumed.stdout).toMatch(
       /^paper relay in .*\nmain trades again; .*\nrehearsal trades again; .*\n$/,
