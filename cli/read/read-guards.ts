@@ -37,6 +37,8 @@ export interface ShownGuard {
   readonly price: Decimal | null;
   /** Of the position, in base units; zero: nothing is wanted any more of what stands. */
   readonly amount: Decimal;
+  /** How far behind the best price a stop-loss stays that follows it, for example `1.5%`; absent: it stays where it is. */
+  readonly trailing?: string;
   readonly state: GuardState;
   readonly standing: readonly {
     readonly orderId: number;
@@ -100,9 +102,17 @@ export async function readProtection(
   const ended = releasedGuards(position, { records, wishes, sight }).filter(({ amount: left }) =>
     left.gt(zero),
   );
+  const trails = new Map([
+    ...records.map(({ signalId, asked }) => [signalId, asked?.trailing] as const),
+    ...wishes.map(({ signalId, trailing }) => [signalId, trailing] as const),
+  ]);
+  const trailOf = ({ of, role }: WantedGuard) => {
+    const trailing = role === 'stop_loss' ? trails.get(of) : undefined;
+    return trailing === undefined ? {} : { trailing };
+  };
   return {
     guards: [
-      ...present.map((guard) => showGuard(guard, open)),
+      ...present.map((guard) => ({ ...showGuard(guard, open), ...trailOf(guard) })),
       ...ended.map((guard) => ({ ...nameAndSize(guard), state: 'ended' as const, standing: [] })),
     ],
     byHand,

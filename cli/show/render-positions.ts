@@ -131,7 +131,7 @@ const stateWords: Readonly<Record<GuardState, string>> = {
 };
 
 /**
- * `49000`, `49000 for 0.01 MISSING`, `49000, 0.02 by hand`; null where nothing is kept and nothing stands, and while it is
+ * `49000`, `49000 (trails 1.5%)`, `49000 for 0.01 MISSING`, `49000, 0.02 by hand`; null where nothing is kept and nothing stands, and while it is
  * of nothing known what does: then what the ledger knows is shown.
  */
 function describeGuards(
@@ -146,7 +146,7 @@ function describeGuards(
     .filter(({ state }) => state !== 'by_hand')
     .flatMap((guard) =>
       pricesOf(guard).map(({ price, amount }) => ({
-        price: formatAmount(price),
+        price: `${formatAmount(price)}${guard.trailing === undefined ? '' : ` (trails ${guard.trailing})`}`,
         part:
           amount === null || amount.gte(held.abs()) || amount.eq(zero) ? '' : ` for ${formatAmount(amount)}`,
         word: guard.amount.eq(zero) && guard.state === 'changing' ? ' being cancelled' : words[guard.state],

@@ -117,6 +117,8 @@ describe('protect', () => {
     await protect('--trailing', '1%');
 
     expect(await openOnce(2)).toEqual(['sell 0.01 49500', 'sell 0.01 52000']);
+    const { stdout } = await runCli(relay.here('positions'));
+    expect(stdout).toMatch(/ 49500 \(trails 1%\) +52000 /);
   });
 
   test('fails under a pause of everything, and places it after the pause', async () => {
