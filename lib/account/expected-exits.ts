@@ -114,6 +114,11 @@ export class ExpectedExits {
     this.isWhole = isWhole;
   }
 
+  /** The ids of those that the list of positions showed beside the position: perhaps no other list shows them. */
+  get attached(): readonly number[] {
+    return this.#closed.attached;
+  }
+
   /** False when nothing can be an exit, whatever a list shows. */
   get mayExist(): boolean {
     return (

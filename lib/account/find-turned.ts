@@ -5,6 +5,7 @@ import type { Told } from '../ledger/tell-once.ts';
 import { type Fill, isOfExit, isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Side } from '../model/order.ts';
+import { protectionNamedBy } from '../model/protect-id.ts';
 import type { PositionTarget } from '../model/signal.ts';
 
 /** What is left of what the exits that the exchange made of entries filled beyond the position that they were to close. */
@@ -53,7 +54,8 @@ export function findTurnedByHand(
   position: TurnablePosition,
   fills: readonly TracedFill[],
 ): TracedFill | null {
-  const exits = fills.filter((fill) => fill.market === position.market && isOfExit(fill));
+  const isExit = (fill: TracedFill) => isOfExit(fill) || protectionNamedBy(fill.signalId) !== null;
+  const exits = fills.filter((fill) => fill.market === position.market && isExit(fill));
   const isTurning = (fill: TracedFill, held: Decimal) =>
     !isOfSignal(fill) &&
     !held.minus(signed(fill)).times(signed(fill)).gt(zero) &&

@@ -13,7 +13,7 @@ import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
 import { keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
 import { asListed } from './left-of.ts';
-import { findOtherStops, shareOtherStops, sumOfStops } from './other-stops.ts';
+import { attachedStop, findOtherStops, type OtherStop, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
@@ -75,10 +75,14 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = asListed(listRecords(view.entries), view.open, view.sold);
-  const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs() };
+  const attached = attachedStop(position, records, view.open);
+  const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs(), attached };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
-  const stops = findOtherStops(position, records, view.open);
+  // One that is replaced counts as what stands.
+  const isReplaced = ({ orderId }: OtherStop) =>
+    guards.some(({ standing }) => standing.some((exit) => exit.orderId === orderId));
+  const stops = findOtherStops(position, records, view.open).filter((stop) => !isReplaced(stop));
   return {
     guards: shareOtherStops(guards, stops, position),
     byHand: sumOfStops(stops, guards, position),
@@ -158,9 +162,11 @@ interface Known {
   readonly view: GuardView;
   /** The position, in base units. */
   readonly whole: Decimal;
+  /** What only the list of positions shows. */
+  readonly attached: OtherStop | null;
 }
 
-function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Known): BareGuard {
+function besideStanding(wanted: WantedGuard, { records, own, view, whole, attached }: Known): BareGuard {
   const known = knownExits(wanted, records);
   const live = known.filter(({ state, orderId }) => mayStillBeOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
@@ -175,13 +181,21 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole }: Know
   // Of an order that fills in parts the exchange may make exits with each of them.
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
   const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
+  const unlisted = attached?.of === wanted.of && wanted.role === 'stop_loss' ? attached : null;
+  const isOwn = unlisted !== null && !own.mayBeOwn(unlisted.orderId) && !isAwaitedFirst;
   return {
     ...wanted,
-    standing,
+    // Once its position is gone, nothing would show it any more: one of the relay's own takes its place.
+    standing: isOwn ? [...standing, attachedExit(unlisted, wanted)] : standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
     isReleased: last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
   };
+}
+
+function attachedExit({ orderId }: OtherStop, { amount, price }: WantedGuard): StandingExit {
+  const marks = { onlyReduces: false, isTriggered: false, isMade: true, isLeaving: true };
+  return { orderId, remaining: amount, price, ...marks };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { GuardedPosition } from './shares.ts';
 
 /** A stop that the relay neither placed nor knows as an exit of its orders: by hand, or of another program. */
 export interface OtherStop {
+  readonly orderId: number;
   /** In base units; null: the whole position. */
   readonly amount: Decimal | null;
   /** The signal of an order that asked for a stop-loss at its price, and has none yet: it is for that order alone. */
@@ -31,7 +32,11 @@ export function findOtherStops(
   const own = knownIds(records);
   const listed = open
     .filter((order) => isStopOf(position, order) && !own.has(order.orderId) && !own.has(order.clientOrderId))
-    .map(({ amount, remaining }) => ({ amount: amount.eq(zero) ? null : remaining, of: null }));
+    .map(({ orderId, amount, remaining }) => ({
+      orderId,
+      amount: amount.eq(zero) ? null : remaining,
+      of: null,
+    }));
   const attached = attachedStop(position, records, open);
   return attached === null ? listed : [...listed, attached];
 }
@@ -58,7 +63,7 @@ export function attachedStop(
     const exits = record.status === 'placed' ? exitsOf(record) : null;
     return exits?.awaited.some((wanted) => wanted.role === 'stop_loss' && mayBeExit(exits, wanted, order));
   });
-  return { amount: null, of: ofOrder?.signalId ?? null };
+  return { orderId, amount: null, of: ofOrder?.signalId ?? null };
 }
 
 /** Of every order that the ledger knows, and of the exits that were made of them. */

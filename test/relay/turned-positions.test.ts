@@ -157,26 +157,33 @@ describe('With protection that is kept', () => {
     expect([await relay.held(), await corrections(), turned()]).toEqual(['-0.1', [], []]);
   });
 
-  test('what a stop by hand has turned that fills in one gap with the stop-loss is told once, and left alone', async () => {
-    await relay.say(buy);
-    await relay.goOn(30);
-    await relay.stopByHand('48950', '0.06', { reduceOnly: false });
-    relay.setPrice('48900');
-    expect(await relay.held()).toBe('-0.06');
+  test.each([
+    ['of the exchange', {}],
+    ['of the relay', { madeAt: 'never' }],
+  ] as const)(
+    'what a stop by hand has turned beside a stop-loss %s is told once, and left alone',
+    async (_, exits) => {
+      relay.paper.control.setExits(exits);
+      await relay.say(buy);
+      await relay.goOn(90);
+      await relay.stopByHand('48950', '0.06', { reduceOnly: false });
+      relay.setPrice('48900');
+      expect(await relay.held()).toBe('-0.06');
 
-    await goOnForMinutes(3);
+      await goOnForMinutes(3);
 
-    expect([await relay.held(), await corrections()]).toEqual(['-0.06', []]);
-    expect(turned()).toMatchObject([
-      {
-        account: 'main',
-        market: 'BTC_USDT',
-        amount: '-0.06',
-        whatToDo: 'npx relay close BTC_USDT --account main',
-      },
-    ]);
-    expect(turned()[0]).not.toHaveProperty('signalId');
-  });
+      expect([await relay.held(), await corrections()]).toEqual(['-0.06', []]);
+      expect(turned()).toMatchObject([
+        {
+          account: 'main',
+          market: 'BTC_USDT',
+          amount: '-0.06',
+          whatToDo: 'npx relay close BTC_USDT --account main',
+        },
+      ]);
+      expect(turned()[0]).not.toHaveProperty('signalId');
+    },
+  );
 
   test('what the owner adds to it stays', async () => {
     await turnBesideOwner();

@@ -47,7 +47,7 @@ export interface HandOrder {
   readonly price?: string;
   readonly activationPrice?: string;
   readonly positionSide?: PositionSide;
-  readonly reduceOnly?: true;
+  readonly reduceOnly?: boolean;
   readonly clientOrderId: string;
 }
 

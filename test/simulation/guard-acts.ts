@@ -22,8 +22,14 @@ import { driftsForMs, type MiddlePrice } from './price-drift.ts';
 import type { Stage } from './process.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
+/** After the owner has placed a stop beside an exit: lists have shown it for their longest lag. */
+const gapAfterMs = 30_000;
 /** Before the end of the acts. */
 const staysAfterMs = 5 * 60_000;
+
+function isStopOf(side: Side, positionSide: Position['side']): (order: PaperOrder) => boolean {
+  return (order) => positionSide === 'BOTH' && order.side === side && order.activationPrice !== null;
+}
 
 /** What the owner and the market do to guarded positions. */
 export class GuardActs {
@@ -131,12 +137,16 @@ export class GuardActs {
 
   /** Moves the price through the trigger or the limit of an order that closes a position, and back. */
   jump(random = this.#random): void {
-    const { loop, history } = this.#stage;
+    const { loop } = this.#stage;
     const ground = pickOne(random, this.#held as readonly [Ground, ...Ground[]]);
     const exits = this.#exitsOf(ground);
     const exit = exits[rollWhole(random, 0, Math.max(0, exits.length - 1))];
-    if (exit === undefined || loop.nowMs >= this.#untilMs) return;
-    const market = this.#marketOf(ground);
+    if (exit !== undefined && loop.nowMs < this.#untilMs) this.#jumpThrough(exit, random);
+  }
+
+  #jumpThrough(exit: PaperOrder, random: Random): void {
+    const { loop, history } = this.#stage;
+    const { market } = exit;
     const { priceStep } = marketNamed(market);
     const price = floorToStep(this.#beyond(exit, random), priceStep);
     this.#exchange.setPrice(market, formatDecimal(price), loop.nowMs, this.#volumeIn(market));
@@ -242,19 +252,25 @@ export class GuardActs {
     if (stopped.lt(minAmount)) return;
     const side: Side = amount.gt(zero) ? 'sell' : 'buy';
     const last = this.#exchange.state.prices.get(name) ?? zero;
-    const trigger = floorToStep(
-      last.times(parseDecimal(side === 'sell' ? '0.93' : '1.07')),
-      parseDecimal('1'),
-    );
+    const far = last.times(parseDecimal(side === 'sell' ? '0.93' : '1.07'));
+    // One that does not only reduce turns the position where the price goes through it and through the relay's own in one jump.
+    const beside =
+      this.#count % 2 === 1 ? undefined : this.#exitsOf(ground).find(isStopOf(side, positionSide));
     this.#place(ground, {
       type: 'stop_market',
       side,
       amount: formatDecimal(stopped),
-      activationPrice: formatDecimal(trigger),
-      reduceOnly: true,
+      activationPrice: formatDecimal(beside?.activationPrice ?? floorToStep(far, parseDecimal('1'))),
+      reduceOnly: beside === undefined,
       positionSide,
     });
+    if (beside !== undefined) this.#stage.loop.schedule(gapAfterMs, () => this.#gapThrough(beside));
     this.#note(ground, `places a stop of ${formatDecimal(stopped)}`, 'stop by hand');
+  }
+
+  #gapThrough({ orderId }: PaperOrder): void {
+    const exit = this.#exchange.state.open.get(orderId);
+    if (exit !== undefined) this.#jumpThrough(exit, this.#random);
   }
 
   #place(ground: Ground, order: Omit<HandOrder, 'account' | 'market' | 'clientOrderId'>): void {

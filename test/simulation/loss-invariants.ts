@@ -284,8 +284,9 @@ function wasStored(
   { account, dealId }: PaperDeal,
   beforeMs: number,
 ): boolean {
+  // On one machine they are read before they are on the disk, and what is sent waits for the same flush.
   return [storedDeals.get(dealId), storedOthers.get(`${account} ${dealId}`)].some(
-    (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs < beforeMs,
+    (storedAtMs = Number.POSITIVE_INFINITY) => storedAtMs <= beforeMs,
   );
 }
 

@@ -6,11 +6,17 @@ import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { TrueExit } from './guarded-positions.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
+import { handPrefix } from './own-orders.ts';
 import { type PositionChange, type TruePosition, truePositions } from './true-positions.ts';
 
 /** Finds positions that an exit has turned and that stay so in silence, and orders that close more of them than that. */
 export function findWrongTurns(facts: Facts, exits: readonly TrueExit[]): readonly Violation[] {
-  return [...findTurned(facts, exits), ...findLargeCorrections(facts), ...findLeftTurned(facts)];
+  return [
+    ...findTurned(facts, exits),
+    ...findLargeCorrections(facts),
+    ...findLeftTurned(facts),
+    ...findUntoldTurns(facts, exits),
+  ];
 }
 
 function broken(entry: Entry, text: string): Violation {
@@ -164,6 +170,53 @@ function findLeftTurned(facts: Facts): readonly Violation[] {
     return left === undefined
       ? []
       : [broken(entry, `left ${left.amount.toFixed()} of ${market} that an exit had opened`)];
+  });
+}
+
+/** An order by hand that fills so soon after an exit was triggered by the same jump of the price. */
+const besideMs = 1000;
+/** Two runs of the watch, and the lag of the lists. */
+const toldAfterMs = 3 * 60_000;
+
+/** What an order by hand opens beside an exit that has closed the position is told, where it stands for a while. */
+function findUntoldTurns(facts: Facts, exits: readonly TrueExit[]): readonly Violation[] {
+  const { exchange, history, settings } = facts;
+  const positionOf = truePositions(exchange);
+  const endMs = history.timeline.at(-1)?.atMs ?? 0;
+  return exits.flatMap(({ order: { account, market, orderId }, of }) => {
+    if (settings.accounts[account]?.mode !== 'live') return [];
+    const { changes } = positionOf(account, market);
+    const last = changes.findLast(({ order }) => order.orderId === orderId);
+    const place = changes.findIndex(
+      ({ atMs, order, before, after }) =>
+        last !== undefined &&
+        order.side === last.order.side &&
+        order.clientOrderId.startsWith(handPrefix) &&
+        atMs >= last.atMs &&
+        atMs - last.atMs <= besideMs &&
+        opensAgainst(before, after),
+    );
+    const turning = changes[place];
+    if (turning === undefined) return [];
+    const untilMs = turning.atMs + toldAfterMs;
+    if ((changes[place + 1]?.atMs ?? endMs) < untilMs) return [];
+    if (isTroubled(facts, turning.atMs - noticedAfterMs, untilMs)) return [];
+    const isTold = history.alarms.some(
+      ({ name, atMs, facts: told }) =>
+        name === 'position_turned' &&
+        atMs >= turning.atMs &&
+        atMs <= untilMs &&
+        told['account'] === account &&
+        told['market'] === market,
+    );
+    return isTold
+      ? []
+      : [
+          broken(
+            of,
+            `fired beside order ${turning.order.orderId}, which opened ${turning.after.toFixed()} untold`,
+          ),
+        ];
   });
 }
 

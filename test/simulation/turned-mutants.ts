@@ -94,4 +94,20 @@ export const turnedMutants: readonly Mutant[] = [
         }),
     },
   },
+  {
+    name: 'silent-gap',
+    breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
+    seeds: 300,
+    fromSeed: 147,
+    ...shared,
+    mutation: {
+      alarms: (alarms) =>
+        override(alarms, {
+          raise(alarm, facts) {
+            if (alarm.name !== 'position_turned' || facts['signalId'] !== undefined)
+              alarms.raise(alarm, facts);
+          },
+        }),
+    },
+  },
 ];

@@ -13,6 +13,8 @@ export interface ExitScope {
   isExit(order: Order): boolean;
   /** Called with every open order that is read. */
   see?(order: Order): void;
+  /** Exits that are cancelled by their ids where no list shows them; absent: none. */
+  readonly unlistedIds?: readonly number[];
 }
 
 /** One exit: a pair, or a single order. */
@@ -59,6 +61,9 @@ export async function cancelExits(
   const exits: ExitOutcome[] = [];
   for (const pair of found.pairs) exits.push(...(await cancelPair(client, scope.market, pair, options)));
   for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
+  const { market, unlistedIds = [] } = scope;
+  for (const orderId of unlistedIds)
+    if (!found.listedIds.has(orderId)) exits.push(await cancelSingle(client, { market, orderId }, options));
   if (exits.length === 0) return { exits, left: found.isWhole ? [] : null };
   return { exits, left: await readLeft(client, scope, exits, options) };
 }
@@ -87,6 +92,8 @@ interface FoundExits {
   readonly isWhole: boolean;
   readonly pairs: readonly OcoOrder[];
   readonly orders: readonly Order[];
+  /** Of every order that a list shows, whether it is an exit or not. */
+  readonly listedIds: ReadonlySet<number>;
 }
 
 /** @throws ExchangeError when a list cannot be read */
@@ -107,6 +114,7 @@ async function findExits(
     isWhole: isWhole && open.isWhole,
     pairs,
     orders: open.orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
+    listedIds: new Set([...grouped, ...open.orders.map(({ orderId }) => orderId)]),
   };
 }
 

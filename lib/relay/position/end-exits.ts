@@ -50,11 +50,13 @@ export async function endExits(
   limits: SendOptions,
 ): Promise<EndedExits> {
   try {
-    const scope = scopeOf(market, exits);
     const done: ExitOutcome[] = [];
     // What one reading has shown, and none has cancelled: a later reading may lag.
     const before = new Map<string, Exit>();
     for (;;) {
+      const tried = new Set(done.flatMap(({ orderIds }) => orderIds));
+      const unlistedIds = exits.attached.filter((orderId) => !tried.has(orderId));
+      const scope = { ...scopeOf(market, exits), unlistedIds };
       const { exits: ended, left } = await cancelExits(client, scope, limits);
       done.push(...ended);
       const over = endedIds(done);

@@ -2,7 +2,7 @@ import { joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { cancelExits, cancelSingle, type ExitOutcome } from '../cancel/cancel-exits.ts';
+import { cancelExits, type ExitOutcome } from '../cancel/cancel-exits.ts';
 import { leftOpenAlarm } from '../cancel/cancel-outcomes.ts';
 import type { Outcome } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -27,14 +27,11 @@ export async function cancelReplaced(
   { endByMs }: SendOptions,
 ): Promise<Replaced> {
   const ids = new Set(cancels);
-  const scope = { market, isExit: ({ orderId }: { readonly orderId: number }) => ids.has(orderId) };
+  const isExit = ({ orderId }: { readonly orderId: number }) => ids.has(orderId);
+  const scope = { market, isExit, unlistedIds: cancels };
   const options = { timeoutMs: exchangeTimeoutMs / 2, ...(endByMs === undefined ? {} : { endByMs }) };
   try {
-    const { exits: listed } = await cancelExits(client, scope, options);
-    const exits = [...listed];
-    for (const orderId of cancels)
-      if (!exits.some(({ orderIds }) => orderIds.includes(orderId)))
-        exits.push(await cancelSingle(client, { market, orderId }, options));
+    const { exits } = await cancelExits(client, scope, options);
     const cancelled = new Set(
       exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : [])),
     );
