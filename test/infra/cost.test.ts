@@ -26,7 +26,7 @@ describe('the monthly bill', () => {
       Math.round(Number(amount)),
     );
 
-    expect(readProjectFile('README.md')).toContain(`costs (about ${least} dollars a month)`);
+    expect(readProjectFile('README.md')).toContain(`costs (about $${least} a month)`);
     expect(readProjectFile('docs/aws.md')).toContain(
       `About ${least} dollars a month with 1,000 alerts, ${leastWithFreeTier} within the free tier`,
     );

@@ -89,7 +89,13 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.logged).toContainEqual({
       level: 'error',
       message: alarm,
-      facts: { account: 'main', signalId: 'buy-1', alarm: true, alarmName: 'order_contradicted' },
+      facts: {
+        account: 'main',
+        market: 'BTC_USDT',
+        signalId: 'buy-1',
+        alarm: true,
+        alarmName: 'order_contradicted',
+      },
     });
   });
 

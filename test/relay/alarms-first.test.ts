@@ -33,7 +33,9 @@ describe('an alarm is logged before the ledger write that it reports', () => {
 
     await expect(settleEntry({ ...relay.services, ledger }, entry, outcome)).rejects.toBe(died);
 
-    expect(alarmsBefore).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'buy-1' }]);
+    expect(alarmsBefore).toEqual([
+      { name: 'orders_left_open', account: 'main', market: 'BTC_USDT', signalId: 'buy-1' },
+    ]);
   });
 
   test('when the outcome of a signal is unknown', async () => {

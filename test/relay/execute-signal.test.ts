@@ -160,7 +160,9 @@ describe('executing a stored signal', () => {
 
     const all = await functions.ledger.read({ account: 'main', signalId: 'all' });
     expect(all?.status).toBe('dry_run');
-    expect(raised).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'all' }]);
+    expect(raised).toEqual([
+      { name: 'orders_left_open', account: 'main', market: 'BTC_USDT', signalId: 'all' },
+    ]);
     expect(orderCount()).toBe(1);
   });
 

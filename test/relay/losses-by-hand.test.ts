@@ -81,32 +81,35 @@ async function goOn(ms: number): Promise<void> {
 describe.each([
   ['sells', 'sell', '4.999999'],
   ['buys', 'buy', '5'],
-] as const)('Coins that the owner %s on spot, in a market that the relay trades on margin,', (_, side, fee) => {
-  test('change no position, and hide no loss of it', async () => {
-    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
-    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toEqual(placed);
-    await goOn(20_000);
-    const client = await relay.services.exchangeFor('main');
-    const traded = { market: 'BTC_USDT', side, amount: parseDecimal('0.1'), clientOrderId: '' };
-    await client.call(spotStockMarket, traded);
-    await goOn(2 * minuteMs);
-    expect(await relay.sendUnder(limited, { ...entry, action: 'buy' })).toEqual(placed);
-    await goOn(20_000);
-    relay.setPrice('47500');
-    await tradeByHand('sell', '0.021');
-    await goOn(minuteMs);
+] as const)(
+  'Coins that the owner %s on spot, in a market that the relay trades on margin,',
+  (_, side, fee) => {
+    test('change no position, and hide no loss of it', async () => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+      expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toEqual(placed);
+      await goOn(20_000);
+      const client = await relay.services.exchangeFor('main');
+      const traded = { market: 'BTC_USDT', side, amount: parseDecimal('0.1'), clientOrderId: '' };
+      await client.call(spotStockMarket, traded);
+      await goOn(2 * minuteMs);
+      expect(await relay.sendUnder(limited, { ...entry, action: 'buy' })).toEqual(placed);
+      await goOn(20_000);
+      relay.setPrice('47500');
+      await tradeByHand('sell', '0.021');
+      await goOn(minuteMs);
 
-    const lost = parseDecimal(await changeOfCollateral()).neg();
-    expect(lost.gt('54')).toBe(true);
-    const withFeeOnSpot = formatDecimal(lost.plus(fee));
-    expect(await usedOfLoss()).toBe(withFeeOnSpot);
-    expect(await reportedProfit()).toBe(`-${withFeeOnSpot}`);
-    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
-      status: 'denied',
-      rule: 'max_daily_loss',
+      const lost = parseDecimal(await changeOfCollateral()).neg();
+      expect(lost.gt('54')).toBe(true);
+      const withFeeOnSpot = formatDecimal(lost.plus(fee));
+      expect(await usedOfLoss()).toBe(withFeeOnSpot);
+      expect(await reportedProfit()).toBe(`-${withFeeOnSpot}`);
+      expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toMatchObject({
+        status: 'denied',
+        rule: 'max_daily_loss',
+      });
     });
-  });
-});
+  },
+);
 
 describe('A position of the relay that is closed by hand at a loss', () => {
   test('counts at once for maxDailyLoss, in the limits and in the report, and lets reductions through', async () => {

@@ -80,7 +80,7 @@ describe('a run of the reconciler', () => {
     await reconcile();
     expect(await ledger.read({ account: 'main', signalId: 'stale' })).toMatchObject({ status: 'denied' });
     expect(recorded.raised).toEqual([
-      { name: 'signal_not_executed', account: 'main', signalId: 'stale' },
+      { name: 'signal_not_executed', account: 'main', market: 'BTC_USDT', signalId: 'stale' },
       { name: 'signals_waiting', signals: 1 },
     ]);
   });
