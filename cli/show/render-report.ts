@@ -142,7 +142,7 @@ function renderProfit(shown: ShownReport, screen: Screen): string {
 /** What a reader needs to know to check the figures by hand. */
 function listNotes(
   totals: readonly ReportRow[],
-  { firstFillAtMs, unmatched, unvaluedFees, otherDeals, unread }: Caveats,
+  { firstFillAtMs, unmatched, unvaluedFees, otherDeals, sharedDeals, unread }: Caveats,
   hasDeals: boolean,
   { timeZone }: Screen,
 ): readonly string[] {
@@ -162,6 +162,11 @@ function listNotes(
       ? []
       : [
           `Deals that no signal asked for, by hand or by the exchange: ${otherDeals}. They are in these figures; with --by strategy they are a row of their own.`,
+        ]),
+    ...(sharedDeals === 0
+      ? []
+      : [
+          `Deals that two accounts of relay.config.ts have, because their keys are of one account at the exchange: ${sharedDeals}. They count once; give each account one of its own at the exchange.`,
         ]),
     ...(hasBaseFee && hasDeals
       ? ['A fee in the base currency, as spot buys pay it, counts at the price of its deal.']

@@ -1,8 +1,8 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import { type Executions, listFills } from '../ledger/executions.ts';
+import { type Executions, listFills, listSignalFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import type { FirstHoldings } from '../model/average-cost.ts';
-import { type Fill, isOfSignal } from '../model/execution.ts';
+import { type Fill, fillNameOf, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
 import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
 import { factsOf, type SignalFacts } from './signal-facts.ts';
@@ -43,6 +43,8 @@ export interface Caveats {
   readonly unvaluedFees: readonly string[];
   /** Deals of the period that belong to no signal: by hand, or by the exchange. They are in the figures. */
   readonly otherDeals: number;
+  /** Deals of the period that two accounts have, because they trade with keys of one account at the exchange. They count once. */
+  readonly sharedDeals: number;
   /** Placed orders of the period whose fills have not been read yet. */
   readonly unread: number;
 }
@@ -62,6 +64,7 @@ export async function readReport(
   const { fromMs, untilMs } = query;
   const builder = createReportBuilder(query.by, query.dayOf);
   const found = createFindings();
+  const isCounted = createCounted(sources, query);
   for (const account of query.accounts) {
     const { facts, unread } = await readFacts(sources.ledger, account, query);
     found.unread += unread;
@@ -77,6 +80,10 @@ export async function readReport(
       found.firstFillAtMs = Math.min(found.firstFillAtMs, atMs);
       if (role === 'order' && !firstFills.has(signalId)) firstFills.set(signalId, atMs);
       if (atMs < fromMs) continue;
+      if (await isCounted(fill)) {
+        found.sharedDeals += 1;
+        continue;
+      }
       builder.addDeal(deal);
       noteGaps(found, deal);
       onDeal(deal);
@@ -86,6 +93,28 @@ export async function readReport(
         builder.addSignal(each, firstFills.get(each.signalId) ?? null);
   }
   return { rows: builder.rows(), totals: builder.totals(), caveats: describeFindings(found) };
+}
+
+/** Tells of a deal of no signal whether it counts already: as a deal of another account. */
+function createCounted(
+  { executions }: ReportSources,
+  { accounts, untilMs }: ReportQuery,
+): (fill: Fill) => Promise<boolean> {
+  const counted = new Set<string>();
+  let ofSignals: Set<string> | null = null;
+  return async (fill) => {
+    if (accounts.length < 2 || isOfSignal(fill)) return false;
+    if (ofSignals === null) {
+      ofSignals = new Set();
+      for (const account of accounts)
+        for await (const one of listSignalFills(executions, account, 0, untilMs))
+          ofSignals.add(fillNameOf(one));
+    }
+    const name = fillNameOf(fill);
+    if (ofSignals.has(name) || counted.has(name)) return true;
+    counted.add(name);
+    return false;
+  };
 }
 
 interface AccountFacts {
@@ -126,6 +155,7 @@ async function readMissing(
 interface Findings {
   firstFillAtMs: number;
   otherDeals: number;
+  sharedDeals: number;
   unread: number;
   readonly unmatched: Map<string, Decimal>;
   readonly unvaluedFees: Set<string>;
@@ -135,6 +165,7 @@ function createFindings(): Findings {
   return {
     firstFillAtMs: Number.POSITIVE_INFINITY,
     otherDeals: 0,
+    sharedDeals: 0,
     unread: 0,
     unmatched: new Map(),
     unvaluedFees: new Set(),
@@ -149,12 +180,14 @@ function noteGaps(found: Findings, deal: BookedDeal): void {
   if (deal.feeInQuote === null) unvaluedFees.add(feeAsset);
 }
 
-function describeFindings({ firstFillAtMs, otherDeals, unread, unmatched, unvaluedFees }: Findings): Caveats {
+function describeFindings(found: Findings): Caveats {
+  const { firstFillAtMs, otherDeals, sharedDeals, unread, unmatched, unvaluedFees } = found;
   return {
     firstFillAtMs: Number.isFinite(firstFillAtMs) ? firstFillAtMs : null,
     unmatched: Object.fromEntries(unmatched),
     unvaluedFees: [...unvaluedFees].sort(),
     otherDeals,
+    sharedDeals,
     unread,
   };
 }

@@ -3,7 +3,7 @@ import { toJson } from '../../lib/base/json.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
-import type { Executions } from '../../lib/ledger/executions.ts';
+import { type Executions, listFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
@@ -177,6 +177,7 @@ describe.each([
       unmatched: {},
       unvaluedFees: [],
       otherDeals: 0,
+      sharedDeals: 0,
       unread: 0,
     });
   });
@@ -263,6 +264,22 @@ describe('what no stored fill had opened', () => {
     });
     expect(toJson(caveats.unmatched)).toEqual({ ETH_USDT: '1.998' });
   });
+});
+
+test('deals that two accounts have, whose keys are of one account at the exchange, count once', async () => {
+  await open(openFile);
+  for await (const { account: _, ...fill } of listFills(executions, 'main', 0, query.untilMs))
+    for (const account of ['twin', 'third'])
+      await executions.recordOthers([{ ...fill, account, role: 'other', signalId: '' }]);
+  const alone = await read();
+
+  const together = await read({ accounts: ['twin', 'main', 'third'] });
+  const twins = await read({ accounts: ['twin', 'third'] });
+
+  expect(toJson(together.totals)).toEqual(toJson(alone.totals));
+  expect(together.caveats).toMatchObject({ otherDeals: 0, sharedDeals: 20 });
+  expect(twins.caveats).toMatchObject({ otherDeals: 10, sharedDeals: 10 });
+  await stores.close();
 });
 
 test('a period without signals and fills has no rows', async () => {
