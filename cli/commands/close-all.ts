@@ -66,9 +66,17 @@ async function closeAll(
 ): Promise<void> {
   const { settings } = session;
   const accounts = name === undefined ? Object.values(settings.accounts) : [chooseAccount(settings, name)];
-  const found = await Promise.all(accounts.map((account) => findTasks(session, account)));
-  const tasks = found.flatMap((each) => each.tasks);
+  const [trading, dry] = [
+    accounts.filter(({ mode }) => mode !== 'dry-run'),
+    accounts.filter(({ mode }) => mode === 'dry-run'),
+  ];
+  const findAll = (some: readonly Account[]) =>
+    Promise.all(some.map((account) => findTasks(session, account)));
+  const tradingFound = await findAll(trading);
+  const tasks = tradingFound.flatMap((each) => each.tasks);
   const results = await Promise.all(tasks.map((task) => carryOut(session, task, maxSlippage)));
+  // Their keys may be of the same account at the exchange, where everything is closed by now.
+  const found = [...tradingFound, ...(await findAll(dry))];
   const left = [
     ...found.flatMap(({ unreached }) => unreached),
     ...results
@@ -163,7 +171,8 @@ async function findLeftInDryRun(
     }),
   );
   const unreached = [...held, ...open.flat()].map(
-    (text) => `${text}, and the account is in dry-run, for which nothing is sent`,
+    (text) =>
+      `${text}, and the account is in dry-run, so nothing is sent for it: close it on the website of the exchange`,
   );
   return { tasks: [], unreached };
 }

@@ -1,15 +1,13 @@
 import type { Alarms } from '../base/alarms.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
-import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
-import { type AccountDeal, listAccountDeals, listNewestEnded } from '../exchange/list-account.ts';
-import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
 import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
@@ -18,8 +16,9 @@ import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-recor
 import type { Account } from '../model/account.ts';
 import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
-import { currenciesInName, isPerpetualName } from '../model/market.ts';
-import { isMarkedReducing, positionSides } from '../model/order.ts';
+import { currenciesInName } from '../model/market.ts';
+import { isMarkedReducing } from '../model/order.ts';
+import { type DealSource, type ListedFilled, withPlaces } from './deal-places.ts';
 import { findDoubled, hasTwins } from './doubled-deals.ts';
 import { findShown, nothingHeld, readHeld } from './first-held.ts';
 import { listOwn } from './read-exposure.ts';
@@ -56,12 +55,6 @@ export interface DealsState {
   readonly readToMs: number;
 }
 
-/** How the deals of an account are read. */
-export interface DealSource {
-  readonly client: ExchangeClient;
-  readonly options: SendOptions;
-}
-
 /** How far the relay's clock may be ahead of the exchange's, or behind it. */
 export const mostClockAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
@@ -86,17 +79,6 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
-/** An order as a list of orders shows it. */
-export interface ListedFilled {
-  readonly market: string;
-  readonly orderId: number;
-  /** In base units. */
-  readonly filled: Decimal;
-  /** Absent on the spot account. */
-  readonly positionSide?: string | undefined;
-  readonly onSpot?: true;
-}
-
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
@@ -115,8 +97,8 @@ export async function readOtherDeals(
   const state = await readDealsState(services.facts, account.name);
   if (state === null) return { fresh: [], state: await beginDeals(services, account, source) };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const { fresh } = await storeOthers(services, account.name, state, deals, { ...source, listed });
-  await noteRead(services, account.name, state, nowMs);
+  const { fresh, isWhole } = await storeOthers(services, account.name, state, deals, { ...source, listed });
+  if (isWhole) await noteRead(services, account.name, state, nowMs);
   return { fresh, state };
 }
 
@@ -226,8 +208,9 @@ function hasOnlyToReduce(entry: Entry): boolean {
  * later to be a signal's becomes that signal's fill when the signal is followed, because both have the same key.
  *
  * @param deals without those of followed orders
- * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that do not count as
- *   long as no list shows that their order filled so much, and of those of which no list tells yet what they changed
+ * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that are not settled: no
+ *   list shows yet that their order filled so much, or what they changed; `isWhole`: false when a list that would tell it could
+ *   not be read, so that the deals must be read again
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
@@ -236,11 +219,15 @@ export async function storeOthers(
   state: DealsState,
   deals: readonly AccountDeal[],
   source: DealSource & { readonly listed?: readonly ListedFilled[] },
-): Promise<{ readonly fresh: readonly Fill[]; readonly open: ReadonlySet<string> }> {
+): Promise<{
+  readonly fresh: readonly Fill[];
+  readonly open: ReadonlySet<string>;
+  readonly isWhole: boolean;
+}> {
   const { ledger, executions } = services;
   const open = new Set<string>();
   const counted = deals.filter(({ atMs, market }) => atMs > heldToMs(state, market));
-  if (counted.length === 0) return { fresh: [], open };
+  if (counted.length === 0) return { fresh: [], open, isWhole: true };
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
   const others: Fill[] = [];
@@ -284,55 +271,14 @@ export async function storeOthers(
     else if (record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
-  const placed = await withPlaces(others, source);
+  const { placed, isRead } = await withPlaces(others, source);
   const nowMs = services.clock.nowMs();
   const settled: Fill[] = [];
   for (const { fill, mayBeTold } of placed)
-    if (mayBeTold && !hasPassed(fill.atMs, longestOrderLagMs, nowMs)) open.add(fillNameOf(fill));
+    if (mayBeTold && !(isRead && hasPassed(fill.atMs, longestOrderLagMs, nowMs))) open.add(fillNameOf(fill));
     else settled.push(fill);
   await executions.recordOthers(settled);
-  return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open };
-}
-
-/**
- * Names what each deal changed, as its order says it: a side of hedge mode, or coins on the spot account. The list of deals
- * does not tell it.
- *
- * @returns `mayBeTold`: whether that matters, and no list has the order yet
- */
-async function withPlaces(
-  fills: readonly Fill[],
-  { client, options, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
-): Promise<readonly { readonly fill: Fill; readonly mayBeTold: boolean }[]> {
-  const orders = [...listed];
-  const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
-  const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
-  const isSettled = (fill: Fill) =>
-    listedOf(fill) !== undefined ||
-    (isPerpetualName(fill.market) && inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH'));
-  try {
-    const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
-    if (!fills.every(isSettled)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
-    if (!fills.every(isSettled)) orders.push(...(await listOpenOrders(client, null, options)).orders);
-  } catch (error) {
-    // The deals count all the same.
-    if (!(error instanceof ExchangeError)) throw error;
-  }
-  return fills.map((fill) => {
-    const order = listedOf(fill);
-    const side = positionSides.find((one) => one === order?.positionSide);
-    const isHedged = inMarket(fill).some(
-      ({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT',
-    );
-    return {
-      fill: {
-        ...fill,
-        ...positionMarksOf({ positionSide: side }),
-        ...(order?.onSpot === true ? { onSpot: true } : {}),
-      },
-      mayBeTold: order === undefined && (isHedged || !isPerpetualName(fill.market)),
-    };
-  });
+  return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open, isWhole: isRead };
 }
 
 /** The deals of an order, of which some are stored, up to what a list of orders says that it has filled. */

@@ -15,14 +15,13 @@ import { currenciesInName } from '../model/market.ts';
 import type { DecimalText } from '../model/signal.ts';
 import {
   type DealServices,
-  type DealSource,
   type DealsState,
   describeBooks,
-  type ListedFilled,
   parseBooks,
   readDealsState,
   readOtherDeals,
 } from './account-deals.ts';
+import type { DealSource, ListedFilled } from './deal-places.ts';
 
 export type DayServices = DealServices;
 

@@ -43,7 +43,7 @@ export function findTurned(position: TurnablePosition, fills: readonly TracedFil
   return findOpened(position, fills, isOfExit);
 }
 
-/** An order by hand that fills so long after an exit was most likely a stop that the same move of the price triggered. */
+/** An order by hand that fills within this time of an exit was most likely a stop that the same move of the price triggered. */
 const besideMs = 5000;
 
 /**
@@ -191,7 +191,7 @@ export function byHandNews({ market, dealId, orderId }: TracedFill, held: Decima
     key: `turned ${market} ${dealId}`,
     alarm: {
       name: 'position_turned',
-      message: `order ${orderId}, which is none of the relay's, filled right after a stop-loss or take-profit had closed the position, and opened the opposite one, which is ${amount} now${bare}; if you do not want it, close it with \`${command}\``,
+      message: `order ${orderId}, which is none of the relay's, filled within seconds of a stop-loss or take-profit: the two were more than the position, and the order has opened the opposite one, which is ${amount} now${bare}; if you do not want it, close it with \`${command}\``,
     },
     facts: { market, orderId, amount, whatToDo: command },
     everyMs: null,

@@ -97,7 +97,11 @@ export async function readExposure(
     ...describeHidden(reading),
   ];
   const valued = await valuePositions(reading.positions, prices);
-  const openOrders = open.orders.filter(({ status }) => !isOrderEnd(status));
+  // What the owner has on spot is no part of a position.
+  const openOrders = open.orders.filter(
+    ({ status, market: of, onSpot }) =>
+      !isOrderEnd(status) && (onSpot !== true || limitsOf(account, of)?.tradesOn === 'spot'),
+  );
   const listed = await Promise.all(openOrders.map((order) => countListed(account, order, isExit, prices)));
   const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
   const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
@@ -260,7 +264,7 @@ async function countListed(
 ): Promise<CountedOrder | string> {
   const { market, side, remaining: amount, orderId, reduceOnly } = order;
   const positionSide = positionSides.find((one) => one === order.positionSide);
-  const isSpot = order.onSpot === true || limitsOf(account, market)?.tradesOn === 'spot';
+  const isSpot = limitsOf(account, market)?.tradesOn === 'spot';
   const notional = await valueAmount(order, isSpot, prices);
   if (notional === null) return `the value of order ${orderId} in ${market} in USDT is not known`;
   return {

@@ -2,8 +2,9 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import { type EndedOrder, listNewestEnded } from '../exchange/list-account.ts';
 import type { Order } from '../model/order.ts';
-import { type DealSource, heldToMs, type ListedFilled } from './account-deals.ts';
+import { heldToMs } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
+import type { DealSource, ListedFilled } from './deal-places.ts';
 import { mostUnpricedMs } from './unpriced.ts';
 
 /** An order that has filled more than its counted deals: the list of deals may lag behind those of the orders. */

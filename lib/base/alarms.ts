@@ -28,7 +28,7 @@ export const alarmMeanings = {
   position_in_danger: 'a position is in margin call, or is being liquidated',
   position_reduced: 'the exchange reduced or closed a position, or nobody is known who did',
   position_turned:
-    'a stop-loss or take-profit, or a stop of yours in the same second, sold or bought more than was held, and opened the opposite position',
+    'a stop-loss or take-profit, or a stop of yours within seconds of it, sold or bought more than was held, and opened the opposite position',
   market_delisted: 'a market in which something is open will be taken off the exchange',
   exchange_maintenance: 'the exchange is in planned maintenance',
   clock_off: "the machine's clock differs so much from the exchange's that orders will be refused",

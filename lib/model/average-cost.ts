@@ -145,11 +145,9 @@ export function placeOfFill(
 ): Pick<FillFacts, 'key' | 'isSpot'> {
   if (isSpot) return { key: fill.market, isSpot };
   // What the owner trades on spot has a book beside that of the position.
-  if (fill.onSpot === true) return { key: `${fill.market} ${onSpotKey}`, isSpot: true };
+  if (fill.onSpot === true) return { key: `${fill.market} SPOT`, isSpot: true };
   return { key: bookKeyOfFill(books, fill, side), isSpot };
 }
-
-const onSpotKey = 'SPOT';
 
 function isHeld(books: CostBooks, key: string): boolean {
   return books.get(key)?.amount.eq(zero) === false;

@@ -1,6 +1,7 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
 import { type Decimal, maximum, zero } from '../base/decimal.ts';
+import { longestOrderLagMs } from '../exchange/lag.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
@@ -80,9 +81,10 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
   // One that is replaced counts as what stands.
-  const isReplaced = ({ orderId }: OtherStop) =>
-    guards.some(({ standing }) => standing.some((exit) => exit.orderId === orderId));
-  const stops = findOtherStops(position, records, view.open).filter((stop) => !isReplaced(stop));
+  const isStanding = guards.some(({ standing }) =>
+    standing.some((exit) => exit.orderId === attached?.orderId),
+  );
+  const stops = findOtherStops(position, records, view.open, isStanding ? null : attached);
   return {
     guards: shareOtherStops(guards, stops, position),
     byHand: sumOfStops(stops, guards, position),
@@ -91,6 +93,8 @@ export function guardPosition(position: GuardedPosition, view: GuardView): Posit
 
 /** The exits that the relay itself has cancelled. */
 interface OwnCancels {
+  /** That the exchange has said so. */
+  isConfirmed(orderId: number): boolean;
   /** That nobody else need have cancelled it. */
   mayBeOwn(orderId: number): boolean;
   /** That it has ended: the exchange has said so, or no list shows one that the relay meant to cancel. */
@@ -105,6 +109,7 @@ function cancelledBySelf({
   const confirmed = replacedIn(entries);
   // The relay may have been killed, or found no list, before it could cancel what it meant to.
   return {
+    isConfirmed: (id) => confirmed.has(id),
     mayBeOwn: (id) => confirmed.has(id) || taken.has(id),
     hasEnded: (id) => confirmed.has(id) || (taken.has(id) && !open.some(({ orderId }) => orderId === id)),
   };
@@ -182,15 +187,21 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
   const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
   const unlisted = attached?.of === wanted.of && wanted.role === 'stop_loss' ? attached : null;
-  const isOwn = unlisted !== null && !own.mayBeOwn(unlisted.orderId) && !isAwaitedFirst;
+  const isReplaced = unlisted !== null && !own.isConfirmed(unlisted.orderId) && mustBeListed(wanted, view);
   return {
     ...wanted,
-    // Once its position is gone, nothing would show it any more: one of the relay's own takes its place.
-    standing: isOwn ? [...standing, attachedExit(unlisted, wanted)] : standing,
+    // Nothing would show the attached stop-loss any more once its position is gone: one of the relay's own takes its place.
+    standing: isReplaced ? [...standing, attachedExit(unlisted, wanted)] : standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
     isReleased: last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
   };
+}
+
+/** Whether the list of open orders must show by now what the exchange has made of the order. */
+function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView): boolean {
+  const readAtMs = record?.readAtMs ?? null;
+  return readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs;
 }
 
 function attachedExit({ orderId }: OtherStop, { amount, price }: WantedGuard): StandingExit {

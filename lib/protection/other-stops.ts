@@ -23,11 +23,12 @@ interface Sharer {
   readonly standing: readonly { readonly remaining: Decimal | null }[];
 }
 
-/** The stops of others that would stop out a position: those of its market, and the one that is attached to it. */
+/** The stops of others that would stop out a position: those of its market, and the one that is attached to it, if any. */
 export function findOtherStops(
   position: GuardedPosition,
   records: readonly OrderRecord[],
   open: readonly Order[],
+  attached: OtherStop | null,
 ): readonly OtherStop[] {
   const own = knownIds(records);
   const listed = open
@@ -37,7 +38,6 @@ export function findOtherStops(
       amount: amount.eq(zero) ? null : remaining,
       of: null,
     }));
-  const attached = attachedStop(position, records, open);
   return attached === null ? listed : [...listed, attached];
 }
 

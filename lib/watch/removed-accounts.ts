@@ -1,10 +1,12 @@
 import type { Alarms } from '../base/alarms.ts';
 import type { Json } from '../base/json.ts';
 import type { ContestedFacts } from '../ledger/account-facts.ts';
+import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { findAccount, type Settings } from '../model/settings.ts';
 
-/** No account has this name: the fact is of all of them. */
+/** No account has this name: the fact is about all accounts. */
 const home = '*';
 const mostNamed = 100;
 
@@ -12,6 +14,7 @@ interface AccountsServices {
   readonly settings: Settings;
   readonly facts: ContestedFacts;
   readonly executions: Pick<Executions, 'followed'>;
+  readonly ledger: Pick<Ledger, 'list'>;
   readonly alarms: Alarms;
 }
 
@@ -23,7 +26,7 @@ interface AccountsServices {
  * @throws RelayError `store_unavailable`
  */
 export function createRemovedAccountsWatch(services: AccountsServices): () => Promise<void> {
-  const { settings, facts, executions, alarms } = services;
+  const { settings, facts, alarms } = services;
   let isDone = false;
   return async () => {
     if (isDone) return;
@@ -32,7 +35,7 @@ export function createRemovedAccountsWatch(services: AccountsServices): () => Pr
     const followed = await Promise.all(
       known
         .filter((account) => findAccount(settings, account) === null)
-        .map(async (account) => [account, await executions.followed(account, mostNamed)] as const),
+        .map(async (account) => [account, await listUnfinished(services, account)] as const),
     );
     const removed = followed.filter(([, entries]) => entries.length > 0);
     for (const [account, entries] of removed)
@@ -41,10 +44,21 @@ export function createRemovedAccountsWatch(services: AccountsServices): () => Pr
       ]);
     const kept = [...Object.keys(settings.accounts), ...removed.map(([account]) => account)].sort();
     const isSame = kept.length === known.length && kept.every((account, place) => account === known[place]);
-    // Of two processes that start at once, one writes it.
+    // Of two processes that start at once, one writes it: both have the same list.
     if (!isSame) await facts.replace(home, 'accounts', kept, stored);
     isDone = true;
   };
+}
+
+/** Orders that are followed, and those of which it is not known yet whether they are open. */
+async function listUnfinished(
+  { executions, ledger }: AccountsServices,
+  account: string,
+): Promise<readonly Entry[]> {
+  const pages = await Promise.all(
+    (['sending', 'unknown'] as const).map((status) => ledger.list({ account, status, limit: mostNamed })),
+  );
+  return [...(await executions.followed(account, mostNamed)), ...pages.flatMap(({ entries }) => entries)];
 }
 
 function namesIn(stored: Json): readonly string[] {

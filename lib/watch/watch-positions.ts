@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type DealSource,
-  farthestBackMs,
-  mostClockAheadMs,
-  readOtherDeals,
-} from '../account/account-deals.ts';
+import { farthestBackMs, mostClockAheadMs, readOtherDeals } from '../account/account-deals.ts';
+import type { DealSource } from '../account/deal-places.ts';
 import { checkLossOfDay, hasLimitOfLoss } from '../account/check-loss.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';

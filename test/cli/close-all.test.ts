@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -126,9 +126,31 @@ describe('close-all', () => {
 
       expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
       expect(failure.message).toBe(
-        'not everything was surely closed: BTC_USDT of main: 0.01 is open, and the account is in dry-run, for which nothing is sent; ETH_USDT of main: an order may be open, and the account is in dry-run, for which nothing is sent',
+        'not everything was surely closed: BTC_USDT of main: 0.01 is open, and the account is in dry-run, so nothing is sent for it: close it on the website of the exchange; ETH_USDT of main: an order may be open, and the account is in dry-run, so nothing is sent for it: close it on the website of the exchange',
       );
       expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
+    });
+
+    test('looks at it after the others: it may have the key of one that is closed', async () => {
+      writeFileSync(
+        config,
+        `export default {
+          exchange: { address: 'global', dialect: 'live' }, tickers: { BTCUSDT: 'BTC_USDT' }, maxLagSeconds: 60,
+          accounts: {
+            main: { mode: 'paper', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+            rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+          },
+        };`,
+      );
+      const path = join(relay.target.data, 'secrets.json');
+      const secrets = JSON.parse(readFileSync(path, 'utf8'));
+      secrets.rehearsal.exchangeKeys = secrets.main.exchangeKeys;
+      writeFileSync(path, JSON.stringify(secrets));
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '0.5%' });
+
+      expect(await runForJson(closeAll('--config', config))).toMatchObject({
+        closes: [{ account: 'main', market: 'BTC_USDT', status: 'placed' }],
+      });
     });
 
     test('fails while the exchange cannot be read', async () => {

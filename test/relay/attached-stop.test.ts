@@ -88,6 +88,31 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });
 
+  test('ends it later where its cancellation has failed', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(50);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+    await relay.goOn(60);
+    expect(standing()).toEqual(['sell 0.1', 'sell 0.1']);
+    relay.paper.control.clearFaults();
+    await relay.goOn(300);
+
+    expect(standing()).toEqual(['sell 0.1']);
+    expect(relay.alarmNames()).toEqual(['orders_left_open']);
+  });
+
+  test.each([30, 59])('is not replaced while the list of open orders lags by %d s', async (seconds) => {
+    relay.paper.control.setExits({ listsExits: true });
+    const lag = { fault: 'read_lag', endpoint: 'open-order', probability: 1 } as const;
+    relay.paper.control.addFault({ ...lag, delayMs: seconds * 1000 });
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(180);
+
+    expect(standing()).toEqual(['sell 0.1']);
+    expect(relay.asked).not.toContain('/api/v4/order/cancel');
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
   test('leaves an older one without any its own', async () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(6);

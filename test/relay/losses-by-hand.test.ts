@@ -159,6 +159,11 @@ describe('A position of the relay that is closed by hand at a loss', () => {
     await goOn(minuteMs);
 
     expect(relay.alarms.map(({ name }) => name)).toContain('daily_loss');
+    // It is stored with what it changed, or not at all.
+    expect(await storedFills()).toHaveLength(1);
+    relay.paper.control.clearFaults();
+    await goOn(minuteMs);
+
     expect(await storedFills()).toHaveLength(2);
   });
 

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { findTurnedByHand } from '../../lib/account/find-turned.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDynamodbAccountFacts } from '../../lib/ledger/dynamodb-account-facts.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
@@ -182,6 +184,55 @@ describe('With protection that is kept', () => {
         },
       ]);
       expect(turned()[0]).not.toHaveProperty('signalId');
+    },
+  );
+
+  test.each([
+    ['of another market', { exitMarket: 'ETH_USDT' }],
+    ['of the other side', { exitSide: 'buy' }],
+    ['six seconds before', { exitAtMs: 4000 }],
+  ] as const)(
+    'an order by hand beside a stop-loss %s has turned nothing',
+    (_, {
+      exitMarket = 'BTC_USDT',
+      exitSide = 'sell',
+      exitAtMs = 10_000,
+    }: {
+      readonly exitMarket?: string;
+      readonly exitSide?: 'buy' | 'sell';
+      readonly exitAtMs?: number;
+    }) => {
+      const exit = {
+        market: exitMarket,
+        dealId: 1,
+        orderId: 1,
+        signalId: 's1',
+        role: 'stop_loss',
+        side: exitSide,
+        amount: '0.1',
+        atMs: exitAtMs,
+      } as const;
+      const hand = {
+        market: 'BTC_USDT',
+        dealId: 2,
+        orderId: 2,
+        signalId: '',
+        role: 'other',
+        side: 'sell',
+        amount: '0.1',
+        atMs: 10_000,
+      } as const;
+      const position = {
+        market: 'BTC_USDT',
+        amount: parseDecimal('-0.1'),
+        positionSide: 'BOTH',
+        openedAtMs: 10_000,
+        modifiedAtMs: 10_000,
+      } as const;
+
+      expect(findTurnedByHand(position, [exit, hand])).toBeNull();
+      const beside = { ...exit, market: 'BTC_USDT', side: 'sell', atMs: 10_000 } as const;
+      expect(findTurnedByHand(position, [beside, hand])).toEqual(hand);
     },
   );
 

@@ -68,6 +68,19 @@ export const followMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'spot-by-hand-as-margin',
+    breaks: 'a deal by hand on spot is stored as one that changed a position',
+    seeds: 100,
+    dialect: 'live',
+    kinds: [],
+    mutation: {
+      executions: (executions) =>
+        override(executions, {
+          recordOthers: (fills) => executions.recordOthers(fills.map(({ onSpot: _, ...fill }) => fill)),
+        }),
+    },
+  },
+  {
     name: 'unnamed-error',
     breaks: 'no deals in a range of time is an error that the relay has no name for',
     seeds: 100,

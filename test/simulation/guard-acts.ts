@@ -7,6 +7,7 @@ import {
   zero,
 } from '../../lib/base/decimal.ts';
 import type { Random } from '../../lib/base/random.ts';
+import { isPerpetualName } from '../../lib/model/market.ts';
 import type { Side } from '../../lib/model/order.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import { marketNamed, type PaperMarket } from '../../lib/paper/engine/markets.ts';
@@ -125,6 +126,7 @@ export class GuardActs {
       () => this.#cancel(ground, 'stop-loss'),
       () => this.#cancel(ground, 'take-profit'),
       () => this.#stop(ground, position),
+      () => this.#tradeOnSpot(ground, position),
       ...ofSides,
     ])();
   }
@@ -205,6 +207,21 @@ export class GuardActs {
     const price = formatDecimal(this.#crossing(market, side));
     this.#place(ground, { type: 'limit', side, amount: formatDecimal(traded), price, positionSide });
     this.#note(ground, `${what} the position by ${formatDecimal(traded)}`, `${what} by hand`);
+  }
+
+  /** Coins in the market of a position, with a stop: they are no part of it, and the stop protects nothing of it. */
+  #tradeOnSpot(ground: Ground, { amount }: Position): void {
+    const market = marketNamed(this.#marketOf(ground));
+    const traded = floorToStep(amount.abs().times(parseDecimal('0.5')), market.amountStep);
+    if (isPerpetualName(market.name) || traded.lt(market.minAmount)) return;
+    const coins = formatDecimal(traded);
+    const side = pickOne(this.#random, ['buy', 'buy', 'sell'] as const);
+    const price = formatDecimal(this.#crossing(market, side));
+    this.#place(ground, { type: 'spot_limit', side, amount: coins, price });
+    const last = this.#exchange.state.prices.get(market.name) ?? zero;
+    const trigger = formatDecimal(floorToStep(last.times(parseDecimal('0.93')), parseDecimal('1')));
+    this.#place(ground, { type: 'spot_stop_market', side: 'sell', amount: coins, activationPrice: trigger });
+    this.#note(ground, `trades ${coins} on spot`, 'trades on spot by hand');
   }
 
   /** In hedge mode: opens a position of the other side, or enlarges it. */

@@ -22,12 +22,14 @@ export async function readProfits(world: SimulatedWorld): Promise<ReadonlyMap<st
   const firstOf = async (account: string) => (await readDealsState(facts, account))?.first ?? null;
   const profits = new Map<string, ReportedProfit>();
   for (const account of Object.keys(settings.accounts)) {
-    const { rows, caveats } = await readReport(
+    let net = zero;
+    const { caveats } = await readReport(
       { ledger, executions, isSpot, firstOf },
       { accounts: [account], fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, by: 'market', dayOf: () => '' },
+      ({ fill, net: ofDeal }) => {
+        if (fill.onSpot !== true && !isSpot(account, fill.market)) net = net.plus(ofDeal);
+      },
     );
-    const own = rows.filter(({ group }) => !isSpot(account, group));
-    const net = own.reduce((sum, { profit }) => sum.plus(profit.net), zero);
     const isWhole = Object.keys(caveats.unmatched).every((market) => isSpot(account, market));
     profits.set(account, { net, isWhole });
   }

@@ -46,6 +46,16 @@ test('an account of which nothing is followed is forgotten, and one that is conf
   expect(await relay.services.facts.read('*', 'accounts')).toEqual(Object.keys(others).sort());
 });
 
+test('one whose order has an unknown outcome is an alarm, too', async () => {
+  await begin(everyone)();
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', probability: 1 });
+  expect(await relay.say(resting)).toMatchObject({ status: 'unknown' });
+
+  await begin(withoutMain)();
+
+  expect(told()).toMatchObject([{ account: 'main', markets: ['BTC_USDT'] }]);
+});
+
 test('a process that could not read the store looks again', async () => {
   await begin(everyone)();
   await relay.say(resting);

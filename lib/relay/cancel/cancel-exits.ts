@@ -141,7 +141,7 @@ function exitOfPair(pair: OcoOrder): Exit {
 }
 
 /** Cancels one exit by its id, whether or not a list shows it. Failures of the exchange are results, too. */
-export async function cancelSingle(
+async function cancelSingle(
   client: ExchangeClient,
   { market, orderId }: Pick<Order, 'market' | 'orderId'>,
   options: SendOptions,

@@ -1,11 +1,11 @@
 import {
-  type DealSource,
   dealsFromMs,
   findDealsState,
   noteRead,
   readDealsState,
   storeOthers,
 } from '../../account/account-deals.ts';
+import type { DealSource } from '../../account/deal-places.ts';
 import { endedExitsIn } from '../../account/exit-claims.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { describeSafely } from '../../base/describe-error.ts';
@@ -266,6 +266,7 @@ async function storeUnfollowed(
   });
   const names = deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id }));
   memory.settledDeals = new Set(names.filter((name) => !stored.open.has(name)));
+  if (!stored.isWhole) return memory.readAgain();
   memory.dealsState = await noteRead(services, account, state, nowMs);
 }
 

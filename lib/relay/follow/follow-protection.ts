@@ -60,7 +60,8 @@ export async function watchProtection(
   const isResting = ({ activationPrice, activated }: Order) =>
     !watch.keeps && activationPrice !== undefined && activated === true;
   const resting = new Set(open.filter(isResting).map(({ orderId }) => orderId));
-  const stopsOf = (one: FollowedEntry) => openStops(one, keepers, resting);
+  const stopsOf = (one: FollowedEntry) =>
+    openStops(one, keepers).filter(({ orderId }) => !resting.has(orderId));
   for (const one of followed) noteLack(one, { keepers, stopsOf }, hasAskedStop(one), nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
@@ -76,14 +77,7 @@ export async function watchProtection(
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered =
-    read === null
-      ? null
-      : createUncovered(
-          read.positions,
-          open.filter(({ orderId }) => !resting.has(orderId)),
-          followed,
-          nowMs,
-        );
+    read === null ? null : createUncovered(read.positions, open, followed, { nowMs, resting });
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
@@ -99,7 +93,7 @@ export async function watchProtection(
       await tellUnprotected(
         services,
         one,
-        { held, hasResting: openStops(one, keepers).length > stopsOf(one).length },
+        { held, hasResting: openStops(one, keepers).some(({ orderId }) => resting.has(orderId)) },
         nowMs,
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
@@ -146,20 +140,11 @@ function lacksStop(one: FollowedEntry, stops: readonly OrderExecution[], nowMs: 
   );
 }
 
-/**
- * The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own.
- *
- * @param without the ids of those that do not count
- */
-function openStops(
-  one: FollowedEntry,
-  keepers: Keepers,
-  without: ReadonlySet<number> = new Set(),
-): readonly OrderExecution[] {
+/** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
+function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
   const made = one.exits('stop_loss').filter(({ status }) => isStillOpen(status));
   const kept = keepers.get(one.entry.signalId) ?? [];
-  const all = [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
-  return all.filter(({ orderId }) => !without.has(orderId));
+  return [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
 }
 
 /**

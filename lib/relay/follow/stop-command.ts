@@ -23,6 +23,23 @@ export interface MissingStop {
 /** How far beyond its stop price the limit price lies, where the account may send no order without a limit. */
 const limitRate = parseDecimal('0.01');
 
+/** The command that closes what a stop-loss has left which rests at its limit price. On spot there is no position to close. */
+export function composeCloseCommand(
+  { account, signal, amount, options }: MissingStop,
+  isSpot: boolean,
+): string {
+  const { market, ticker, positionSide = 'BOTH' } = signal;
+  const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
+  if (!isSpot) return `npx relay close ${market}${side} --account ${account}${options}`;
+  const sale = {
+    ticker,
+    action: oppositeOf(signal.side),
+    orderType: 'market',
+    quantity: formatDecimal(amount),
+  };
+  return `echo '${JSON.stringify(sale)}' | npx relay send - --account ${account}${options}`;
+}
+
 /**
  * The command that places the missing stop-loss: an order that only reduces, and only if its trigger still lies on the
  * side where it protects. The exchange would trigger any other one on the wrong move of the price.

@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, hundred, parseDecimal, one as whole } from
 import { readAskedPrice } from './asked-stops.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { composeStopCommand } from './stop-command.ts';
+import { composeCloseCommand, composeStopCommand } from './stop-command.ts';
 import type { Naked } from './uncovered.ts';
 
 /** What an entry lacks. */
@@ -13,7 +13,10 @@ interface Lack {
   readonly hasResting: boolean;
 }
 
-/** Tells that a position stands without its stop-loss. The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
+/**
+ * Tells that a position stands without its stop-loss. The alarm is raised before its time is stored: an alarm too many is
+ * better than one that is lost in a crash.
+ */
 export async function tellUnprotected(
   services: Pick<FollowServices, 'alarms' | 'facts' | 'settings' | 'commandOptions'>,
   one: FollowedEntry,
@@ -26,7 +29,7 @@ export async function tellUnprotected(
   // A store that fails must not hold the alarm back.
   const asked = await readAskedPrice(services.facts, account, one).catch(() => null);
   const stopPrice = asked ?? stopPriceOf(one);
-  const command = composeStopCommand({
+  const missing = {
     settings: services.settings,
     account,
     signal,
@@ -35,7 +38,7 @@ export async function tellUnprotected(
     orderId: own?.orderId ?? 0,
     nowMs,
     options: services.commandOptions,
-  });
+  };
   const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
   const state =
     held === null
@@ -44,7 +47,7 @@ export async function tellUnprotected(
         ? 'has no stop-loss'
         : 'may have no stop-loss (a record of the open orders could not be read)';
   const why = hasResting
-    ? 'was triggered, and has not filled: it rests at its limit price'
+    ? 'was triggered, and has not filled whole: it rests at its limit price'
     : 'is not among the open orders of the exchange';
   services.alarms.raise(
     {
@@ -60,10 +63,7 @@ export async function tellUnprotected(
       amount: formatDecimal(amount),
       stopPrice: formatDecimal(stopPrice),
       isPositionRead: held !== null,
-      whatToDo:
-        hasResting && !one.isSpot
-          ? `npx relay close ${market} --account ${account}${services.commandOptions}`
-          : command,
+      whatToDo: hasResting ? composeCloseCommand(missing, one.isSpot) : composeStopCommand(missing),
     },
   );
   one.watched = { ...one.watched, unprotectedAtMs: nowMs };

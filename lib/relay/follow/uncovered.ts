@@ -21,13 +21,16 @@ export interface Naked {
 /**
  * Shares what no stop-loss covers among the entries that lack theirs. A position is reduced from its oldest entry on, so
  * the newest entry must be taken first.
+ *
+ * @param now.resting the ids of open orders that stop out nothing any more
  */
 export function createUncovered(
   positions: readonly OpenPosition[],
   open: readonly Order[],
   followed: readonly FollowedEntry[],
-  nowMs: number,
+  { nowMs, resting }: { readonly nowMs: number; readonly resting: ReadonlySet<number> },
 ) {
+  const stopping = open.filter(({ orderId }) => !resting.has(orderId));
   const keepers = findKeepers(followed);
   const withStop = positions.filter(({ tpsl }) => tpsl?.stopLossId != null);
   const records = withStop.length === 0 ? [] : listRecords(followed.map((one) => one.currentAt(nowMs)));
@@ -42,7 +45,7 @@ export function createUncovered(
       const held = heldOf(one, keepers);
       const { side } = one.signal;
       const key = `${market} ${side}`;
-      const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), open, market, side);
+      const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), stopping, market, side);
       // A position that was opened later is another one: that of the entry is gone.
       const position = positionOf(
         positions.filter((other) => mayBeOf(one, other)),
