@@ -271,8 +271,7 @@ export class GuardActs {
     const last = this.#exchange.state.prices.get(name) ?? zero;
     const far = last.times(parseDecimal(side === 'sell' ? '0.93' : '1.07'));
     // One that does not only reduce turns the position where the price goes through it and through the relay's own in one jump.
-    const beside =
-      this.#count % 2 === 1 ? undefined : this.#exitsOf(ground).find(isStopOf(side, positionSide));
+    const beside = this.#exitsOf(ground).find(isStopOf(side, positionSide));
     this.#place(ground, {
       type: 'stop_market',
       side,

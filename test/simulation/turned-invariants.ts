@@ -200,7 +200,7 @@ function findUntoldTurns(facts: Facts, exits: readonly TrueExit[]): readonly Vio
     if (turning === undefined) return [];
     const untilMs = turning.atMs + toldAfterMs;
     if ((changes[place + 1]?.atMs ?? endMs) < untilMs) return [];
-    if (isTroubled(facts, turning.atMs - noticedAfterMs, untilMs)) return [];
+    if (isTroubled(facts, turning.atMs - besideMs, untilMs)) return [];
     const isTold = history.alarms.some(
       ({ name, atMs, facts: told }) =>
         name === 'position_turned' &&
