@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { farthestBackMs, mostClockAheadMs, readOtherDeals } from '../account/account-deals.ts';
-import type { DealSource } from '../account/deal-places.ts';
 import { checkLossOfDay, hasLimitOfLoss } from '../account/check-loss.ts';
+import type { DealSource } from '../account/deal-places.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
 import type { Alarms } from '../base/alarms.ts';

@@ -151,7 +151,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'no-cool-down',
     breaks: 'nothing is waited for after a loss',
     seeds: 300,
-    fromSeed: 64,
+    fromSeed: 72,
     dialect: 'live',
     kinds: [],
     mutation: { settings: changeAccounts(without('coolDownMs')) },

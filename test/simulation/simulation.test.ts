@@ -71,6 +71,7 @@ const everyFault: readonly string[] = [
   'owner: take-profit cancelled',
   'owner: trade before a close',
   'owner: trade by hand',
+  'owner: trades on spot by hand',
   'price: drift',
   'price: jump',
   'price: return',

@@ -46,7 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
-    fromSeed: 2043,
+    fromSeed: 2226,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },
@@ -98,7 +98,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-gap',
     breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
     seeds: 300,
-    fromSeed: 130,
+    fromSeed: 135,
     ...shared,
     mutation: {
       alarms: (alarms) =>
