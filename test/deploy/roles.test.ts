@@ -321,11 +321,14 @@ async function findFailure(name: HandlerName): Promise<string | null> {
     return null;
   } catch (error) {
     if (!(error instanceof TaskFailure)) throw error;
-    const logged = deployment.aws
-      .readLog()
-      .slice(length)
-      .split('\n')
-      .filter((line) => /^\{"level":"(?:WARN|ERROR)"/.test(line));
+    const readLogged = async () =>
+      deployment.aws
+        .readLog()
+        .slice(length)
+        .split('\n')
+        .filter((line) => /^\{"level":"(?:WARN|ERROR)"/.test(line));
+    // The emulator writes what a function has logged after it has answered.
+    const logged = await waitUntil('the log of a failed task', readLogged, (lines) => lines.length > 0);
     return [error.message, ...logged].join('\n');
   }
 }
