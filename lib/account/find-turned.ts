@@ -164,6 +164,10 @@ interface TurnedNews {
   readonly account: string;
 }
 
+function closeCommand(market: string, account: string): string {
+  return `npx relay close ${market} --account ${account}`;
+}
+
 /** That the relay closes a turned position. @param amount that it closes, in base units */
 export function closingNews(news: TurnedNews, amount: Decimal): Told {
   const closes = formatDecimal(amount);
@@ -173,7 +177,7 @@ export function closingNews(news: TurnedNews, amount: Decimal): Told {
 /** That the owner must close a turned position. @param reason why the relay does not; null: it never does for this account */
 export function openNews(news: TurnedNews, reason: string | null): Told {
   const { turned, account } = news;
-  const command = `npx relay close ${turned.fill.market} --account ${account}`;
+  const command = closeCommand(turned.fill.market, account);
   const told = reason === null ? '' : `the relay could not close it (${reason}); `;
   const key = reason === null ? '' : stillKey;
   return tellingOf(news, key, `${bare}; ${told}close it with \`${command}\``, { whatToDo: command });
@@ -186,7 +190,7 @@ export function openNews(news: TurnedNews, reason: string | null): Told {
  */
 export function byHandNews({ market, dealId, orderId }: TracedFill, held: Decimal, account: string): Told {
   const amount = formatDecimal(held);
-  const command = `npx relay close ${market} --account ${account}`;
+  const command = closeCommand(market, account);
   return {
     key: `turned ${market} ${dealId}`,
     alarm: {
@@ -206,7 +210,7 @@ export function byHandNews({ market, dealId, orderId }: TracedFill, held: Decima
  */
 export function adoptedNews(news: TurnedNews, adoptedBy: string, closes: boolean): Told {
   const { turned, account } = news;
-  const command = `npx relay close ${turned.fill.market} --account ${account}`;
+  const command = closeCommand(turned.fill.market, account);
   const left = closes ? ', so the relay does not close it' : '';
   const rest = `; signal "${adoptedBy}" has asked for it or for what protects it since${left}: if that was meant for the position before, close it with \`${command}\``;
   return tellingOf(news, closes ? stillKey : '', rest, { adoptedBy, whatToDo: command });
@@ -215,10 +219,7 @@ export function adoptedNews(news: TurnedNews, adoptedBy: string, closes: boolean
 /** That nothing closes a turned position during a pause, not even the command. */
 export function pausedNews(news: TurnedNews): Told {
   const { turned, account } = news;
-  const commands = [
-    `npx relay resume ${account}`,
-    `npx relay close ${turned.fill.market} --account ${account}`,
-  ];
+  const commands = [`npx relay resume ${account}`, closeCommand(turned.fill.market, account)];
   return tellingOf(
     news,
     ' paused',

@@ -1,22 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
-import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
-import { testConfig } from '../support/world.ts';
-
-const { settings } = parseConfig({
-  ...testConfig,
-  accounts: {
-    main: {
-      mode: 'live',
-      maxSlippage: '0.5%',
-      allowUnguardedMarket: true,
-      markets: { BTC_USDT: { tradesOn: 'spot' } },
-    },
-  },
-});
+import { spotSettings } from '../support/spot-settings.ts';
 
 let relay: Aftermath;
 let count: number;
@@ -49,7 +36,7 @@ const sell = { action: 'sell', strategy: 'A' };
 describe('With 0.3 bought by strategy A, 0.2 by strategy B, each with a stop-loss, and 0.2 besides', () => {
   beforeEach(async () => {
     count = 0;
-    relay = await openAftermath('live', () => undefined, undefined, settings);
+    relay = await openAftermath('live', () => undefined, undefined, spotSettings);
     relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.2'));
     relay.paper.control.setFunds('main', 'spot', 'USDT', parseDecimal('1000000'));
     await send({ action: 'buy', quantity: '0.3', stopLoss: '48000', strategy: 'A' });

@@ -1,29 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
-import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createTemplate } from '../../lib/signals/message-template.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
-import { testConfig } from '../support/world.ts';
+import { spotSettings } from '../support/spot-settings.ts';
 
 /** The fee of a spot buy is taken from what it buys, so a sale of as much as was bought needs a little less. */
-const { settings } = parseConfig({
-  ...testConfig,
-  accounts: {
-    main: {
-      mode: 'live',
-      maxSlippage: '0.5%',
-      allowUnguardedMarket: true,
-      markets: { BTC_USDT: { tradesOn: 'spot' } },
-    },
-  },
-});
-const [account] = Object.values(settings.accounts);
+const [account] = Object.values(spotSettings.accounts);
 
 let relay: Aftermath;
 beforeEach(async () => {
-  relay = await openAftermath('live', undefined, undefined, settings);
+  relay = await openAftermath('live', undefined, undefined, spotSettings);
   hold('0');
 });
 afterEach(() => relay.close());

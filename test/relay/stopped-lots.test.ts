@@ -2,24 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
-import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
-import { testConfig } from '../support/world.ts';
+import { spotSettings } from '../support/spot-settings.ts';
 
 /** A strategy sells each buy itself, also one whose stop-loss has sold it already. */
-const { settings } = parseConfig({
-  ...testConfig,
-  accounts: {
-    main: {
-      mode: 'live',
-      maxSlippage: '0.5%',
-      allowUnguardedMarket: true,
-      markets: { BTC_USDT: { tradesOn: 'spot' } },
-    },
-  },
-});
-
 let relay: Aftermath;
 let count = 0;
 /** Called before each request. */
@@ -27,7 +14,7 @@ let onRequest: (path: string) => void;
 beforeEach(async () => {
   count = 0;
   onRequest = () => undefined;
-  relay = await openAftermath('live', (_, path) => onRequest(path), undefined, settings);
+  relay = await openAftermath('live', (_, path) => onRequest(path), undefined, spotSettings);
   hold('0');
 });
 afterEach(() => relay.close());
