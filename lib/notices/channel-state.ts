@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ChannelName } from './notice-settings.ts';
 
 /** What a channel has told, and how its last requests went. */
@@ -6,8 +7,8 @@ export interface ChannelState {
   readonly seq: number;
   /** The ids of the last changes that it has told or passed over, where they have none. */
   readonly seen: readonly string[];
-  /** The keys of the news that it told lately, and when. */
-  readonly told: readonly (readonly [key: string, atMs: number])[];
+  /** Marks of the news that it told lately, and when. */
+  readonly told: readonly (readonly [mark: string, atMs: number])[];
   /** Nothing is sent before this time; 0: at once. */
   readonly retryAtMs: number;
   /** How many requests in a row have failed. */
@@ -38,17 +39,29 @@ export interface ChannelStates {
 
 /** Within this time the same news is told once. */
 const sameNewsMs = 600_000;
-const mostTold = 500;
+/** Each start raises the alarm of every unknown outcome once more, and thousands may be unknown after an outage. */
+const mostTold = 5_000;
 const mostSeen = 300;
 
-export function isToldIn({ told }: ChannelState, key: string, nowMs: number): boolean {
-  return told.some(([other, atMs]) => other === key && Math.abs(nowMs - atMs) < sameNewsMs);
+/** Short, because an item of DynamoDB holds 400 KB at most, and all marks are in one. */
+function markOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 16);
+}
+
+/** @returns whether the news with a key was told a short time before that time */
+export function recallTold({ told }: ChannelState, nowMs: number): (key: string) => boolean {
+  const marks = new Set(told.filter(([, atMs]) => isRecent(atMs, nowMs)).map(([mark]) => mark));
+  return (key) => marks.has(markOf(key));
+}
+
+function isRecent(atMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < sameNewsMs;
 }
 
 /** The state after a message was told. */
 export function afterSending(state: ChannelState, keys: readonly string[], nowMs: number): ChannelState {
-  const recent = state.told.filter(([, atMs]) => Math.abs(nowMs - atMs) < sameNewsMs);
-  const told = [...recent, ...keys.map((key) => [key, nowMs] as const)].slice(-mostTold);
+  const recent = state.told.filter(([, atMs]) => isRecent(atMs, nowMs));
+  const told = [...recent, ...keys.map((key) => [markOf(key), nowMs] as const)].slice(-mostTold);
   return { ...state, told, retryAtMs: 0, failures: 0, failure: null, sentAtMs: nowMs };
 }
 

@@ -4,7 +4,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerChange } from '../ledger/ledger-change.ts';
 import type { Sent } from './channel.ts';
-import { afterFailure, afterSending, type ChannelState, isToldIn } from './channel-state.ts';
+import { afterFailure, afterSending, type ChannelState, recallTold } from './channel-state.ts';
 import { type GatherRules, gather } from './gather.ts';
 import { comesOnce } from './news.ts';
 import type { NoticeMessage } from './notice-message.ts';
@@ -46,7 +46,7 @@ export async function tellOnce(
   const rules: GatherRules = {
     settings,
     nowMs,
-    isTold: (key) => isToldIn(state, key, nowMs),
+    isTold: recallTold(state, nowMs),
     fits: (message) => channel.fits(message),
   };
   const news = await Promise.all(

@@ -5,7 +5,7 @@ import type { Transport } from '../../lib/base/wire.ts';
 import { createAcceptedEntry } from '../../lib/ledger/create-entry.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { LedgerChange } from '../../lib/ledger/ledger-change.ts';
-import type { ChannelState } from '../../lib/notices/channel-state.ts';
+import { afterSending, type ChannelState, firstState, recallTold } from '../../lib/notices/channel-state.ts';
 import { type ChannelName, defaultLevels } from '../../lib/notices/notice-settings.ts';
 import { openRequestChannel } from '../../lib/notices/request-channel.ts';
 import { type BatchChange, tellBatch } from '../../lib/notices/tell-batch.ts';
@@ -153,6 +153,29 @@ test('changes that are delivered again are told once', async () => {
     ['a word: a', 'a word: b'],
     ['a word: c'],
   ]);
+});
+
+test('the alarms of a thousand outcomes that are raised once more are told once', async () => {
+  const alarms = Array.from({ length: 1_000 }, (_, index) => alarm(`${index}`));
+  await tell(alarms, ['slack']);
+  const requests = standIn.shown.slack.length;
+
+  clock.advance(60_000);
+  await tell(
+    alarms.map(({ change, madeAtMs }) => ({ change: { ...change, id: `${change.id} again` }, madeAtMs })),
+    ['slack'],
+  );
+
+  expect(standIn.shown.slack.length).toBe(requests);
+});
+
+test('what is known to be told fits into one item of DynamoDB, after a flood of long alarms, too', () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `${'a long alarm '.repeat(30)}${index}`);
+
+  const state = afterSending(firstState, keys, startMs);
+
+  expect(JSON.stringify(state).length).toBeLessThan(300_000);
+  expect(keys.filter(recallTold(state, startMs)).length).toBeGreaterThanOrEqual(4_000);
 });
 
 test('a service that asks to wait is waited for, and its changes are told in the same run', async () => {
