@@ -1,5 +1,5 @@
 import type { News } from './news.ts';
-import { isListed, type NoticeMessage, writeNotice } from './notice-message.ts';
+import { type NoticeMessage, writeNotice } from './notice-message.ts';
 import { levelOf, type NoticeSettings } from './notice-settings.ts';
 
 export interface GatherRules {
@@ -22,8 +22,8 @@ export interface Gathered {
 const staleMs = 86_400_000;
 
 /**
- * Gathers the news of as many changes as one message can tell: a flood becomes one. What stands by itself is never left out;
- * where it does not fit any more, the rest waits for the next message.
+ * Gathers the news of as many changes as one message can tell: a flood becomes one. Nothing is left out: where the next news
+ * does not fit any more, the rest waits for the next message.
  *
  * @param changes the news of each change, in the order of the changes
  */
@@ -35,8 +35,7 @@ export function gather(changes: readonly (readonly News[])[], rules: GatherRules
     if (fresh.length > 0) {
       const more = [...taken, ...fresh];
       const next = writeNotice(more, isSilent(more, rules.settings), rules.nowMs);
-      const mayBeTooLong = fresh.some(({ isSingle }) => isSingle) || isListed(more);
-      if (message !== null && mayBeTooLong && !rules.fits(next)) break;
+      if (message !== null && !rules.fits(next)) break;
       [taken, message] = [more, next];
     }
     count += 1;

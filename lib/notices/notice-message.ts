@@ -47,11 +47,6 @@ export function writeNotice(news: readonly News[], isSilent: boolean, nowMs: num
   };
 }
 
-/** Whether a message of these news lists other news than those that stand by themselves. */
-export function isListed(news: readonly News[]): boolean {
-  return news.filter(({ isSingle }) => !isSingle).length <= mostListed;
-}
-
 function headlineOf({ account, headline, atMs }: News, nowMs: number): string {
   const late =
     atMs !== null && nowMs - atMs > lateMs

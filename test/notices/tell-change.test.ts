@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { LogFacts } from '../../lib/base/log.ts';
 import type { AlarmChange } from '../../lib/ledger/ledger-change.ts';
+import { channels } from '../../lib/notices/channels.ts';
 import { gather } from '../../lib/notices/gather.ts';
 import { createNews, type News } from '../../lib/notices/news.ts';
 import { defaultLevels, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
@@ -102,6 +103,22 @@ test('what stands by itself is never left out: where it does not fit, the rest w
 
   expect(gathered.count).toBe(2);
   expect(gathered.message?.lines).toEqual(['main · alarm 1', 'main · alarm 2']);
+});
+
+test('what is only counted waits, too, where its count does not fit beside what stands by itself', () => {
+  const fills = Array.from({ length: 12 }, (_, index) => [news({ key: `fill ${index}` })]);
+  const alarms = Array.from({ length: 300 }, (_, index) => [
+    news({ key: `alarm ${index}`, category: 'alarm', headline: `alarm ${index}`, isSingle: true }),
+  ]);
+  const others = [news({ key: 'denied', account: 'other', category: 'denied' })];
+  const { fits } = channels.ntfy;
+  const whole = gather([...fills, ...alarms], { ...rules, fits }).count;
+  const before = [...fills, ...alarms.slice(0, whole - fills.length)];
+
+  const { message, count } = gather([...before, others], { ...rules, fits });
+
+  expect(count).toBe(before.length);
+  expect(message !== null && fits(message)).toBe(true);
 });
 
 test('a first notice is told even if it does not fit, so that it cannot block the others', () => {
