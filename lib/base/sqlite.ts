@@ -41,6 +41,12 @@ export interface SqliteFile {
    */
   read<T>(query: () => T): T;
   /**
+   * Runs a query that sees nothing but what is on the disk: at once, or as soon as the open transaction is committed or lost.
+   *
+   * @throws RelayError `store_unavailable` when the database cannot be read
+   */
+  readDurable<T>(query: () => T): Promise<T>;
+  /**
    * Resolves when all that a query sees by now is on the disk.
    *
    * @throws RelayError `store_unavailable` when it was not committed
@@ -137,6 +143,20 @@ class TransactedFile implements SqliteFile {
     } catch (error) {
       throw storeError('read', error);
     }
+  }
+
+  async readDurable<T>(query: () => T): Promise<T> {
+    const flush = this.#flush;
+    if (flush === null) return this.read(query);
+    return await new Promise((resolve, reject) => {
+      flush.readers.push(() => {
+        try {
+          resolve(this.read(query));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   async flushed(): Promise<void> {
@@ -248,6 +268,7 @@ class TransactedFile implements SqliteFile {
     const paid = this.#owed.filter(({ isExecuted }) => isExecuted);
     this.#owed = this.#owed.filter(({ isExecuted }) => !isExecuted);
     for (const { committed } of paid) committed();
+    for (const read of flush.readers) read();
     flush.resolve();
   }
 
@@ -256,6 +277,7 @@ class TransactedFile implements SqliteFile {
     const flush = this.#flush;
     this.#flush = null;
     for (const owed of this.#owed) owed.isExecuted = false;
+    for (const read of flush?.readers ?? []) read();
     flush?.reject(failure);
   }
 }
@@ -274,6 +296,8 @@ const mostOwed = 10_000;
 /** The end of one transaction. */
 interface Flush {
   readonly durable: Promise<void>;
+  /** Called in the moment after it, when no transaction is open. */
+  readonly readers: (() => void)[];
   resolve(): void;
   reject(failure: unknown): void;
 }
@@ -282,7 +306,7 @@ function createFlush(): Flush {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Whoever waits for it handles the rejection. A transaction that nobody waits for must not end the process.
   promise.catch(() => undefined);
-  return { durable: promise, resolve, reject };
+  return { durable: promise, readers: [], resolve, reject };
 }
 
 function prepareTransaction(database: DatabaseSync) {

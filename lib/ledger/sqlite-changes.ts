@@ -80,8 +80,8 @@ export interface SqliteChanges {
   last(): number;
   /** How many changes there are after a place. */
   count(after: number): number;
-  /** The changes after a place, oldest first. */
-  list(after: number, limit: number): readonly PlacedChange[];
+  /** The changes after a place, oldest first: those on the disk, because the place of one that is lost is given again. */
+  list(after: number, limit: number): Promise<readonly PlacedChange[]>;
   /** Removes the changes up to a place; of those behind it, the oldest beyond a hundred thousand that are no alarm. */
   forget(until: number): Promise<void>;
   /**
@@ -153,7 +153,7 @@ export function createSqliteChanges(file: SqliteFile): SqliteChanges {
     last: () => placeIn('last', 'ledger_changes'),
     count: (after) => placeIn('count', after),
     list(after, limit) {
-      return file.read(() => {
+      return file.readDurable(() => {
         const rows = statements.list.all(after, limit) as unknown as readonly ChangeRow[];
         return rows.map((row) => ({ seq: row.seq, change: orNull(() => changeOf(row, find)) }));
       });

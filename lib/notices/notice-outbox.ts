@@ -108,7 +108,7 @@ async function tellChannel(services: OutboxServices, name: ChannelName): Promise
 async function readWaiting(changes: SqliteChanges, after: number): Promise<readonly PlacedChange[]> {
   const waiting: PlacedChange[] = [];
   for (let page = 0; page < mostPages; page += 1) {
-    const found = changes.list(waiting.at(-1)?.seq ?? after, pageSize);
+    const found = await changes.list(waiting.at(-1)?.seq ?? after, pageSize);
     waiting.push(...found);
     if (found.length < pageSize) break;
     await new Promise((resolve) => setImmediate(resolve));

@@ -252,6 +252,20 @@ describe('execute', () => {
     await expect(flushed).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
+  test('a query for what is on the disk waits until the transaction is committed or lost', async () => {
+    const readNotes = () => file.database.prepare('SELECT count(*) AS notes FROM notes').get()?.['notes'];
+    expect(await file.readDurable(readNotes)).toBe(0);
+
+    file.execute(insert('a')).durable.catch(() => undefined);
+    const lost = file.readDurable(readNotes);
+    file.database.exec('ROLLBACK');
+    expect(await lost).toBe(0);
+
+    file.execute(insert('b'));
+    expect(await file.readDurable(readNotes)).toBe(1);
+    expect(notesOnDisk()).toEqual(['b']);
+  });
+
   test('asks its own schedule for the flush, once for each transaction', async () => {
     const flushes: (() => void)[] = [];
     const own = createSqliteFile(new DatabaseSync(path), {

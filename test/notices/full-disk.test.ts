@@ -59,10 +59,10 @@ async function start(): Promise<void> {
 const afterFailure = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** @returns why the turn failed; null when it did not */
-async function tell(): Promise<string | null> {
+async function tell({ awaitsFailure } = { awaitsFailure: true }): Promise<string | null> {
   const openChannel = async (name: ChannelName) =>
     openRequestChannel(name as 'slack', standIn.ways, { transport: wire, clock });
-  await afterFailure();
+  if (awaitsFailure) await afterFailure();
   try {
     await tellChanges({ outbox, settings, clock, log, ledger: createSqliteLedger(file), openChannel });
     return null;
@@ -162,4 +162,20 @@ test('an alarm that no service took while the disk was full is told when one doe
   clock.advance(60_000);
   await tell();
   expect(countTold('signal-1')).toEqual([1, 1]);
+});
+
+test('what was told of a transaction that was lost hides nothing of what is written in its place', async () => {
+  const ledger = createSqliteLedger(file);
+  const lost = ledger.writePause('lost', { sinceMs: 1, reason: 'a reason', kind: 'entries' });
+  const telling = tell({ awaitsFailure: false });
+  // The turn has read what is not on the disk yet.
+  await new Promise((resolve) => queueMicrotask(() => queueMicrotask(() => resolve(null))));
+  file.database.exec('ROLLBACK');
+  await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+  await telling;
+
+  await ledger.writePause('kept', { sinceMs: 1, reason: 'a reason', kind: 'entries' });
+  expect(await tell()).toBeNull();
+
+  expect(countTold('kept')).toEqual([1, 1]);
 });

@@ -187,6 +187,7 @@ function acknowledgeUnflushed(file: SqliteFile, isHasty: (result: unknown) => bo
     insist: (operation, committed) => file.insist(operation, committed),
     write: (operation) => file.write(operation),
     read: (query) => file.read(query),
+    readDurable: (query) => file.readDurable(query),
     flushed: () => file.flushed(),
     close: () => file.close(),
   };

@@ -69,6 +69,10 @@ function waitingFor(flush: LocalFlush, file: SqliteFile): SqliteFile {
       return file.write(operation);
     },
     read: (query) => file.read(query),
+    readDurable(query) {
+      flush.run?.();
+      return file.readDurable(query);
+    },
     flushed() {
       flush.run?.();
       return file.flushed();
