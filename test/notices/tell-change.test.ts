@@ -6,6 +6,8 @@ import { gather } from '../../lib/notices/gather.ts';
 import { createNews, type News } from '../../lib/notices/news.ts';
 import { defaultLevels, levelOf, type NoticeSettings } from '../../lib/notices/notice-settings.ts';
 import { tellChange } from '../../lib/notices/tell-change.ts';
+import { staleAlarm } from '../../lib/relay/settle/settle-entry.ts';
+import { checkStaleness } from '../../lib/signals/staleness.ts';
 
 const nowMs = Date.UTC(2026, 10, 24, 12);
 const settings: NoticeSettings = {
@@ -49,6 +51,23 @@ test.each([
   ],
 ])('an alarm with %s is other news', (_, one, other) => {
   expect(keyOf(one)).not.toBe(keyOf(other));
+});
+
+test('the alarm of a close that is too old is the same news when a later try finds it older', () => {
+  const close = {
+    action: 'close',
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    timeMs: null,
+    maxLagMs: 15_000,
+  } as const;
+  const arrival = { receivedAtMs: nowMs, defaultMaxLagMs: 60_000 };
+  const messages = [16_001, 27_242].map((laterMs) => {
+    const denial = checkStaleness(close, arrival, nowMs + laterMs);
+    return denial && staleAlarm({ signal: close, signalId: 'close-1' }, denial).alarm?.message;
+  });
+  expect(messages[0]).toContain('the alert is too old: at most 15 s is allowed');
+  expect(messages[1]).toBe(messages[0]);
 });
 
 test('an alarm that is raised again with other figures is the same news', () => {

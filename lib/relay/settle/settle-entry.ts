@@ -66,11 +66,12 @@ function undoneAlarm({ signal, signalId }: Entry, { status, note, facts }: Outco
 /** Of an alert that was to close or reduce and is too old, the owner must know that the position stands. */
 export function staleAlarm(
   { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
-  { rule, message }: Denial,
+  { rule, message, actual }: Denial,
 ): { readonly alarm?: Alarm } {
-  return rule === staleRule && isReduction(signal)
-    ? { alarm: notReducedAlarm({ signal, signalId }, message) }
-    : {};
+  if (rule !== staleRule || !isReduction(signal)) return {};
+  // Each try to store the outcome finds it older: with its age, the same alarm would be told again.
+  const why = message.replace(`${actual} old, and at most`, 'too old: at most');
+  return { alarm: notReducedAlarm({ signal, signalId }, why) };
 }
 
 /** @param why one sentence */
