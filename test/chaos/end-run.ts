@@ -61,8 +61,9 @@ export async function quieten({ keeper, folder }: Pick<RunStage, 'keeper' | 'fol
 }
 
 /**
- * Waits until the ledger has the fills of every order. An order whose response was lost is followed once a lookup has found
- * it, which takes a minute. The exchange must have no trades any more.
+ * Waits until the ledger has the fills of every order, as long as it gets more of them. An order whose response was lost is
+ * followed once a lookup has found it, which takes a minute; and on a busy machine hundreds of orders may end between two
+ * readings, more than the lists show: those are asked for one by one. The exchange must have no trades any more.
  */
 export async function awaitFills({
   folder,
@@ -71,12 +72,15 @@ export async function awaitFills({
 }: Pick<RunStage, 'folder' | 'paper' | 'keeper'>): Promise<void> {
   const records = openRecords(folder);
   const { orders } = await readExchange(paper.url);
+  let fewest = { count: Number.POSITIVE_INFINITY, atMs: performance.now() };
   try {
     await waitUntil(async () => {
-      if (findFillGaps(orders, await readFills(records)).length === 0) return true;
+      const count = findFillGaps(orders, await readFills(records)).length;
+      if (count === 0) return true;
+      if (count < fewest.count) fewest = { count, atMs: performance.now() };
       if ((await records.ledger.dueLookups(Date.now(), 1)).length > 0) await keeper.reconcile();
-      return false;
-    }, longestFollowMs);
+      return performance.now() - fewest.atMs > longestFollowMs;
+    }, longestDrainMs);
   } finally {
     records.close();
   }
@@ -134,6 +138,7 @@ const pollMs = 100;
 /** What is not settled by then is reported by the audit. */
 const longestWaitMs = 60_000;
 const longestFollowMs = 180_000;
+const longestDrainMs = 900_000;
 
 async function waitUntil(
   isSo: () => Promise<boolean>,
