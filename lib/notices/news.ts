@@ -31,7 +31,8 @@ export function comesOnce(key: string): boolean {
 }
 
 const mostHeadline = 160;
-const mostDetail = 400;
+/** In UTF-16 units: what is longer is cut. */
+export const mostDetail = 400;
 
 /** Makes texts fit for a notice: one line each, and short. */
 export function createNews(news: News): News {

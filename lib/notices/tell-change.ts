@@ -1,5 +1,6 @@
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { Json } from '../base/json.ts';
+import type { LogFacts } from '../base/log.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { PauseKind } from '../ledger/ledger.ts';
 import type {
@@ -13,7 +14,7 @@ import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { createNews, type News, onceKey } from './news.ts';
+import { createNews, mostDetail, type News, onceKey } from './news.ts';
 import type { NoticeCategory } from './notice-settings.ts';
 import { tellExecution } from './tell-execution.ts';
 
@@ -168,12 +169,19 @@ function tellAlarm(change: AlarmChange): News {
     account,
     atMs,
     headline: `ALARM: ${message}`,
-    detail: Object.entries(facts)
-      .filter(([field, fact]) => !untold.has(field) && fact !== null && fact !== '')
-      .map(([field, fact]) => `${field}: ${formatFact(fact)}`)
-      .join('; '),
+    detail: detailOf(facts),
     isSingle: true,
   });
+}
+
+/** A command is told whole or not at all: nobody should paste half of one. */
+function detailOf({ whatToDo, ...facts }: LogFacts): string {
+  const told = Object.entries(facts)
+    .filter(([field, fact]) => !untold.has(field) && fact !== null && fact !== '')
+    .map(([field, fact]) => `${field}: ${formatFact(fact)}`);
+  if (typeof whatToDo !== 'string') return told.join('; ');
+  const whole = [...told, `whatToDo: ${whatToDo}`].join('; ');
+  return whole.length <= mostDetail ? whole : ['whatToDo: the log has the command', ...told].join('; ');
 }
 
 function formatFact(fact: Json): string {

@@ -86,6 +86,16 @@ test.each([
   expect(tellChange(alarm(name, {}))).toMatchObject([{ category, isSingle: true }]);
 });
 
+test('a command is told whole or not at all', () => {
+  const detailOf = (whatToDo: string) =>
+    tellChange(alarm('position_turned', { market: 'BTC_PERP', whatToDo }))[0]?.detail;
+  const command = 'npx relay close BTC_PERP --account main';
+  expect(detailOf(command)).toBe(`market: BTC_PERP; whatToDo: ${command}`);
+  expect(detailOf(Array(20).fill(command).join('; '))).toBe(
+    'whatToDo: the log has the command; market: BTC_PERP',
+  );
+});
+
 test('a notice holds no line breaks, and nothing that turns the direction of writing', () => {
   const [news] = tellChange(alarm('unknown_word', { word: 'a\n\u202eb' }, 'x\r\ny\u0000'));
   expect(news).toMatchObject({ headline: 'ALARM: x y', detail: 'word: a b' });
