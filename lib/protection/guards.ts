@@ -17,6 +17,7 @@ import { asListed } from './left-of.ts';
 import { attachedStop, findOtherStops, type OtherStop, shareOtherStops, sumOfStops } from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
+import { stoppedBy } from './stop-sales.ts';
 import { type WantedGuard, wantedGuards } from './wanted.ts';
 import type { ProtectionSight } from './wishes.ts';
 
@@ -187,13 +188,22 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
   const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
   const unlisted = attached?.of === wanted.of && wanted.role === 'stop_loss' ? attached : null;
+  // The owner has asked for a stop-loss since, and the relay has cancelled that one for a sale.
+  const isRenewed = records.some(
+    (record) =>
+      !isSpotStop(record) &&
+      stoppedBy(record, records) === wanted.of &&
+      (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
+      own.mayBeOwn(record.orderId ?? 0),
+  );
   const isReplaced = unlisted !== null && !own.isConfirmed(unlisted.orderId) && mustBeListed(wanted, view);
   return {
     ...wanted,
     // Nothing would show the attached stop-loss any more once its position is gone: one of the relay's own takes its place.
     standing: isReplaced ? [...standing, attachedExit(unlisted, wanted)] : standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased: last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
+    isReleased:
+      !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
   };
 }

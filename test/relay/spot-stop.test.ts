@@ -923,6 +923,38 @@ describe('A stop-loss from the command of the alarm', () => {
     expect([await held(), await standing()]).toEqual([formatDecimal(left), []]);
   });
 
+  test.each([['0'], ['1']])(
+    'is followed by one of the relay for what a partial sale leaves, with %s held besides',
+    async (funds) => {
+      await paste(funds);
+      expect(await send({ ...sell, quantity: '0.04' })).toMatchObject({ status: 'placed' });
+      await goOn(30);
+
+      expect(await standing()).toEqual(['sell 0.0599 stop 48000']);
+      expect(alarmNames()).toEqual(['position_unprotected']);
+    },
+  );
+
+  test('is followed by one of the relay when the sale is refused', async () => {
+    await paste('0');
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'spot-limit', count: 1 });
+    expect(await send({ ...sell, quantity: '0.04' })).toMatchObject({ status: 'rejected' });
+    await goOn(30);
+
+    expect(await standing()).toEqual(whole);
+    expect(alarmNames()).toEqual(['position_unprotected']);
+  });
+
+  test('is not followed by another one once the owner has cancelled it, too', async () => {
+    await paste('1');
+    await cancelByHand();
+    await goOn(12);
+    expect(await send({ ...sell, quantity: '0.04' })).toMatchObject({ status: 'placed' });
+    await goOn(30);
+
+    expect(await standing()).toEqual([]);
+  });
+
   test('counts as sold by the next sale once it has sold', async () => {
     await paste('1');
     relay.setPrice('47900');

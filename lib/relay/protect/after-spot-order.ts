@@ -4,6 +4,7 @@ import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../le
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { mayStillBeOpen } from '../../model/execution.ts';
 import { isGuardedBuy, isSale, spotLots } from '../../protection/spot-lots.ts';
+import { stoppedBy } from '../../protection/stop-sales.ts';
 import { namesOf } from '../../protection/wanted.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, type ProtectionNeed } from './ask-protection.ts';
@@ -40,7 +41,10 @@ async function findNeeds(
     const left = after.get(buy.signalId);
     if (left === undefined) return [];
     const stops = others.filter((one) => one.protects?.of === buy.signalId);
-    const wasTaken = stops.some(({ orderId }) => orderId !== null && replaced.has(orderId));
+    // One from the command of an alarm, too.
+    const wasTaken = others.some(
+      (one) => replaced.has(one.orderId ?? 0) && stoppedBy(one, others) === buy.signalId,
+    );
     const stands = stops.some((one) => isStanding(one) && !replaced.has(one.orderId ?? 0));
     const isReduced = before.get(buy.signalId)?.eq(left) === false;
     return (left.eq('0') ? stands : isReduced || wasTaken) ? needsOf(buy) : [];
