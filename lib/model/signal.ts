@@ -313,6 +313,19 @@ export function wantsNothingOpen(signal: Signal): boolean {
   return wantsNoPosition(signal) && isPositionSignal(signal) && signal.keepEntries !== true;
 }
 
+/** Whether it closes what an order has left that was to close all of a position. */
+export function isFurtherTry(signal: Signal): boolean {
+  return signal.action === 'close' && signal.atMost !== undefined;
+}
+
+/**
+ * Whether it goes on beside an order of unknown outcome once the list of positions must show what that has filled. A further try
+ * closes no more than the first one was to close.
+ */
+export function passesUnknown(signal: Signal): boolean {
+  return wantsNothingOpen(signal) || isFurtherTry(signal);
+}
+
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';
   readonly target: CancelTarget;

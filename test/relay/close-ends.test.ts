@@ -760,6 +760,20 @@ describe('A whole close behind an order of unknown outcome', () => {
     expect(leftOpen()).toHaveLength(1);
   });
 
+  test('closes what a thin book has left without waiting for that order', async () => {
+    await loseEntry('drop_before', buyLower, { ...buyLower, quantity: '2', limitPrice: '50100' });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    const left = await heldAmount();
+    relay.setPrice('50000');
+
+    const tried = await runRests();
+
+    expect(tried[0]).toMatchObject({ signalId: 's3:rest-1', status: 'placed' });
+    expect(parseDecimal(await heldAmount()).lt(parseDecimal(left))).toBe(true);
+    expect((await relay.entry('s2')).status).toBe('unknown');
+  });
+
   test.each([
     ['close', { quantity: '50%' }, buy],
     ['close', { keepEntries: true }, buy],

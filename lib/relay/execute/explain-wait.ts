@@ -2,7 +2,7 @@ import { findUnsettled } from '../../account/read-position.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { hedgeSideOf, isPositionSignal, type Signal, wantsNothingOpen } from '../../model/signal.ts';
+import { hedgeSideOf, isPositionSignal, passesUnknown, type Signal } from '../../model/signal.ts';
 import { lastFreshMs } from '../../signals/staleness.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { listEarlier } from './earlier-signals.ts';
@@ -20,7 +20,7 @@ export async function explainWait(
   if (!dependsOnPosition(signal)) return stale;
   const awaited = await findUnsettled(services, queryOf({ account, signal, signalId }), {
     nowMs: services.clock.nowMs(),
-    closesAll: wantsNothingOpen(signal),
+    closesAll: passesUnknown(signal),
   });
   if (awaited === undefined) return stale;
   return {
@@ -73,7 +73,7 @@ export async function findWait(
     return wait('a list of positions that can be read, and that shows what the last order of its market did');
   const reason = `the outcome of signal "${awaited.signalId}", which is not known (${awaited.status})`;
   return wait(
-    awaited.status === 'unknown' && wantsNothingOpen(signal)
+    awaited.status === 'unknown' && passesUnknown(signal)
       ? `${reason}; ${longestPositionLagMs / 1000} seconds after that was stored, it goes on without it`
       : `${reason}: settle that one with npx relay resolve`,
   );

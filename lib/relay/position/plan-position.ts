@@ -7,7 +7,7 @@ import { orderSignalFor } from '../../ledger/sent-order.ts';
 import { checkMarket } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import { type PositionSignal, wantsNoPosition, wantsNothingOpen } from '../../model/signal.ts';
+import { isFurtherTry, type PositionSignal, passesUnknown, wantsNoPosition } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
 import type { Plan } from '../execute/action.ts';
 import { planOrder } from '../execute/plan-order.ts';
@@ -63,7 +63,7 @@ export async function planPosition(
   if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
-  const closesAll = wantsNothingOpen(signal);
+  const closesAll = passesUnknown(signal);
   const query = { account: account.name, market: market.name, signalId, positionSide, closesAll };
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
@@ -86,7 +86,7 @@ export async function planPosition(
   const endsFlat = !isRehearsal && leavesNothing(signal, leg, position);
   const clears = endsFlat && signal.keepEntries !== true;
   // What leaves something depends on an order of unknown outcome.
-  if (reading.passed !== null && !clears && !isRehearsal)
+  if (reading.passed !== null && !clears && !isFurtherTry(signal) && !isRehearsal)
     return { ...reading.passed, verdict: 'waiting', mayPassSoon: false };
   if (clears) {
     const closing = { account: account.name, market: market.name, signalId, position };
@@ -114,8 +114,12 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  const isFurtherTry = signal.action === 'close' && signal.atMost !== undefined;
-  return withExitsCancelled(services, client, { ...closing, amount, isFurtherTry }, ready);
+  return withExitsCancelled(
+    services,
+    client,
+    { ...closing, amount, isFurtherTry: isFurtherTry(signal) },
+    ready,
+  );
 }
 
 /** Whether a further try of a close finds a position that was opened after its first order. */
