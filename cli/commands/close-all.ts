@@ -1,15 +1,19 @@
 import type { Command } from 'commander';
 import { readPositions } from '../../lib/account/read-positions.ts';
-import { formatDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
+import { currenciesInName } from '../../lib/model/market.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import {
   isPending,
+  listFollowedMarkets,
   listPositionTickers,
   listRemovedTickers,
   sendSignal,
@@ -89,19 +93,64 @@ async function closeAll(
       `not everything was surely closed: ${left.join('; ')}`,
       `${commandFor(session.target, 'positions')} shows what is open. In an emergency close it on the website of the exchange.`,
     );
-  const notLookedAt = found.flatMap((each) => each.notLookedAt ?? []);
-  printChange({ closes: results, notLookedAt }, () =>
+  const onSpot = await Promise.all(accounts.map((account) => findCoins(session, account)));
+  const coins = onSpot.flatMap((each) => each.coins);
+  const notLookedAt = [...found, ...onSpot].flatMap((each) => each.notLookedAt ?? []);
+  printChange({ closes: results, coins, notLookedAt }, () =>
     [
       ...(results.length === 0
-        ? ['Nothing is open in the markets of relay.config.ts.']
+        ? [`${coins.length === 0 ? 'Nothing' : 'No position'} is open in the markets of relay.config.ts.`]
         : [
             renderResults(results, terminal.width),
             '',
             paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
           ]),
+      ...renderCoins(coins),
       ...notLookedAt.map((text) => paint(`Not looked at: ${text}`)),
     ].join('\n'),
   );
+}
+
+/** What an account holds on spot of the base currency of one of its markets. */
+interface Coins {
+  readonly account: string;
+  readonly market: string;
+  /** In base units, with what orders hold. */
+  readonly amount: string;
+}
+
+interface FoundCoins {
+  readonly coins: readonly Coins[];
+  /** The coins of an account that could not be read, and why. */
+  readonly notLookedAt?: string;
+}
+
+/** What is left after everything is closed: the owner must not take coins for closed. */
+async function findCoins(session: Session, account: Account): Promise<FoundCoins> {
+  const markets = Object.keys(account.markets).filter((name) => account.markets[name]?.tradesOn === 'spot');
+  if (markets.length === 0) return { coins: [] };
+  const read = await readSafely(session, account, async (client) =>
+    client.dialect === 'live' ? await client.call(tradeBalance, {}, { timeoutMs }) : {},
+  );
+  if (!read.ok) return { coins: [], notLookedAt: `the coins of account ${account.name}: ${read.reason}` };
+  const coins = markets.flatMap((market): readonly Coins[] => {
+    const { available = zero, freeze = zero } = read.value[currenciesInName(market).base] ?? {};
+    const amount = available.plus(freeze);
+    return amount.gt(zero) ? [{ account: account.name, market, amount: formatDecimal(amount) }] : [];
+  });
+  return { coins };
+}
+
+function renderCoins(coins: readonly Coins[]): readonly string[] {
+  if (coins.length === 0) return [];
+  const held = coins.map(
+    ({ account, market, amount }) => `${amount} ${currenciesInName(market).base} of ${account} (${market})`,
+  );
+  return [
+    paint(
+      `Coins on spot are no position: they are not sold, and orders for them stay. Held are ${held.join(', ')}. An alert with "action": "sell" and "quantityPercent": "100%" sells what is free.`,
+    ),
+  ];
 }
 
 /** Under way, too: the relay goes on with it. */
@@ -121,14 +170,18 @@ interface FoundTasks {
 async function findTasks(session: Session, account: Account): Promise<FoundTasks> {
   const configured = listPositionTickers(session.settings, account);
   const places = [...configured, ...(await listRemovedTickers(session, account))];
-  if (places.length === 0) return { tasks: [], unreached: [] };
+  // A position stands on margin also where the owner has changed the market to spot since.
+  if (places.length === 0 && (await listFollowedMarkets(session, account)).size === 0)
+    return { tasks: [], unreached: [] };
   const isDry = account.mode === 'dry-run';
-  const read = await readHeld(session, account);
+  const read = await readSafely(session, account, (client) =>
+    readPositions({ client, clock: session.clock, limits: { timeoutMs } }),
+  );
   if (!read.ok && isDry && read.code === 'secrets_missing')
     return { tasks: [], unreached: [], notLookedAt: `${account.name}, which is in dry-run and has no key` };
   if (!read.ok)
     return { tasks: [], unreached: [`account ${account.name} could not be read: ${read.reason}`] };
-  const { positions } = read;
+  const { positions } = read.value;
   if (isDry) return await findLeftInDryRun(session, account, { places, positions });
   const closes = positions.flatMap(({ market, positionSide }): readonly Task[] => {
     const place = places.find((each) => each.market === market);
@@ -144,11 +197,14 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   }
   const unreached = positions
     .filter(({ market }) => !places.some((place) => place.market === market))
-    .map(
-      ({ market }) =>
-        `${market} of ${account.name}: it has no ticker in relay.config.ts, or is no market of this account there`,
-    );
+    .map(({ market }) => `${market} of ${account.name}: ${explainUnreached(account, market)}`);
   return { tasks: [...closes, ...cancels], unreached };
+}
+
+function explainUnreached({ markets }: Account, market: string): string {
+  return markets[market]?.tradesOn === 'spot'
+    ? 'its position is on margin, and the market trades on spot in relay.config.ts, where no alert closes a position: write tradesOn as it was until the position is closed'
+    : 'it has no ticker in relay.config.ts, or is no market of this account there';
 }
 
 /** An account that was changed to dry-run may have traded before. No alert of it sends anything now. */
@@ -177,17 +233,18 @@ async function findLeftInDryRun(
   return { tasks: [], unreached };
 }
 
-type Held =
-  | { readonly ok: true; readonly positions: readonly OpenPosition[] }
+type Read<T> =
+  | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
 /** What fails for one account must not keep the others from being closed. */
-async function readHeld(session: Session, account: Account): Promise<Held> {
+async function readSafely<T>(
+  session: Session,
+  account: Account,
+  request: (client: ExchangeClient) => Promise<T>,
+): Promise<Read<T>> {
   try {
-    const read = await askExchange(session, account, (client) =>
-      readPositions({ client, clock: session.clock, limits: { timeoutMs } }),
-    );
-    return { ok: true, positions: read.positions };
+    return { ok: true, value: await askExchange(session, account, request) };
   } catch (error) {
     if (error instanceof RelayError || error instanceof CommandFailure)
       return { ok: false, code: error.code, reason: error.message };

@@ -138,6 +138,7 @@ async function stopAll(
     options: { reason: 'stopped with the red button of the page' },
   });
   const closes: unknown[] = [];
+  const coins: unknown[] = [];
   const failures: string[] = [];
   for (const account of Object.values(session.settings.accounts)) {
     const options = {
@@ -145,8 +146,9 @@ async function stopAll(
       'max-slippage': needsSlippage(account) ? maxSlippage : undefined,
     };
     try {
-      const closed = await ask({ command: 'close-all', options });
-      closes.push(...CloseAllDocument.parse(closed).closes);
+      const closed = CloseAllDocument.parse(await ask({ command: 'close-all', options }));
+      closes.push(...closed.closes);
+      coins.push(...closed.coins);
     } catch (error) {
       failures.push(reportFailure(error).message);
     }
@@ -157,10 +159,10 @@ async function stopAll(
       `every account is paused, but ${failures.join('; ')}`,
       'Look at the positions. In an emergency close them on the website of the exchange.',
     );
-  return { paused, closes };
+  return { paused, closes, coins };
 }
 
-const CloseAllDocument = z.object({ closes: z.array(z.unknown()) });
+const CloseAllDocument = z.object({ closes: z.array(z.unknown()), coins: z.array(z.unknown()) });
 
 /**
  * Sends a message as TradingView would, with sample values.

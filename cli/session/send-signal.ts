@@ -33,13 +33,18 @@ export async function listRemovedTickers(
   session: Session,
   account: Account,
 ): Promise<readonly TickerOfMarket[]> {
-  const followed = listRecords(await session.openExecutions().followed(account.name, mostFollowed));
-  const markets = new Set(followed.flatMap(({ spot, market }) => (spot === null ? [market] : [])));
+  const markets = await listFollowedMarkets(session, account);
   const tickers = Object.entries(session.settings.tickers);
   return [...markets].flatMap((market) => {
     const ticker = tickers.find(([, mapped]) => mapped === market)?.[0];
     return Object.hasOwn(account.markets, market) || ticker === undefined ? [] : [{ ticker, market }];
   });
+}
+
+/** The markets in which the relay follows orders on margin or futures. */
+export async function listFollowedMarkets(session: Session, account: Account): Promise<ReadonlySet<string>> {
+  const followed = listRecords(await session.openExecutions().followed(account.name, mostFollowed));
+  return new Set(followed.flatMap(({ spot, market }) => (spot === null ? [market] : [])));
 }
 
 /**

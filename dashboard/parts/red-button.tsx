@@ -6,9 +6,11 @@ import { ask } from './confirm.tsx';
 
 interface Stopped {
   readonly closes: readonly { readonly market: string; readonly status: string | null }[];
+  /** What is held on spot, which is no position. */
+  readonly coins: readonly { readonly market: string; readonly amount: string }[];
 }
 
-/** Pauses every account and closes every position. */
+/** Pauses every account and closes every position; coins on spot stay. */
 export function RedButton({ done }: { done(): void }) {
   const relay = about.value;
   if (relay === null || relay.isReadOnly) return null;
@@ -36,10 +38,14 @@ export function RedButton({ done }: { done(): void }) {
         </>
       ),
       run: async () => {
-        const { closes } = await send<Stopped>('/api/stop', {});
-        return closes.length === 0
-          ? 'Paused. Nothing was open.'
-          : `Paused. ${closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
+        const { closes, coins } = await send<Stopped>('/api/stop', {});
+        const closed =
+          closes.length === 0
+            ? 'Paused. No position was open'
+            : `Paused. ${closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
+        if (coins.length === 0) return `${closed}.`;
+        const held = coins.map(({ market, amount }) => `${showNumber(amount)} in ${market}`);
+        return `${closed}. Coins on spot are not sold: ${held.join(', ')}.`;
       },
       done,
     });

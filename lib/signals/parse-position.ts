@@ -75,7 +75,7 @@ function checkGround({ fields, action, tradesOn, prefix }: PositionSource, issue
   issues.add(
     fields.action?.path ?? `${prefix}action`,
     `${describe(action)} is about a position, and a spot market has none`,
-    'write "action": "sell" with "quantityPercent": "100%" to sell all of it, or "buy" with a size; positions exist on margin and futures (tradesOn in relay.config.ts)',
+    'write "action": "sell" with "quantityPercent": "100%" to sell all of it, or "buy" with a size; positions exist on margin and futures (tradesOn in relay.config.ts). For one that stands on margin from before, write tradesOn as it was until it is closed',
   );
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -71,7 +72,7 @@ describe('close-all', () => {
     const { stdout, exitCode } = await runCli(closeAll());
 
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Nothing is open in the markets of relay.config.ts.');
+    expect(stdout).toContain('No position is open in the markets of relay.config.ts.');
     expect(relay.world.paper.control.state().orders).toEqual([]);
   });
 
@@ -97,6 +98,50 @@ describe('close-all', () => {
     );
     expect(positions()).toMatchObject({ SOL_USDT: { amount: '1' } });
     expect(positions()).not.toHaveProperty('BTC_USDT');
+  });
+
+  describe('with a market that trades on spot', () => {
+    let folder: string;
+    let config: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'relay-config-'));
+      config = join(folder, 'spot.config.ts');
+      writeFileSync(
+        config,
+        `export default {
+          exchange: { address: 'global', dialect: 'live' }, tickers: { BTCUSDT: 'BTC_USDT' }, maxLagSeconds: 60,
+          accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'spot' } } } },
+        };`,
+      );
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    test('says which coins are held, and that they are not sold', async () => {
+      relay.world.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.25'));
+
+      const { stdout, exitCode } = await runCli(closeAll('--config', config), '', { width: 400 });
+
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('No position is open in the markets of relay.config.ts.');
+      expect(stdout).toContain(
+        'they are not sold, and orders for them stay. Held are 0.25 BTC of main (BTC_USDT).',
+      );
+      expect(await runForJson(closeAll('--config', config))).toMatchObject({
+        closes: [],
+        coins: [{ account: 'main', market: 'BTC_USDT', amount: '0.25' }],
+      });
+    });
+
+    test('fails with the position that stands there from before, and says how it can be closed', async () => {
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '0.5%' });
+
+      const failure = await runForFailure(closeAll('--config', config));
+
+      expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+      expect(failure.message).toBe(
+        'not everything was surely closed: BTC_USDT of main: its position is on margin, and the market trades on spot in relay.config.ts, where no alert closes a position: write tradesOn as it was until the position is closed',
+      );
+    });
   });
 
   describe('with an account that was changed to dry-run', () => {

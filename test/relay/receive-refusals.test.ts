@@ -29,7 +29,11 @@ interface Webhook {
 
 /** @param held secrets besides the token of the URL */
 async function openWebhook(
-  options: { readonly maxSignalsPerMinute?: number; readonly held?: readonly string[] } = {},
+  options: {
+    readonly maxSignalsPerMinute?: number;
+    readonly held?: readonly string[];
+    readonly tradesOn?: 'spot';
+  } = {},
 ): Promise<Webhook> {
   const clock = createManualClock(startMs);
   const lines: LoggedLine[] = [];
@@ -41,13 +45,18 @@ async function openWebhook(
   functions = await openFunctions(({ settings }) => {
     const main = settings.accounts['main'];
     if (main === undefined) throw new Error('there is no account main');
+    const { BTC_USDT: limits } = main.markets;
+    const markets =
+      options.tradesOn === undefined || limits === undefined
+        ? main.markets
+        : { ...main.markets, BTC_USDT: { ...limits, tradesOn: options.tradesOn } };
     return {
       log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
       alarms,
       heldSecrets: async () => options.held ?? [],
       settings: {
         ...settings,
-        accounts: { main: { ...main, maxSignalsPerMinute: options.maxSignalsPerMinute ?? null } },
+        accounts: { main: { ...main, markets, maxSignalsPerMinute: options.maxSignalsPerMinute ?? null } },
       },
     };
   }, clock);
@@ -373,4 +382,30 @@ test('A text with a word that means nothing is answered with what is understood,
     ],
   });
   expect(await written()).not.toContain('hunter2');
+});
+
+describe('Of a market that trades on spot', () => {
+  const close = { ticker: 'BTCUSDT', action: 'close', maxSlippage: '0.5%' };
+
+  test.each([
+    ['a close', close],
+    ['a flat target', { ...close, action: 'target', target: 'flat' }],
+    ['a reversal', { ...close, action: 'reverse', quantity: '1' }],
+  ])('%s is refused, and an alarm says so: a position may stand there from before', async (_, alert) => {
+    const { receive, raised } = await openWebhook({ tradesOn: 'spot' });
+
+    expect(await receive(JSON.stringify(alert))).toBe('400 invalid_signal');
+    expect(raised).toEqual([{ name: 'signal_not_executed', account: 'main', market: 'BTC_USDT' }]);
+  });
+
+  test.each([
+    ['a sale that cannot be read', { ticker: 'BTCUSDT', action: 'sell' }],
+    ['a close that is refused for another reason', { ...close, stopLoss: '1' }],
+    ['a close in a market on margin', { ...close, ticker: 'ETHUSDT', stopLoss: '1' }],
+  ])('%s is refused without an alarm', async (_, alert) => {
+    const { receive, raised } = await openWebhook({ tradesOn: 'spot' });
+
+    expect(await receive(JSON.stringify(alert))).toBe('400 invalid_signal');
+    expect(raised).toEqual([]);
+  });
 });

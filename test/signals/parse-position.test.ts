@@ -265,7 +265,7 @@ describe('a position action', () => {
   test.each(['close', 'reverse', 'flat'])('is refused on a spot market: %s', (action) => {
     expect(issueWith({ action }, 'spot')).toMatchObject({
       path: 'action',
-      hint: 'write "action": "sell" with "quantityPercent": "100%" to sell all of it, or "buy" with a size; positions exist on margin and futures (tradesOn in relay.config.ts)',
+      hint: 'write "action": "sell" with "quantityPercent": "100%" to sell all of it, or "buy" with a size; positions exist on margin and futures (tradesOn in relay.config.ts). For one that stands on margin from before, write tradesOn as it was until it is closed',
     });
   });
 

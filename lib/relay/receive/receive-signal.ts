@@ -22,6 +22,7 @@ import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts'
 import { OverLimit } from './over-limit.ts';
 import { keepSearched, maximumBodyBytes } from './received-message.ts';
 import { type Arrived, recordRefusal } from './record-refusal.ts';
+import { marketsOfRefusedCloses, refusedCloseAlarm } from './refused-closes.ts';
 import { RepeatedAlert } from './repeated-alert.ts';
 
 /** One delivery of an alert, as bytes. */
@@ -129,6 +130,8 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
   try {
     return parseAlert(body, context);
   } catch (error) {
+    for (const market of marketsOfRefusedCloses(body, context))
+      services.alarms.raise(refusedCloseAlarm(market), { account: account.name, market });
     throw answerAlert(error, body, context);
   }
 }

@@ -320,7 +320,10 @@ describe('what the page does', () => {
 
     const { body } = await page.post('/api/stop', { maxSlippage: '1%' });
 
-    expect(body).toMatchObject({ closes: [{ market: 'BTC_USDT', status: 'placed' }] });
+    expect(body).toMatchObject({
+      closes: [{ market: 'BTC_USDT', status: 'placed' }],
+      coins: expect.any(Array),
+    });
     expect(await page.world.ledger.readPause('main')).toMatchObject({ kind: 'entries' });
     expect(await page.world.ledger.readPause('slow')).not.toBeNull();
     await page.post('/api/resume', { account: 'main' });
