@@ -13,9 +13,9 @@ import { CommandFailure } from '../failure.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
 import {
   isPending,
-  listFollowedMarkets,
   listPositionTickers,
   listRemovedTickers,
+  marketsWithPositions,
   sendSignal,
   type TickerOfMarket,
   waitForOutcome,
@@ -171,7 +171,7 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   const configured = listPositionTickers(session.settings, account);
   const places = [...configured, ...(await listRemovedTickers(session, account))];
   // A position stands on margin also where the owner has changed the market to spot since.
-  if (places.length === 0 && (await listFollowedMarkets(session, account)).size === 0)
+  if (places.length === 0 && (await marketsWithPositions(session, account)).size === 0)
     return { tasks: [], unreached: [] };
   const isDry = account.mode === 'dry-run';
   const read = await readSafely(session, account, (client) =>

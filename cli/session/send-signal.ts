@@ -33,7 +33,7 @@ export async function listRemovedTickers(
   session: Session,
   account: Account,
 ): Promise<readonly TickerOfMarket[]> {
-  const markets = await listFollowedMarkets(session, account);
+  const markets = await marketsWithPositions(session, account);
   const tickers = Object.entries(session.settings.tickers);
   return [...markets].flatMap((market) => {
     const ticker = tickers.find(([, mapped]) => mapped === market)?.[0];
@@ -42,7 +42,7 @@ export async function listRemovedTickers(
 }
 
 /** The markets in which the relay follows orders on margin or futures. */
-export async function listFollowedMarkets(session: Session, account: Account): Promise<ReadonlySet<string>> {
+export async function marketsWithPositions(session: Session, account: Account): Promise<ReadonlySet<string>> {
   const followed = listRecords(await session.openExecutions().followed(account.name, mostFollowed));
   return new Set(followed.flatMap(({ spot, market }) => (spot === null ? [market] : [])));
 }
