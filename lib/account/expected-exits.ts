@@ -106,6 +106,7 @@ export class ExpectedExits {
   readonly #open = new Set<number>();
   /** Ids of orders that a list showed without a fill. It may lag, but then it shows no newer exits either. */
   readonly #unfilled = new Set<number>();
+  #hasHidden = false;
 
   constructor(closed: Closed, claims: readonly Claim[], names: ReadonlySet<string>, isWhole: boolean) {
     this.#closed = closed;
@@ -174,9 +175,18 @@ export class ExpectedExits {
     return this.#unseen().some((claim) => !claim.isMissing && isBefore(nowMs, claim.awaitedUntilMs));
   }
 
+  /** Takes note of an exit that was open beside the position, that no list of orders has shown, and that is cancelled. */
+  seeHidden(order: Order): void {
+    this.#hasHidden = true;
+    this.#listed.set(order.orderId, { order, isOpen: false });
+  }
+
   /** Whether exits may be open that no list has shown. */
   isDoubted(nowMs: number): boolean {
-    return this.#unseen().some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
+    const unseen = this.#unseen();
+    // The list of positions shows the exits of one entry. Where no other list shows them, those of another may be open, too.
+    const mayBeHidden = this.#hasHidden && unseen.some(({ isMissing }) => !isMissing);
+    return mayBeHidden || unseen.some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
   }
 
   /** The signals whose exits have ended with the position, if none is left. Those that a list may still show are followed. */

@@ -76,6 +76,27 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });
 
+  test('is cancelled after the position is closed by hand before the relay has replaced it', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(30);
+
+    expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
+  });
+
+  test('is cancelled after a close, where an older entry had another one', async () => {
+    await relay.say({ ...entry, stopLoss: '47000' });
+    await relay.goOn(6);
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+    expect([standing(), relay.alarmNames()]).toEqual([['sell 0.1'], ['orders_left_open']]);
+    await relay.goOn(30);
+
+    expect([await relay.held(), standing()]).toEqual(['flat', []]);
+  });
+
   test('has one that fits after a sale by hand, and none after the next', async () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(120);

@@ -30,6 +30,8 @@ export interface ExitOutcome extends Exit {
   readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
   /** One sentence. */
   readonly note: string;
+  /** Present for one that no list of orders showed. */
+  readonly isUnlisted?: true;
   /** Of a single order that was cancelled: as the response shows it. */
   readonly order?: Order;
   /** The response reported another order. */
@@ -63,7 +65,8 @@ export async function cancelExits(
   for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
   const { market, unlistedIds = [] } = scope;
   for (const orderId of unlistedIds)
-    if (!found.listedIds.has(orderId)) exits.push(await cancelSingle(client, { market, orderId }, options));
+    if (!found.listedIds.has(orderId))
+      exits.push({ ...(await cancelSingle(client, { market, orderId }, options)), isUnlisted: true });
   if (exits.length === 0) return { exits, left: found.isWhole ? [] : null };
   return { exits, left: await readLeft(client, scope, exits, options) };
 }

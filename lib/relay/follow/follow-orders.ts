@@ -25,6 +25,7 @@ import { keepProtection } from '../protect/keep-protection.ts';
 import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
 import { claimExits } from './claim-exits.ts';
+import { endHiddenExits } from './end-hidden-exits.ts';
 import { endSpentSales } from './end-spent-sales.ts';
 import {
   AccountMemory,
@@ -213,6 +214,10 @@ async function followAccount(
   for (const one of followed) if (pending.has(one.entry.signalId)) one.isDone = false;
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
+  if (trading !== null && watched !== null) {
+    const shown = { ...reading, ...watched, entries: current };
+    await endHiddenExits(services, services.teller, account, shown, memory.hiddenStops, keeper !== null);
+  }
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
     await tellTooLarge(services, services.teller, account, shown, memory.tooLargeSinceMs);

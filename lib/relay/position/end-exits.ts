@@ -58,6 +58,8 @@ export async function endExits(
       const unlistedIds = exits.attached.filter((orderId) => !tried.has(orderId));
       const scope = { ...scopeOf(market, exits), unlistedIds };
       const { exits: ended, left } = await cancelExits(client, scope, limits);
+      for (const { isUnlisted, order } of ended)
+        if (isUnlisted && order !== undefined) exits.seeHidden(order);
       done.push(...ended);
       const over = endedIds(done);
       for (const [name, { orderIds }] of before)
@@ -168,8 +170,7 @@ export async function readExitFills(
 }
 
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
-const awaitedNote =
-  'an entry that may have filled within the last minute may have a stop-loss or take-profit that no list shows yet';
+const awaitedNote = 'an entry may have a stop-loss or take-profit that no list shows yet, or none will show';
 
 /** Adds to the outcome of a close what became of the exits. */
 export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
