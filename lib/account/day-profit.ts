@@ -112,7 +112,8 @@ async function readFills(
   const told = (await executions.followed(name, mostFollowed)).flatMap(
     (entry) => findToldFill(entry, known, isSpot) ?? [],
   );
-  const fills = [...known, ...told].sort((one, other) => one.atMs - other.atMs);
+  // An order fills at once in the millisecond in which it is made: what came in the same one came after it.
+  const fills = [...told, ...known].sort((one, other) => one.atMs - other.atMs);
   const begun = first.atMs < checkpointMs ? null : first;
   return {
     sinceMs,

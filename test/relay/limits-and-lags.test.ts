@@ -714,6 +714,28 @@ test('a fill counts once although the list of the account is older than it', asy
   expect(await relay.sendUnder(four, { action: 'buy', quantity: '0.02' })).toEqual(placed);
 });
 
+test('a loss counts whose position was opened in the same millisecond, by a fill that no list shows yet', async () => {
+  const cooling = settingsWith({ coolDownAfterLoss: 30 });
+  relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+  relay.paper.control.setHedgeMode('main', true);
+  expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+  await goOn(20_000);
+  lagDeals();
+  lagPositions();
+  expect(await relay.sendUnder(cooling, { ...perp, action: 'buy' }, 'BTC_PERP')).toEqual(placed);
+  await relay.services.executions.recordOthers([
+    {
+      ...{ account: 'main', market: 'BTC_PERP', dealId: 99, orderId: 99, signalId: '', role: 'other' },
+      ...{ side: 'sell', liquidity: 'taker', amount: '0.01', price: '49000', notional: '490' },
+      ...{ fee: '0', feeAsset: 'USDT', atMs: relay.clock.nowMs() },
+    },
+  ]);
+
+  expect(await relay.sendUnder(cooling, { ...perp, action: 'buy' }, 'BTC_PERP')).toMatchObject({
+    rule: 'cool_down_after_loss',
+  });
+});
+
 describe('Nothing is counted of', () => {
   test.each([
     ['maxPosition', most],
