@@ -117,8 +117,8 @@ function describePlace(
     exits: everyExit.filter(({ order }) => exchange.open.has(order.orderId)),
     everyExit,
     handStops: open.filter(
-      ({ clientOrderId, reduceOnly, activationPrice }) =>
-        clientOrderId.startsWith(handPrefix) && reduceOnly && activationPrice !== null,
+      ({ clientOrderId, activationPrice }) =>
+        clientOrderId.startsWith(handPrefix) && activationPrice !== null,
     ),
     alertStops: open.filter(
       (order) =>
