@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
+import { override } from '../support/override.ts';
 
 /** An alert changes what protects the open position of a market. */
 let relay: KeptRelay;
@@ -65,6 +67,22 @@ describe('After an entry of 0.1 with a stop-loss and a take-profit', () => {
 
     expect(await relay.open()).toEqual(['sell 0.1 at 53000, reduces', 'sell 0.1 stop 48000, reduces']);
     expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('what a worker has noted that ends before it stores the outcome holds, also when it is carried out late', async () => {
+    const { ledger } = relay.services;
+    const move: typeof ledger.move = async (key, step) => {
+      if (key.signalId === 's2') throw new RelayError('store_unavailable', 'the process has ended');
+      await ledger.move(key, step);
+    };
+    Object.assign(relay.services, { ledger: override(ledger, { move }) });
+    await expect(protect({ stopLoss: '49000' })).rejects.toThrow('ended');
+    Object.assign(relay.services, { ledger });
+    relay.clock.advance(20 * 60_000);
+    await relay.goOn(60);
+
+    expect(await relay.open()).toContain('sell 0.1 stop 49000, reduces');
+    expect(await relay.entry('s2')).toMatchObject({ status: 'satisfied' });
   });
 
   test('both take the place of both', async () => {

@@ -21,7 +21,7 @@ import { answeredOnceCancelled } from '../protect/answered-stops.ts';
 import { tellNotAllowed } from '../protect/failed-alarm.ts';
 import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
-import { planWish } from '../protect/plan-wish.ts';
+import { findNotedWish, planWish } from '../protect/plan-wish.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import {
   denialOutcome,
@@ -244,6 +244,9 @@ async function planSignal(
   begun: Begun,
 ): Promise<Plan> {
   const { signal } = entry;
+  const noted =
+    signal.action === 'protect_position' ? await findNotedWish(services, { ...entry, signal }) : null;
+  if (noted !== null) return noted;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   if (stale !== null) {
     const told = await explainWait(services, entry, stale);

@@ -89,12 +89,36 @@ export async function planWish(services: ExecuteServices, account: Account, entr
       },
     };
   const endsTrailing = await noteWish(services, account.name, wish, position);
-  const ended = endsTrailing ? ', and it does not follow the price any more' : '';
-  const note = `what protects the position of ${formatDecimal(amount)} is noted: ${describeWish(wish)}${ended}; its orders are signals of their own`;
+  return notedPlan(wish, endsTrailing ? ', and it does not follow the price any more' : '');
+}
+
+function notedPlan(wish: PositionWish, ended = ''): Plan {
+  const note = `what protects the position of ${formatDecimal(parseDecimal(wish.amount))} is noted: ${describeWish(wish)}${ended}; its orders are signals of their own`;
   return {
     verdict: 'ended',
     outcome: { status: 'satisfied', note, evidence: toJson(wish), facts: { wish } },
   };
+}
+
+/**
+ * The plan of a signal whose worker ended after it had noted what the alert asks for: that holds, whatever the position and the
+ * rules of the account are by now. Following asks for its orders.
+ *
+ * @returns null when nothing of it is noted
+ * @throws RelayError `store_unavailable`
+ */
+export async function findNotedWish(
+  { facts }: Pick<ExecuteServices, 'facts'>,
+  { account, signalId, signal: { market, positionSide } }: WishEntry,
+): Promise<Plan | null> {
+  const sides =
+    positionSide === 'LONG' || positionSide === 'SHORT' ? [positionSide] : ([null, 'LONG', 'SHORT'] as const);
+  for (const side of sides) {
+    const wishes = parseWishes(await facts.read(account, wishFactOf({ market, side })));
+    const own = wishes.find((wish) => wish.signalId === signalId);
+    if (own !== undefined) return notedPlan(own);
+  }
+  return null;
 }
 
 function sideOf(amount: Decimal): Side {
@@ -141,7 +165,7 @@ function nearestStop(stops: readonly Guard[], side: Side, last: Decimal): Decima
 }
 
 /**
- * Noted before its outcome is: a process that dies between the two carries it out again.
+ * Noted before its outcome is: what a process has noted that dies between the two, the next one finds.
  *
  * @returns whether a stop-loss that follows the price has ended with it
  */
