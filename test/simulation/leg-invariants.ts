@@ -2,7 +2,7 @@ import type { Decimal } from '../../lib/base/decimal.ts';
 import { parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
-import { isPositionSignal, placesOrder, type Signal, wantsNothingOpen } from '../../lib/model/signal.ts';
+import { isPositionSignal, passesUnknown, placesOrder, type Signal } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
@@ -71,7 +71,7 @@ function findEarlySend(facts: Facts, sent: DependentSend): readonly Violation[] 
       if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
       if (
         status === 'unknown' &&
-        wantsNothingOpen(entry.signal) &&
+        passesUnknown(entry.signal) &&
         isShown(history, other, status, send.atMs)
       )
         return false;
