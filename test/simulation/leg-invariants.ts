@@ -69,11 +69,7 @@ function findEarlySend(facts: Facts, sent: DependentSend): readonly Violation[] 
     .map((other) => ({ other, status: statusAt(history, other, send.atMs) }))
     .filter(({ other, status }) => {
       if (status === null || isAsStanding(history, other, status, send.atMs)) return false;
-      if (
-        status === 'unknown' &&
-        passesUnknown(entry.signal) &&
-        isShown(history, other, status, send.atMs)
-      )
+      if (status === 'unknown' && passesUnknown(entry.signal) && isShown(history, other, status, send.atMs))
         return false;
       if (wasCancelled(facts, other, send.atMs)) return false;
       return inFlight.has(status) || (other === reduce && !isFinal(status));
