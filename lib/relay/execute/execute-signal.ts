@@ -118,8 +118,8 @@ async function executeAlone(
   const begun: Begun = { startedAtMs, killSwitch, cleared };
   let plans = 0;
   do {
-    const plan = await planWhenKnown(services, entry, mayRepeat, () =>
-      planSafely(services, account, entry, withdrawn, begun),
+    const plan = await planWhenKnown(services, entry, mayRepeat, async () =>
+      planOrFindNoted(services, entry, await planSafely(services, account, entry, withdrawn, begun)),
     );
     plans += 1;
     if (plan.verdict === 'denied') {
@@ -203,6 +203,16 @@ function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {
   return entry.status;
 }
 
+/** What was noted of a signal by a worker that has ended since holds, and nothing else is its outcome. */
+async function planOrFindNoted(services: ExecuteServices, entry: SignalEntry, plan: Plan): Promise<Plan> {
+  const { signal } = entry;
+  const isUndone =
+    plan.verdict === 'denied' ||
+    (plan.verdict === 'ended' && (plan.outcome.status === 'not_sent' || plan.outcome.status === 'denied'));
+  if (signal.action !== 'protect_position' || !isUndone) return plan;
+  return (await findNotedWish(services, { ...entry, signal })) ?? plan;
+}
+
 /** A signal whose request cannot be prepared was provably not sent. */
 async function planSafely(
   services: ExecuteServices,
@@ -244,9 +254,6 @@ async function planSignal(
   begun: Begun,
 ): Promise<Plan> {
   const { signal } = entry;
-  const noted =
-    signal.action === 'protect_position' ? await findNotedWish(services, { ...entry, signal }) : null;
-  if (noted !== null) return noted;
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   if (stale !== null) {
     const told = await explainWait(services, entry, stale);
