@@ -47,7 +47,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'deals-by-hand-kept',
     breaks: 'a deal that was stored as of no signal stays so when it turns out to be of one',
     seeds: 300,
-    fromSeed: 63,
+    fromSeed: 72,
     dialect: 'live',
     // Mostly the limits of risk read deals before they are followed, and runs with one kind of order have none.
     kinds: [],

@@ -122,8 +122,8 @@ export const riskMutants: readonly Mutant[] = [
   {
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
-    seeds: 400,
-    fromSeed: 6205,
+    seeds: 300,
+    fromSeed: 54,
     dialect: 'live',
     kinds: [],
     mutation: {

@@ -68,7 +68,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'overlooked-turn',
     breaks: 'a position that an exit has turned is not looked for',
     seeds: 300,
-    fromSeed: 540,
+    fromSeed: 594,
     ...shared,
     mutation: {
       executions: (executions) =>
@@ -98,7 +98,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-gap',
     breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
     seeds: 300,
-    fromSeed: 135,
+    fromSeed: 306,
     ...shared,
     mutation: {
       alarms: (alarms) =>
