@@ -127,14 +127,21 @@ interface FoundCoins {
 
 /** What is left after everything is closed: the owner must not take coins for closed. */
 async function findCoins(session: Session, account: Account): Promise<FoundCoins> {
-  const markets = Object.keys(account.markets).filter((name) => account.markets[name]?.tradesOn === 'spot');
-  if (markets.length === 0) return { coins: [] };
+  const spot = Object.keys(account.markets).filter((name) => account.markets[name]?.tradesOn === 'spot');
+  if (spot.length === 0) return { coins: [] };
+  // Two markets may have one base currency.
+  const markets = new Map(spot.toReversed().map((name) => [currenciesInName(name).base, name]));
   const read = await readSafely(session, account, async (client) =>
-    client.dialect === 'live' ? await client.call(tradeBalance, {}, { timeoutMs }) : {},
+    client.dialect === 'live' ? await client.call(tradeBalance, {}, { timeoutMs }) : null,
   );
+  if (read.ok && read.value === null)
+    return {
+      coins: [],
+      notLookedAt: `the coins of account ${account.name}: the dialect has no list of them`,
+    };
   if (!read.ok) return { coins: [], notLookedAt: `the coins of account ${account.name}: ${read.reason}` };
-  const coins = markets.flatMap((market): readonly Coins[] => {
-    const { available = zero, freeze = zero } = read.value[currenciesInName(market).base] ?? {};
+  const coins = [...markets].flatMap(([base, market]): readonly Coins[] => {
+    const { available = zero, freeze = zero } = read.value?.[base] ?? {};
     const amount = available.plus(freeze);
     return amount.gt(zero) ? [{ account: account.name, market, amount: formatDecimal(amount) }] : [];
   });

@@ -139,6 +139,7 @@ async function stopAll(
   });
   const closes: unknown[] = [];
   const coins: unknown[] = [];
+  const notLookedAt: string[] = [];
   const failures: string[] = [];
   for (const account of Object.values(session.settings.accounts)) {
     const options = {
@@ -149,6 +150,7 @@ async function stopAll(
       const closed = CloseAllDocument.parse(await ask({ command: 'close-all', options }));
       closes.push(...closed.closes);
       coins.push(...closed.coins);
+      notLookedAt.push(...closed.notLookedAt);
     } catch (error) {
       failures.push(reportFailure(error).message);
     }
@@ -159,10 +161,14 @@ async function stopAll(
       `every account is paused, but ${failures.join('; ')}`,
       'Look at the positions. In an emergency close them on the website of the exchange.',
     );
-  return { paused, closes, coins };
+  return { paused, closes, coins, notLookedAt };
 }
 
-const CloseAllDocument = z.object({ closes: z.array(z.unknown()), coins: z.array(z.unknown()) });
+const CloseAllDocument = z.object({
+  closes: z.array(z.unknown()),
+  coins: z.array(z.unknown()),
+  notLookedAt: z.array(z.string()),
+});
 
 /**
  * Sends a message as TradingView would, with sample values.

@@ -8,6 +8,8 @@ interface Stopped {
   readonly closes: readonly { readonly market: string; readonly status: string | null }[];
   /** What is held on spot, which is no position. */
   readonly coins: readonly { readonly market: string; readonly amount: string }[];
+  /** What could not be read, each with the reason. */
+  readonly notLookedAt: readonly string[];
 }
 
 /** Pauses every account and closes every position; coins on spot stay. */
@@ -38,14 +40,17 @@ export function RedButton({ done }: { done(): void }) {
         </>
       ),
       run: async () => {
-        const { closes, coins } = await send<Stopped>('/api/stop', {});
+        const { closes, coins, notLookedAt } = await send<Stopped>('/api/stop', {});
         const closed =
           closes.length === 0
             ? 'Paused. No position was open'
             : `Paused. ${closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
-        if (coins.length === 0) return `${closed}.`;
         const held = coins.map(({ market, amount }) => `${showNumber(amount)} in ${market}`);
-        return `${closed}. Coins on spot are not sold: ${held.join(', ')}.`;
+        return [
+          `${closed}.`,
+          ...(held.length === 0 ? [] : [`Coins on spot are not sold: ${held.join(', ')}.`]),
+          ...notLookedAt.map((text) => `Not looked at: ${text}.`),
+        ].join(' ');
       },
       done,
     });

@@ -185,7 +185,9 @@ export class ExpectedExits {
   isDoubted(nowMs: number): boolean {
     const unseen = this.#unseen();
     // The list of positions shows the exits of one entry. Where no other list shows them, those of another may be open, too.
-    const mayBeHidden = this.#hasHidden && unseen.some(({ isMissing }) => !isMissing);
+    const mayBeHidden =
+      this.#hasHidden &&
+      unseen.some(({ isMissing, awaitedUntilMs }) => !isMissing && awaitedUntilMs !== null);
     return mayBeHidden || unseen.some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
   }
 

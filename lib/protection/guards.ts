@@ -202,8 +202,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
     // Nothing would show the attached stop-loss any more once its position is gone: one of the relay's own takes its place.
     standing: isReplaced ? [...standing, attachedExit(unlisted, wanted)] : standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased:
-      !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
+    isReleased: !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
   };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
 
 /** A stop-loss that only the list of positions tells, attached to its position, protects it. */
 let relay: KeptRelay;
@@ -83,6 +84,49 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     await relay.goOn(30);
 
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
+  });
+
+  test('is cancelled again and again until that is known', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+    await relay.goOn(60);
+    expect(standing()).toEqual(['sell 0.1']);
+    relay.paper.control.clearFaults();
+    await relay.goOn(900);
+
+    expect([await relay.held(), standing()]).toEqual(['flat', []]);
+  });
+
+  test('is cancelled beside a new position of the same direction', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(3);
+    relay.paper.control.setExits({ madeAt: 'never' });
+    await relay.say({ ...entry, stopLoss: '47000' });
+    await relay.goOn(30);
+
+    expect(standing()).toEqual(['sell 0.1']);
+    expect(await relay.open()).toEqual(['sell 0.1 stop 47000, reduces']);
+  });
+
+  test('is told where the relay only raises alarms', async () => {
+    await relay.close();
+    relay = await openKeptRelay({ settings: settingsWith({ protection: 'alarm' }) });
+    relay.paper.control.setExits({ showsAttached: true, listsExits: false });
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(90);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(60);
+
+    expect(relay.alarms).toMatchObject([
+      {
+        name: 'orders_left_open',
+        whatToDo: expect.stringMatching(/^npx relay cancel BTC_USDT --order-id \d+ --account main/),
+      },
+    ]);
   });
 
   test('is cancelled after a close, where an older entry had another one', async () => {

@@ -5,7 +5,7 @@ import type { Json } from '../../base/json.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../../ledger/entry.ts';
 import type { DueKey } from '../../ledger/ledger.ts';
-import { checkMarket } from '../../limits/check-order.ts';
+import { checkMarket, limitsOf } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { findAccount } from '../../model/settings.ts';
@@ -119,7 +119,7 @@ async function executeAlone(
   let plans = 0;
   do {
     const plan = await planWhenKnown(services, entry, mayRepeat, async () =>
-      planOrFindNoted(services, entry, await planSafely(services, account, entry, withdrawn, begun)),
+      planOrFindNoted(services, account, entry, await planSafely(services, account, entry, withdrawn, begun)),
     );
     plans += 1;
     if (plan.verdict === 'denied') {
@@ -204,12 +204,19 @@ function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {
 }
 
 /** What was noted of a signal by a worker that has ended since holds, and nothing else is its outcome. */
-async function planOrFindNoted(services: ExecuteServices, entry: SignalEntry, plan: Plan): Promise<Plan> {
+async function planOrFindNoted(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  plan: Plan,
+): Promise<Plan> {
   const { signal } = entry;
   const isUndone =
     plan.verdict === 'denied' ||
     (plan.verdict === 'ended' && (plan.outcome.status === 'not_sent' || plan.outcome.status === 'denied'));
-  if (signal.action !== 'protect_position' || !isUndone) return plan;
+  // Otherwise nobody would place its orders.
+  const isKept = account.protection === 'keep' && limitsOf(account, signal.market)?.tradesOn !== 'spot';
+  if (signal.action !== 'protect_position' || !isUndone || !isKept) return plan;
   return (await findNotedWish(services, { ...entry, signal })) ?? plan;
 }
 

@@ -1,27 +1,37 @@
 import { hasPassed } from '../../base/clock.ts';
-import { type Decimal, zero } from '../../base/decimal.ts';
+import { zero } from '../../base/decimal.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
+import { readListedOrder } from '../../exchange/list-account.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
+import type { OpenPosition } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
 import { attachedStop, knownIds } from '../../protection/other-stops.ts';
 import { fingerprintOf } from '../../signals/identity.ts';
+import { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
+
+type SeenPosition = Pick<OpenPosition, 'market' | 'positionSide' | 'amount' | 'openedAtMs' | 'tpsl'>;
 
 /** The stop-losses that only the list of positions has shown beside a position, each of an order of this relay. */
 interface HiddenStops {
-  readonly market: string;
+  readonly position: SeenPosition;
   readonly orderIds: ReadonlySet<number>;
   /** Since when no reading shows the position; null: the last one does. */
   readonly goneSinceMs: number | null;
 }
 
-/** By market, side of hedge mode and direction of the position. */
-export type HiddenMemory = Map<string, HiddenStops>;
+/** What one process knows of such stop-losses of an account. */
+export class HiddenMemory {
+  stops: readonly HiddenStops[] = [];
+  readonly asked = new AskedActs();
+}
 
 interface Reading {
   readonly positions: Positions;
@@ -31,74 +41,114 @@ interface Reading {
   readonly entries: readonly Entry[];
 }
 
+interface HiddenServices {
+  readonly services: FollowServices;
+  readonly teller: Teller;
+  readonly account: string;
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+  /** Whether the relay keeps the protection of this account; otherwise an alarm tells what stays. */
+  readonly keeps: boolean;
+}
+
 /**
  * Ends what the exchange made of orders whose position is gone, and which no list of orders has shown: it could open a position,
- * and once the position is gone nothing shows it any more. It is remembered in memory alone.
+ * and once the position is gone nothing shows it any more. It is remembered in memory alone, until it has ended.
  *
- * @param keeps whether the relay keeps the protection of this account; otherwise an alarm tells it
  * @throws RelayError `store_unavailable`
  */
 export async function endHiddenExits(
-  services: FollowServices,
-  teller: Teller,
-  account: string,
+  hidden: HiddenServices,
   reading: Reading,
   memory: HiddenMemory,
-  keeps: boolean,
 ): Promise<void> {
-  const nowMs = services.clock.nowMs();
-  noteHidden(reading, memory);
-  for (const [place, stops] of memory) {
-    const { market, orderIds, goneSinceMs } = stops;
-    const isHeld = reading.positions.positions.some((position) => placeOf(position) === place);
-    if (isHeld || mayHide(reading.positions.hidden, market)) {
-      memory.set(place, { ...stops, goneSinceMs: null });
-      continue;
-    }
+  const nowMs = hidden.services.clock.nowMs();
+  memory.stops = noteHidden(reading, memory.stops).map((stops) => {
+    const { position, goneSinceMs } = stops;
+    const { positions, hidden: unread } = reading.positions;
+    const isHeld = positions.some((one) => isSame(one, position)) || mayHide(unread, position.market);
+    return { ...stops, goneSinceMs: isHeld ? null : (goneSinceMs ?? nowMs) };
+  });
+  for (const stops of memory.stops) {
     // The list of positions may lag behind the order that opened it.
-    memory.set(place, { ...stops, goneSinceMs: goneSinceMs ?? nowMs });
-    if (goneSinceMs === null || !hasPassed(goneSinceMs, longestPositionLagMs, nowMs)) continue;
-    memory.delete(place);
-    const recent = await services.ledger.list({ account, limit: mostRecent });
-    const over = replacedIn([...reading.entries, ...recent.entries]);
-    const left = [...orderIds].filter((orderId) => !over.has(orderId));
-    for (const orderId of left)
-      if (keeps) await askToCancel(services, account, market, orderId);
-      else await tell(services, teller, account, market, orderId);
+    if (stops.goneSinceMs === null || !hasPassed(stops.goneSinceMs, longestPositionLagMs, nowMs)) continue;
+    const left: number[] = [];
+    for (const orderId of stops.orderIds)
+      if (!(await isOver(hidden, reading, stops.position.market, orderId, memory))) left.push(orderId);
+    const orderIds = new Set(left);
+    memory.stops = memory.stops.flatMap((one) =>
+      one.position !== stops.position ? one : orderIds.size === 0 ? [] : { ...one, orderIds },
+    );
   }
 }
 
-/** A close is among these, if it has cancelled them. */
-const mostRecent = 50;
-
-/** What another list shows as well, is followed as an order. */
-function noteHidden({ positions, open, ended, entries }: Reading, memory: HiddenMemory): void {
+/** What another list shows as well is followed as an order. */
+function noteHidden(
+  { positions, open, ended, entries }: Reading,
+  before: readonly HiddenStops[],
+): readonly HiddenStops[] {
   const records = listRecords(entries);
   const known = knownIds(records);
   const isShown = (orderId: number) =>
     known.has(orderId) || [...open, ...ended].some((order) => order.orderId === orderId);
-  for (const [place, stops] of memory) {
+  const noted = before.flatMap((stops) => {
     const orderIds = new Set([...stops.orderIds].filter((orderId) => !isShown(orderId)));
-    if (orderIds.size === 0) memory.delete(place);
-    else memory.set(place, { ...stops, orderIds });
-  }
+    return orderIds.size === 0 ? [] : [{ ...stops, orderIds }];
+  });
   for (const position of positions.positions) {
     const stop = attachedStop(position, records, open);
     if (stop === null || stop.of === null) continue;
-    const place = placeOf(position);
-    const orderIds = new Set([...(memory.get(place)?.orderIds ?? []), stop.orderId]);
-    memory.set(place, { market: position.market, orderIds, goneSinceMs: null });
+    const place = noted.findIndex((one) => isSame(one.position, position));
+    const orderIds = new Set([...(noted[place]?.orderIds ?? []), stop.orderId]);
+    noted.splice(place < 0 ? noted.length : place, 1, { position, orderIds, goneSinceMs: null });
   }
+  return noted;
 }
 
-function placeOf(position: {
-  readonly market: string;
-  readonly positionSide: string;
-  readonly amount: Decimal;
-}): string {
-  const { market, positionSide, amount } = position;
-  return `${market} ${positionSide} ${amount.gt(zero) ? 'long' : 'short'}`;
+/** A time that the exchange does not tell proves no other position. */
+function isSame(one: SeenPosition, other: SeenPosition): boolean {
+  return (
+    one.market === other.market &&
+    one.positionSide === other.positionSide &&
+    one.amount.gt(zero) === other.amount.gt(zero) &&
+    (one.openedAtMs === null || other.openedAtMs === null || one.openedAtMs === other.openedAtMs)
+  );
 }
+
+/**
+ * Asks for its end, again and again until that is known, or tells it.
+ *
+ * @returns whether nothing more is to be done
+ */
+async function isOver(
+  hidden: HiddenServices,
+  { entries }: Reading,
+  market: string,
+  orderId: number,
+  { asked }: HiddenMemory,
+): Promise<boolean> {
+  const { services, account, keeps } = hidden;
+  if (!asked.isDue(String(orderId), '', services.clock.nowMs())) return false;
+  const recent = await services.ledger.list({ account, limit: mostRecent });
+  const isAnswered = ({ signalId, status }: Entry) =>
+    signalId.startsWith(cancelIdOf(orderId)) && (status === 'cancelled' || status === 'rejected');
+  if (recent.entries.some(isAnswered)) return true;
+  // The close of the position has cancelled it, if that knew of it.
+  if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;
+  try {
+    const { ended } = await readListedOrder(hidden.client, { market, orderId }, hidden.options);
+    if (ended !== null) return true;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return false;
+  }
+  if (keeps) await askToCancel(services, account, market, orderId);
+  else await tell(services, hidden.teller, account, market, orderId);
+  return !keeps;
+}
+
+/** A close is among these, if it has cancelled them. */
+const mostRecent = 50;
 
 /** A cancellation in the line of the market, as of an alert. */
 async function askToCancel(
@@ -107,7 +157,8 @@ async function askToCancel(
   market: string,
   orderId: number,
 ): Promise<void> {
-  const signalId = `cancel-${orderId}`;
+  const nowMs = clock.nowMs();
+  const signalId = `${cancelIdOf(orderId)}${Math.floor(nowMs / 1000)}`;
   const signal = {
     ticker: market,
     market,
@@ -118,10 +169,12 @@ async function askToCancel(
     target: { by: 'orderId' as const, orderId },
   };
   const fingerprint = fingerprintOf(Buffer.from(signalId));
-  await entrance.accept(
-    [{ account, signalId, signal, clientOrderId: null, fingerprint, atMs: clock.nowMs() }],
-    null,
-  );
+  await entrance.accept([{ account, signalId, signal, clientOrderId: null, fingerprint, atMs: nowMs }], null);
+}
+
+/** How the ids of the signals begin that cancel it. */
+function cancelIdOf(orderId: number): string {
+  return `cancel-${orderId}-`;
 }
 
 async function tell(

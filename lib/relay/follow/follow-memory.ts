@@ -15,7 +15,7 @@ import type { HiddenMarkets } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Order } from '../../model/order.ts';
 import { AskedActs } from '../protect/keep-protection.ts';
-import type { HiddenMemory } from './end-hidden-exits.ts';
+import { HiddenMemory } from './end-hidden-exits.ts';
 import type { Unnamed } from './followed-exits.ts';
 import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
 
@@ -62,7 +62,7 @@ export class AccountMemory {
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
   /** The stop-losses that only the list of positions has shown. */
-  readonly hiddenStops: HiddenMemory = new Map();
+  readonly hiddenStops = new HiddenMemory();
   #readAtMs: number | null = null;
   #readBeforeMs: number | null = null;
 

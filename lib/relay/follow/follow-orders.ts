@@ -149,7 +149,7 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
-  if (entries.length === 0) {
+  if (entries.length === 0 && memory.hiddenStops.stops.length === 0) {
     memory.keepOnly([]);
     return;
   }
@@ -215,8 +215,8 @@ async function followAccount(
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (trading !== null && watched !== null) {
-    const shown = { ...reading, ...watched, entries: current };
-    await endHiddenExits(services, services.teller, account, shown, memory.hiddenStops, keeper !== null);
+    const hidden = { services, teller: services.teller, account, client, options, keeps: keeper !== null };
+    await endHiddenExits(hidden, { ...reading, ...watched, entries: current }, memory.hiddenStops);
   }
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
