@@ -13,9 +13,9 @@ import type { Teller } from '../../ledger/tell-once.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
 import { attachedStop, knownIds } from '../../protection/other-stops.ts';
-import { fingerprintOf } from '../../signals/identity.ts';
 import { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
+import { cancellationIdOf, storeCancellation } from './store-cancellation.ts';
 
 type SeenPosition = Pick<OpenPosition, 'market' | 'positionSide' | 'amount' | 'openedAtMs' | 'tpsl'>;
 
@@ -62,6 +62,9 @@ export async function endHiddenExits(
   reading: Reading,
   memory: HiddenMemory,
 ): Promise<void> {
+  // Every turn comes here, and mostly there is nothing to look at.
+  const isShown = reading.positions.positions.some(({ tpsl }) => tpsl?.stopLossId != null);
+  if (memory.stops.length === 0 && !isShown) return;
   const nowMs = hidden.services.clock.nowMs();
   memory.stops = noteHidden(reading, memory.stops).map((stops) => {
     const { position, goneSinceMs } = stops;
@@ -131,7 +134,7 @@ async function isOver(
   if (!asked.isDue(String(orderId), '', services.clock.nowMs())) return false;
   const recent = await services.ledger.list({ account, limit: mostRecent });
   const isAnswered = ({ signalId, status }: Entry) =>
-    signalId.startsWith(cancelIdOf(orderId)) && (status === 'cancelled' || status === 'rejected');
+    signalId.startsWith(cancellationIdOf(orderId)) && (status === 'cancelled' || status === 'rejected');
   if (recent.entries.some(isAnswered)) return true;
   // The close of the position has cancelled it, if that knew of it.
   if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;
@@ -142,40 +145,19 @@ async function isOver(
     if (!(error instanceof ExchangeError)) throw error;
     return false;
   }
-  if (keeps) await askToCancel(services, account, market, orderId);
+  if (keeps)
+    await storeCancellation(services, account, orderId, {
+      ticker: market,
+      market,
+      comment: 'the position is gone that this stop-loss was attached to',
+      target: { by: 'orderId', orderId },
+    });
   else await tell(services, hidden.teller, account, market, orderId);
   return !keeps;
 }
 
 /** A close is among these, if it has cancelled them. */
 const mostRecent = 50;
-
-/** A cancellation in the line of the market, as of an alert. */
-async function askToCancel(
-  { entrance, clock }: FollowServices,
-  account: string,
-  market: string,
-  orderId: number,
-): Promise<void> {
-  const nowMs = clock.nowMs();
-  const signalId = `${cancelIdOf(orderId)}${Math.floor(nowMs / 1000)}`;
-  const signal = {
-    ticker: market,
-    market,
-    timeMs: null,
-    maxLagMs: null,
-    comment: 'the position is gone that this stop-loss was attached to',
-    action: 'cancel' as const,
-    target: { by: 'orderId' as const, orderId },
-  };
-  const fingerprint = fingerprintOf(Buffer.from(signalId));
-  await entrance.accept([{ account, signalId, signal, clientOrderId: null, fingerprint, atMs: nowMs }], null);
-}
-
-/** How the ids of the signals begin that cancel it. */
-function cancelIdOf(orderId: number): string {
-  return `cancel-${orderId}-`;
-}
 
 async function tell(
   { commandOptions }: FollowServices,

@@ -6,10 +6,10 @@ import type { Teller } from '../../ledger/tell-once.ts';
 import { type SpentSale, spentSales } from '../../protection/spent-sales.ts';
 import { isSale } from '../../protection/spot-lots.ts';
 import type { StopSale } from '../../protection/stop-sales.ts';
-import { fingerprintOf } from '../../signals/identity.ts';
 import { listAnswers } from '../protect/answered-stops.ts';
 import type { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
+import { storeCancellation } from './store-cancellation.ts';
 
 /**
  * Asks for the cancellation of the resting sales of what a stop-loss has sold, and tells it once of each. Without it such a
@@ -94,29 +94,21 @@ async function tell(
   });
 }
 
-/** A cancellation in the line of the market, as of an alert. One that fails is asked for again, later and later. */
+/** One that fails is asked for again, later and later. */
 async function askToCancel(
-  { entrance, clock }: FollowServices,
+  services: FollowServices,
   account: string,
   { record: { signalId: placedBy, market, strategy, asked }, orderId, parts, hasNext }: SpentSale,
 ): Promise<void> {
-  const nowMs = clock.nowMs();
-  const signalId = `cancel-${orderId}-${Math.floor(nowMs / 1000)}`;
-  const signal = {
+  await storeCancellation(services, account, orderId, {
     ticker: asked?.ticker ?? market,
     market,
-    timeMs: null,
-    maxLagMs: null,
     ...(strategy === undefined ? {} : { strategy }),
     comment: 'a stop-loss has sold what it was to sell',
-    action: 'cancel' as const,
-    target: { by: 'signalId' as const, signalId: placedBy },
+    target: { by: 'signalId', signalId: placedBy },
     answers: (hasNext ? parts : []).map(({ amount, ...part }) => ({
       ...part,
       amount: formatDecimal(amount),
     })),
-  };
-  const fingerprint = fingerprintOf(Buffer.from(signalId));
-  const entry = { account, signalId, signal, clientOrderId: null, fingerprint, atMs: nowMs };
-  await entrance.accept([entry], null);
+  });
 }
