@@ -14,7 +14,13 @@ import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
 import { keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
 import { asListed } from './left-of.ts';
-import { attachedStop, findOtherStops, type OtherStop, shareOtherStops, sumOfStops } from './other-stops.ts';
+import {
+  type AttachedExit,
+  attachedExits,
+  findOtherStops,
+  shareOtherStops,
+  sumOfStops,
+} from './other-stops.ts';
 import type { GuardedPosition } from './shares.ts';
 import { isSpotStop } from './spot-lots.ts';
 import { stoppedBy } from './stop-sales.ts';
@@ -77,17 +83,16 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = asListed(listRecords(view.entries), view.open, view.sold);
-  const attached = attachedStop(position, records, view.open);
+  const attached = attachedExits(position, records, view.open);
   const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs(), attached };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
   // One that is replaced counts as what stands.
-  const isStanding = guards.some(({ standing }) =>
-    standing.some((exit) => exit.orderId === attached?.orderId),
-  );
-  const stops = findOtherStops(position, records, view.open, isStanding ? null : attached);
+  const standing = new Set(guards.flatMap((guard) => guard.standing.map(({ orderId }) => orderId)));
+  const others = attached.filter(({ orderId }) => !standing.has(orderId));
+  const stops = findOtherStops(position, records, view.open, others);
   return {
-    guards: shareOtherStops(guards, stops, position),
+    guards: shareOtherStops(guards, { stops, attached: others }, position),
     byHand: sumOfStops(stops, guards, position),
   };
 }
@@ -169,7 +174,7 @@ interface Known {
   /** The position, in base units. */
   readonly whole: Decimal;
   /** What only the list of positions shows. */
-  readonly attached: OtherStop | null;
+  readonly attached: readonly AttachedExit[];
 }
 
 function besideStanding(wanted: WantedGuard, { records, own, view, whole, attached }: Known): BareGuard {
@@ -187,7 +192,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   // Of an order that fills in parts the exchange may make exits with each of them.
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
   const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
-  const unlisted = attached?.of === wanted.of && wanted.role === 'stop_loss' ? attached : null;
+  const unlisted = attached.find(({ of, role }) => of === wanted.of && role === wanted.role);
   // The owner has asked for a stop-loss since, and the relay has cancelled that one for a sale.
   const isRenewed = records.some(
     (record) =>
@@ -196,11 +201,12 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
       (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
       own.mayBeOwn(record.orderId ?? 0),
   );
-  const isReplaced = unlisted !== null && !own.isConfirmed(unlisted.orderId) && mustBeListed(wanted, view);
+  const isReplaced =
+    unlisted !== undefined && !own.isConfirmed(unlisted.orderId) && mustBeListed(wanted, view);
   return {
     ...wanted,
-    // Nothing would show the attached stop-loss any more once its position is gone: one of the relay's own takes its place.
-    standing: isReplaced ? [...standing, attachedExit(unlisted, wanted)] : standing,
+    // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.
+    standing: isReplaced ? [...standing, leavingExit(unlisted, wanted)] : standing,
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
     isReleased: !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
@@ -213,7 +219,7 @@ function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView): boolean {
   return readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs;
 }
 
-function attachedExit({ orderId }: OtherStop, { amount, price }: WantedGuard): StandingExit {
+function leavingExit({ orderId }: AttachedExit, { amount, price }: WantedGuard): StandingExit {
   const marks = { onlyReduces: false, isTriggered: false, isMade: true, isLeaving: true };
   return { orderId, remaining: amount, price, ...marks };
 }

@@ -2,7 +2,7 @@ import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import type { Order, Side } from '../model/order.ts';
-import type { ExitRole } from '../model/signal.ts';
+import { type ExitRole, exitRoles } from '../model/signal.ts';
 import type { GuardedPosition } from './shares.ts';
 
 /** A stop that the relay neither placed nor knows as an exit of its orders: by hand, or of another program. */
@@ -11,6 +11,14 @@ export interface OtherStop {
   /** In base units; null: the whole position. */
   readonly amount: Decimal | null;
   /** The signal of an order that asked for a stop-loss at its price, and has none yet: it is for that order alone. */
+  readonly of: string | null;
+}
+
+/** A stop-loss or take-profit that the list of positions shows beside a position, and no list of orders. */
+export interface AttachedExit {
+  readonly role: ExitRole;
+  readonly orderId: number;
+  /** The signal of an order that asked for one at its price, and has none yet: it is for what that order filled. Null: none did. */
   readonly of: string | null;
 }
 
@@ -23,12 +31,12 @@ interface Sharer {
   readonly standing: readonly { readonly remaining: Decimal | null }[];
 }
 
-/** The stops of others that would stop out a position: those of its market, and the one that is attached to it, if any. */
+/** The stops of others that would stop out a position: those of its market, and what is attached to it, for all of it if it is of no order. */
 export function findOtherStops(
   position: GuardedPosition,
   records: readonly OrderRecord[],
   open: readonly Order[],
-  attached: OtherStop | null,
+  attached: readonly AttachedExit[],
 ): readonly OtherStop[] {
   const own = knownIds(records);
   const listed = open
@@ -38,32 +46,32 @@ export function findOtherStops(
       amount: amount.eq(zero) ? null : remaining,
       of: null,
     }));
-  return attached === null ? listed : [...listed, attached];
+  const stops = attached.filter(({ role }) => role === 'stop_loss');
+  return [...listed, ...stops.map(({ orderId, of }) => ({ orderId, amount: null, of }))];
 }
 
-/**
- * The stop-loss that the list of positions shows beside a position, and no other list. One of an order at that price is for
- * what that order filled. Any other is for the position that it is attached to.
- *
- * @returns null without one, and for one that is known as an order
- */
-export function attachedStop(
-  position: Pick<GuardedPosition, 'market' | 'amount' | 'tpsl'>,
+/** What the list of positions shows beside a position, without what is listed or known as an order. */
+export function attachedExits(
+  { market, amount, tpsl }: Pick<GuardedPosition, 'market' | 'amount' | 'tpsl'>,
   records: readonly OrderRecord[],
   open: readonly Order[],
-): OtherStop | null {
-  const { stopLossId: orderId = null, stopLoss } = position.tpsl ?? {};
-  const isListed = open.some((order) => order.orderId === orderId);
-  if (orderId === null || isListed || knownIds(records).has(orderId)) return null;
-  const price = stopLoss ?? zero;
-  const { market } = position;
-  const side = closingSide(position);
-  const order = { orderId, clientOrderId: '', market, side, amount: zero, price, activationPrice: price };
-  const ofOrder = records.find((record) => {
-    const exits = record.status === 'placed' ? exitsOf(record) : null;
-    return exits?.awaited.some((wanted) => wanted.role === 'stop_loss' && mayBeExit(exits, wanted, order));
+): readonly AttachedExit[] {
+  if (tpsl == null) return [];
+  const side = closingSide({ amount });
+  const known = knownIds(records);
+  return exitRoles.flatMap((role) => {
+    const isStop = role === 'stop_loss';
+    const orderId = isStop ? tpsl.stopLossId : tpsl.takeProfitId;
+    if (orderId === null || known.has(orderId) || open.some((order) => order.orderId === orderId)) return [];
+    const price = (isStop ? tpsl.stopLoss : tpsl.takeProfit) ?? zero;
+    const order = { orderId, clientOrderId: '', market, side, amount: zero, price };
+    const listed = isStop ? { ...order, activationPrice: price } : order;
+    const ofOrder = records.find((record) => {
+      const exits = record.status === 'placed' ? exitsOf(record) : null;
+      return exits?.awaited.some((wanted) => wanted.role === role && mayBeExit(exits, wanted, listed));
+    });
+    return { role, orderId, of: ofOrder?.signalId ?? null };
   });
-  return { orderId, amount: null, of: ofOrder?.signalId ?? null };
 }
 
 /** Of every order that the ledger knows, and of the exits that were made of them. */
@@ -127,18 +135,19 @@ function amountOf(guards: readonly Sharer[], signalId: string): Decimal {
 
 /**
  * Shares what stops of others protect among the guards: each part of a position needs it once. A guard whose own orders
- * are as large as its part needs none of it.
+ * are as large as its part needs none of it. What is attached for an order protects all of its part.
  */
 export function shareOtherStops<Guard extends Sharer>(
   guards: readonly Guard[],
-  stops: readonly OtherStop[],
+  { stops, attached }: { readonly stops: readonly OtherStop[]; readonly attached: readonly AttachedExit[] },
   position: Pick<GuardedPosition, 'amount' | 'balance'>,
 ): readonly (Guard & { readonly byHand: Decimal })[] {
   const general = stops.filter(({ of }) => of === null);
   let rest = sumOfStops(general, guards, position);
   return guards.map((guard) => {
+    const isAttached = attached.some(({ of, role }) => of === guard.of && role === guard.role);
+    if (isAttached) return { ...guard, byHand: guard.amount };
     if (guard.role !== 'stop_loss') return { ...guard, byHand: zero };
-    if (stops.some(({ of }) => of === guard.of)) return { ...guard, byHand: guard.amount };
     const own = guard.standing.reduce((sum, { remaining }) => sum.plus(remaining ?? guard.amount), zero);
     const missing = guard.amount.minus(own);
     const byHand = missing.gt(zero) ? minimum(missing, rest) : zero;

@@ -4,7 +4,7 @@ import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
-/** A stop-loss that only the list of positions tells, attached to its position, protects it. */
+/** What only the list of positions shows, attached to its position, protects it. */
 let relay: KeptRelay;
 beforeEach(async () => {
   relay = await openKeptRelay();
@@ -14,6 +14,12 @@ afterEach(() => relay.close());
 
 const entry = { action: 'buy', orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' };
 const protect = { action: 'protect', stopLoss: '48500' };
+
+/** What the exchange has open, whether a list shows it or not. */
+function standing(): readonly string[] {
+  const { orders } = relay.paper.control.state();
+  return orders.filter(({ status }) => status === 'open').map(({ side, amount }) => `${side} ${amount}`);
+}
 
 async function buyByHand(amount: string, stopLoss: string): Promise<void> {
   const client = await relay.services.exchangeFor('main');
@@ -50,13 +56,6 @@ test('An entry beside it gets its stop-loss as soon as it is gone, and that is t
 });
 
 describe('An entry whose stop-loss only the list of positions shows', () => {
-  /** What the exchange has open, whether a list shows it or not. */
-  const standing = () =>
-    relay.paper.control
-      .state()
-      .orders.filter(({ status }) => status === 'open')
-      .map(({ side, amount }) => `${side} ${amount}`);
-
   test('has it until the lists must have shown it; then one of the relay takes its place', async () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(6);
@@ -186,6 +185,28 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
 
     expect(await relay.open()).toContain('sell 0.1 stop 48000, reduces');
     expect(relay.alarmNames()).toEqual([]);
+  });
+});
+
+describe('An entry whose take-profit only the list of positions shows', () => {
+  test('has it until the lists must have shown it; then one of the relay takes its place', async () => {
+    await relay.say({ ...entry, takeProfit: '52000' });
+    await relay.goOn(50);
+    expect([await relay.open(), standing()]).toEqual([[], ['sell 0.1']]);
+    await relay.goOn(300);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces']);
+    expect(standing()).toEqual(['sell 0.1']);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is cancelled after the position is closed by hand before the relay has replaced it', async () => {
+    await relay.say({ ...entry, takeProfit: '52000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(30);
+
+    expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });
 });
 

@@ -14,12 +14,13 @@ const seedStride = 0x846ca68b;
 
 /**
  * How the exchange of a run makes the stop-losses and take-profits of entries, which nobody has written down. Half of the
- * runs have it as usual. The written API shows too little for their protection to be kept.
+ * runs have it as usual. The written API shows too little for their protection to be kept. An exit that no list of orders
+ * shows is shown beside its position.
  */
 export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
   const random = createRandom(Math.imul(seed, seedStride));
   if (dialect !== 'live' || rollChance(random, 0.5)) return usualExitSettings;
-  return {
+  const drawn: ExitSettings = {
     madeAt: pickOne(random, exitMomentsDrawn),
     afterPartial: !rollChance(random, 0.4),
     reduceOnly: rollChance(random, 0.4),
@@ -30,4 +31,5 @@ export function drawExitSettings(seed: number, dialect: Dialect): ExitSettings {
     stopsWaitBy: 'price',
     takesUsedIds: false,
   };
+  return { ...drawn, listsExits: !drawn.showsAttached || !rollChance(random, 0.5) };
 }

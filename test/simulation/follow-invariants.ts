@@ -27,7 +27,7 @@ export function findWrongFollowing(facts: Facts): readonly Violation[] {
   return [
     ...findWrongFills(facts, placed),
     ...placed.flatMap((one) => findWrongTotals(one)),
-    ...placed.flatMap((one) => findWrongEnds(one)),
+    ...placed.flatMap((one) => findWrongEnds(one, facts.exchange)),
     ...findSilentLacks(facts, placed),
   ];
 }
@@ -142,14 +142,18 @@ function feesOf({ fees }: OrderExecution): Decimal {
   return Object.values(fees).reduce((sum, fee) => sum.plus(parseDecimal(fee)), zero);
 }
 
-/** Of every order that ended, the end must be told; of every other one, none. */
-function findWrongEnds({ entry, order, exits }: PlacedEntry): readonly Violation[] {
+/** Of every order that ended, the end must be told; of every other one, none. An open exit need be told only where a list of orders shows it. */
+function findWrongEnds(
+  { entry, order, exits }: PlacedEntry,
+  { exitSettings }: ExchangeState,
+): readonly Violation[] {
   const told = new Map((entry.execution?.orders ?? []).map((one) => [one.orderId, one]));
   return [order, ...exits].flatMap((real) => {
     const known = told.get(real.orderId);
     const status = known?.status ?? 'nothing';
     // Of an order in quote units, nobody can tell from its amounts whether it has filled.
     const isUnsure = known?.endReason === oddWord && isQuoteSized(real);
+    if (known === undefined && real !== order && !exitSettings.listsExits && !isOrderEnd(real.status)) return [];
     const isSame = isOrderEnd(real.status)
       ? (status === real.status || (isUnsure && status === 'cancelled')) &&
         known?.endedAtMs === real.updatedAtMs

@@ -1,3 +1,4 @@
+import { attachedIds } from '../../account/exits.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
@@ -12,24 +13,24 @@ import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
-import { attachedStop, knownIds } from '../../protection/other-stops.ts';
+import { attachedExits, knownIds } from '../../protection/other-stops.ts';
 import { AskedActs } from '../protect/keep-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { cancellationIdOf, storeCancellation } from './store-cancellation.ts';
 
 type SeenPosition = Pick<OpenPosition, 'market' | 'positionSide' | 'amount' | 'openedAtMs' | 'tpsl'>;
 
-/** The stop-losses that only the list of positions has shown beside a position, each of an order of this relay. */
-interface HiddenStops {
+/** What only the list of positions has shown beside a position, each of an order of this relay. */
+interface HiddenExits {
   readonly position: SeenPosition;
   readonly orderIds: ReadonlySet<number>;
   /** Since when no reading shows the position; null: the last one does. */
   readonly goneSinceMs: number | null;
 }
 
-/** What one process knows of such stop-losses of an account. */
+/** What one process knows of such exits of an account. */
 export class HiddenMemory {
-  stops: readonly HiddenStops[] = [];
+  exits: readonly HiddenExits[] = [];
   readonly asked = new AskedActs();
 }
 
@@ -63,24 +64,24 @@ export async function endHiddenExits(
   memory: HiddenMemory,
 ): Promise<void> {
   // Every turn comes here, and mostly there is nothing to look at.
-  const isShown = reading.positions.positions.some(({ tpsl }) => tpsl?.stopLossId != null);
-  if (memory.stops.length === 0 && !isShown) return;
+  const isShown = reading.positions.positions.some(({ tpsl }) => attachedIds(tpsl).length > 0);
+  if (memory.exits.length === 0 && !isShown) return;
   const nowMs = hidden.services.clock.nowMs();
-  memory.stops = noteHidden(reading, memory.stops).map((stops) => {
-    const { position, goneSinceMs } = stops;
+  memory.exits = noteHidden(reading, memory.exits).map((exits) => {
+    const { position, goneSinceMs } = exits;
     const { positions, hidden: unread } = reading.positions;
     const isHeld = positions.some((one) => isSame(one, position)) || mayHide(unread, position.market);
-    return { ...stops, goneSinceMs: isHeld ? null : (goneSinceMs ?? nowMs) };
+    return { ...exits, goneSinceMs: isHeld ? null : (goneSinceMs ?? nowMs) };
   });
-  for (const stops of memory.stops) {
+  for (const exits of memory.exits) {
     // The list of positions may lag behind the order that opened it.
-    if (stops.goneSinceMs === null || !hasPassed(stops.goneSinceMs, longestPositionLagMs, nowMs)) continue;
+    if (exits.goneSinceMs === null || !hasPassed(exits.goneSinceMs, longestPositionLagMs, nowMs)) continue;
     const left: number[] = [];
-    for (const orderId of stops.orderIds)
-      if (!(await isOver(hidden, reading, stops.position.market, orderId, memory))) left.push(orderId);
+    for (const orderId of exits.orderIds)
+      if (!(await isOver(hidden, reading, exits.position.market, orderId, memory))) left.push(orderId);
     const orderIds = new Set(left);
-    memory.stops = memory.stops.flatMap((one) =>
-      one.position !== stops.position ? one : orderIds.size === 0 ? [] : { ...one, orderIds },
+    memory.exits = memory.exits.flatMap((one) =>
+      one.position !== exits.position ? one : orderIds.size === 0 ? [] : { ...one, orderIds },
     );
   }
 }
@@ -88,21 +89,21 @@ export async function endHiddenExits(
 /** What another list shows as well is followed as an order. */
 function noteHidden(
   { positions, open, ended, entries }: Reading,
-  before: readonly HiddenStops[],
-): readonly HiddenStops[] {
+  before: readonly HiddenExits[],
+): readonly HiddenExits[] {
   const records = listRecords(entries);
   const known = knownIds(records);
   const isShown = (orderId: number) =>
     known.has(orderId) || [...open, ...ended].some((order) => order.orderId === orderId);
-  const noted = before.flatMap((stops) => {
-    const orderIds = new Set([...stops.orderIds].filter((orderId) => !isShown(orderId)));
-    return orderIds.size === 0 ? [] : [{ ...stops, orderIds }];
+  const noted = before.flatMap((exits) => {
+    const orderIds = new Set([...exits.orderIds].filter((orderId) => !isShown(orderId)));
+    return orderIds.size === 0 ? [] : [{ ...exits, orderIds }];
   });
   for (const position of positions.positions) {
-    const stop = attachedStop(position, records, open);
-    if (stop === null || stop.of === null) continue;
+    const own = attachedExits(position, records, open).filter(({ of }) => of !== null);
+    if (own.length === 0) continue;
     const place = noted.findIndex((one) => isSame(one.position, position));
-    const orderIds = new Set([...(noted[place]?.orderIds ?? []), stop.orderId]);
+    const orderIds = new Set([...(noted[place]?.orderIds ?? []), ...own.map(({ orderId }) => orderId)]);
     noted.splice(place < 0 ? noted.length : place, 1, { position, orderIds, goneSinceMs: null });
   }
   return noted;
@@ -149,7 +150,7 @@ async function isOver(
     await storeCancellation(services, account, orderId, {
       ticker: market,
       market,
-      comment: 'the position is gone that this stop-loss was attached to',
+      comment: 'the position is gone that this order was attached to',
       target: { by: 'orderId', orderId },
     });
   else await tell(services, hidden.teller, account, market, orderId);
@@ -167,10 +168,10 @@ async function tell(
   orderId: number,
 ): Promise<void> {
   await teller.tell(account, {
-    key: `hidden stop ${market} ${orderId}`,
+    key: `hidden exit ${market} ${orderId}`,
     alarm: {
       name: 'orders_left_open',
-      message: `the position in ${market} is gone, and the stop-loss order ${orderId}, which the exchange had attached to it, may still be open and could open a new one: cancel it`,
+      message: `the position in ${market} is gone, and order ${orderId}, a stop-loss or take-profit that the exchange had attached to it, may still be open and could open a new one: cancel it`,
     },
     facts: {
       market,

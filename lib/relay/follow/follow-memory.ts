@@ -62,7 +62,7 @@ export class AccountMemory {
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
   /** The stop-losses that only the list of positions has shown. */
-  readonly hiddenStops = new HiddenMemory();
+  readonly hiddenExits = new HiddenMemory();
   #readAtMs: number | null = null;
   #readBeforeMs: number | null = null;
 

@@ -149,7 +149,7 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
-  if (entries.length === 0 && memory.hiddenStops.stops.length === 0) {
+  if (entries.length === 0 && memory.hiddenExits.exits.length === 0) {
     memory.keepOnly([]);
     return;
   }
@@ -216,7 +216,7 @@ async function followAccount(
   if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (trading !== null && watched !== null) {
     const hidden = { services, teller: services.teller, account, client, options, keeps: keeper !== null };
-    await endHiddenExits(hidden, { ...reading, ...watched, entries: current }, memory.hiddenStops);
+    await endHiddenExits(hidden, { ...reading, ...watched, entries: current }, memory.hiddenExits);
   }
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };

@@ -4,7 +4,7 @@ import { listRecords } from '../../ledger/order-record.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
-import { attachedStop } from '../../protection/other-stops.ts';
+import { type AttachedExit, attachedExits } from '../../protection/other-stops.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
@@ -34,7 +34,9 @@ export function createUncovered(
   const keepers = findKeepers(followed);
   const withStop = positions.filter(({ tpsl }) => tpsl?.stopLossId != null);
   const records = withStop.length === 0 ? [] : listRecords(followed.map((one) => one.currentAt(nowMs)));
-  const attached = new Map(withStop.map((position) => [position, attachedStop(position, records, open)]));
+  const attached = new Map(
+    withStop.map((position) => [position, attachedExits(position, records, open).find(isStop)]),
+  );
   const bare = positions.filter((position) => attached.get(position)?.of !== null);
   const newer = newerThanEach(followed, keepers);
   const left = new Map<string, Decimal>();
@@ -59,6 +61,10 @@ export function createUncovered(
       return { position, uncovered, isGone, isSure: !isHidden };
     },
   };
+}
+
+function isStop({ role }: AttachedExit): boolean {
+  return role === 'stop_loss';
 }
 
 /** By id of an entry: the orders that this relay placed to protect what it filled. */
