@@ -1,12 +1,12 @@
 import type { Alarms } from '../base/alarms.ts';
-import { type Clock, hasPassed } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
+import { longestLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
 import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -271,11 +271,10 @@ export async function storeOthers(
     else if (record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
   }
-  const { placed, isRead } = await withPlaces(others, source);
-  const nowMs = services.clock.nowMs();
+  const { placed, isRead } = await withPlaces(others, source, services.clock.nowMs());
   const settled: Fill[] = [];
   for (const { fill, mayBeTold } of placed)
-    if (mayBeTold && !(isRead && hasPassed(fill.atMs, longestOrderLagMs, nowMs))) open.add(fillNameOf(fill));
+    if (mayBeTold) open.add(fillNameOf(fill));
     else settled.push(fill);
   await executions.recordOthers(settled);
   return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open, isWhole: isRead };

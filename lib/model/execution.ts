@@ -127,6 +127,15 @@ export interface Execution {
    * ended, by id of the signal of the buy, in base units. It counts against no other buy. Absent: nothing.
    */
   readonly soldOf?: SoldOf;
+  /** Absent: nothing. */
+  readonly attached?: AttachedOrders;
+}
+
+/** What the exchange made of an order, and what only the list of positions shows: it may stand when the position is gone. */
+export interface AttachedOrders {
+  readonly orderIds: readonly number[];
+  /** When the position was opened beside which they were seen, on the exchange's clock; null when it does not say. */
+  readonly openedAtMs: number | null;
 }
 
 /** The order that plays a part for its signal; null when nothing is known of it. */

@@ -56,7 +56,8 @@ export function judgeGuard(
   if (triggered.length > 0) return { kind: 'stuck', amount: wanted, cancels: ids };
   if (price === null) return fits('its price is not known');
   const missing = ids.length === 0 ? besideHand : wanted;
-  if (missing.lt(minAmount) || !missing.gt(zero)) return fits('an order that is not of this relay protects it');
+  if (missing.lt(minAmount) || !missing.gt(zero))
+    return fits('an order that is not of this relay protects it');
   return { kind: 'place', amount: missing, price, cancels: ids };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
+import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -81,6 +82,20 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     await relay.goOn(10);
     await relay.byHand('sell', '0.1');
     await relay.goOn(30);
+
+    expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
+  });
+
+  test('is cancelled by a process that begins anew', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    const later = createFollower(relay.services);
+    for (let turn = 0; turn < 5; turn += 1) {
+      relay.clock.advance(3_000);
+      await later.run(Number.POSITIVE_INFINITY);
+      await relay.runLine('BTC_USDT');
+    }
 
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });

@@ -111,6 +111,18 @@ describe.each([
   },
 );
 
+test('Coins that the owner buys on spot change no position where the list of ended orders could not be read whole once', async () => {
+  expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toEqual(placed);
+  await goOn(20_000);
+  const client = await relay.services.exchangeFor('main');
+  const traded = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.1'), clientOrderId: '' } as const;
+  await client.call(spotStockMarket, traded);
+  relay.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'ended-order', count: 1 });
+  await goOn(2 * minuteMs);
+
+  expect((await storedFills()).map(({ onSpot }) => onSpot)).toEqual([undefined, true]);
+});
+
 describe('A position of the relay that is closed by hand at a loss', () => {
   test('counts at once for maxDailyLoss, in the limits and in the report, and lets reductions through', async () => {
     expect(await relay.sendUnder(limited, entry)).toEqual(placed);
@@ -537,7 +549,7 @@ describe('Deals by hand', () => {
     await tradeByHand('sell', '0.01');
     await goOn(3_000);
     expect(contradicted()).toEqual([]);
-    for (let minute = 0; minute < 3; minute += 1) await goOn(minuteMs);
+    for (let minute = 0; minute < 11; minute += 1) await goOn(minuteMs);
 
     expect(await roles()).toEqual(['order', 'other']);
     expect(contradicted()).toHaveLength(1);

@@ -153,7 +153,8 @@ function findWrongEnds(
     const status = known?.status ?? 'nothing';
     // Of an order in quote units, nobody can tell from its amounts whether it has filled.
     const isUnsure = known?.endReason === oddWord && isQuoteSized(real);
-    if (known === undefined && real !== order && !exitSettings.listsExits && !isOrderEnd(real.status)) return [];
+    if (known === undefined && real !== order && !exitSettings.listsExits && !isOrderEnd(real.status))
+      return [];
     const isSame = isOrderEnd(real.status)
       ? (status === real.status || (isUnsure && status === 'cancelled')) &&
         known?.endedAtMs === real.updatedAtMs

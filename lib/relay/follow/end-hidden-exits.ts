@@ -11,34 +11,21 @@ import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
+import type { AttachedOrders } from '../../model/execution.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
 import { attachedExits, knownIds } from '../../protection/other-stops.ts';
-import { AskedActs } from '../protect/keep-protection.ts';
+import type { AccountMemory } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
+import type { FollowedEntry } from './followed-entry.ts';
 import { cancellationIdOf, storeCancellation } from './store-cancellation.ts';
-
-type SeenPosition = Pick<OpenPosition, 'market' | 'positionSide' | 'amount' | 'openedAtMs' | 'tpsl'>;
-
-/** What only the list of positions has shown beside a position, each of an order of this relay. */
-interface HiddenExits {
-  readonly position: SeenPosition;
-  readonly orderIds: ReadonlySet<number>;
-  /** Since when no reading shows the position; null: the last one does. */
-  readonly goneSinceMs: number | null;
-}
-
-/** What one process knows of such exits of an account. */
-export class HiddenMemory {
-  exits: readonly HiddenExits[] = [];
-  readonly asked = new AskedActs();
-}
 
 interface Reading {
   readonly positions: Positions;
   readonly open: readonly Order[];
   readonly ended: readonly { readonly orderId: number }[];
-  /** The followed ones, oldest first. */
+  readonly followed: readonly FollowedEntry[];
+  /** The same with what this reading has told of them, oldest first. */
   readonly entries: readonly Entry[];
 }
 
@@ -54,69 +41,70 @@ interface HiddenServices {
 
 /**
  * Ends what the exchange made of orders whose position is gone, and which no list of orders has shown: it could open a position,
- * and once the position is gone nothing shows it any more. It is remembered in memory alone, until it has ended.
+ * and once the position is gone nothing shows it any more. Its order is followed until it has ended.
  *
  * @throws RelayError `store_unavailable`
  */
 export async function endHiddenExits(
   hidden: HiddenServices,
   reading: Reading,
-  memory: HiddenMemory,
+  memory: AccountMemory,
 ): Promise<void> {
+  const { positions, followed } = reading;
   // Every turn comes here, and mostly there is nothing to look at.
-  const isShown = reading.positions.positions.some(({ tpsl }) => attachedIds(tpsl).length > 0);
-  if (memory.exits.length === 0 && !isShown) return;
+  const isShown = positions.positions.some(({ tpsl }) => attachedIds(tpsl).length > 0);
+  if (!isShown && followed.every(({ attached }) => attached === null)) return;
+  noteAttached(reading);
   const nowMs = hidden.services.clock.nowMs();
-  memory.exits = noteHidden(reading, memory.exits).map((exits) => {
-    const { position, goneSinceMs } = exits;
-    const { positions, hidden: unread } = reading.positions;
-    const isHeld = positions.some((one) => isSame(one, position)) || mayHide(unread, position.market);
-    return { ...exits, goneSinceMs: isHeld ? null : (goneSinceMs ?? nowMs) };
-  });
-  for (const exits of memory.exits) {
+  for (const one of followed) {
+    const { signalId } = one.entry;
+    if (one.attached === null || mayStand(one, one.attached, positions)) {
+      memory.goneSinceMs.delete(signalId);
+      continue;
+    }
+    const sinceMs = memory.goneSinceMs.get(signalId) ?? nowMs;
+    memory.goneSinceMs.set(signalId, sinceMs);
     // The list of positions may lag behind the order that opened it.
-    if (exits.goneSinceMs === null || !hasPassed(exits.goneSinceMs, longestPositionLagMs, nowMs)) continue;
-    const left: number[] = [];
-    for (const orderId of exits.orderIds)
-      if (!(await isOver(hidden, reading, exits.position.market, orderId, memory))) left.push(orderId);
-    const orderIds = new Set(left);
-    memory.exits = memory.exits.flatMap((one) =>
-      one.position !== exits.position ? one : orderIds.size === 0 ? [] : { ...one, orderIds },
-    );
+    if (!hasPassed(sinceMs, longestPositionLagMs, nowMs)) continue;
+    const orderIds: number[] = [];
+    for (const orderId of one.attached.orderIds)
+      if (!(await isOver(hidden, reading, one.market, orderId, memory))) orderIds.push(orderId);
+    one.attached = orderIds.length === 0 ? null : { ...one.attached, orderIds };
+    if (orderIds.length === 0) memory.goneSinceMs.delete(signalId);
   }
 }
 
 /** What another list shows as well is followed as an order. */
-function noteHidden(
-  { positions, open, ended, entries }: Reading,
-  before: readonly HiddenExits[],
-): readonly HiddenExits[] {
+function noteAttached({ positions: { positions }, open, ended, followed, entries }: Reading): void {
   const records = listRecords(entries);
   const known = knownIds(records);
-  const isShown = (orderId: number) =>
+  const isListed = (orderId: number) =>
     known.has(orderId) || [...open, ...ended].some((order) => order.orderId === orderId);
-  const noted = before.flatMap((exits) => {
-    const orderIds = new Set([...exits.orderIds].filter((orderId) => !isShown(orderId)));
-    return orderIds.size === 0 ? [] : [{ ...exits, orderIds }];
-  });
-  for (const position of positions.positions) {
-    const own = attachedExits(position, records, open).filter(({ of }) => of !== null);
-    if (own.length === 0) continue;
-    const place = noted.findIndex((one) => isSame(one.position, position));
-    const orderIds = new Set([...(noted[place]?.orderIds ?? []), ...own.map(({ orderId }) => orderId)]);
-    noted.splice(place < 0 ? noted.length : place, 1, { position, orderIds, goneSinceMs: null });
+  const shown = positions.flatMap((position) =>
+    attachedExits(position, records, open).map((exit) => ({ ...exit, openedAtMs: position.openedAtMs })),
+  );
+  for (const one of followed) {
+    const seen = shown.filter(({ of }) => of === one.entry.signalId);
+    const before = (one.attached?.orderIds ?? []).filter((orderId) => !isListed(orderId));
+    const orderIds = [...new Set([...before, ...seen.map(({ orderId }) => orderId)])];
+    // A later position shows what an earlier one has left.
+    const openedAtMs = one.attached?.openedAtMs ?? seen[0]?.openedAtMs ?? null;
+    one.attached = orderIds.length === 0 ? null : { orderIds, openedAtMs };
   }
-  return noted;
 }
 
-/** A time that the exchange does not tell proves no other position. */
-function isSame(one: SeenPosition, other: SeenPosition): boolean {
-  return (
-    one.market === other.market &&
-    one.positionSide === other.positionSide &&
-    one.amount.gt(zero) === other.amount.gt(zero) &&
-    (one.openedAtMs === null || other.openedAtMs === null || one.openedAtMs === other.openedAtMs)
-  );
+/** Whether the position may stand beside which they were seen. A time that the exchange does not tell proves no other position. */
+function mayStand(
+  { market, signal }: FollowedEntry,
+  { openedAtMs }: AttachedOrders,
+  { positions, hidden }: Positions,
+): boolean {
+  const isIt = (position: OpenPosition) =>
+    position.market === market &&
+    position.positionSide === (signal.positionSide ?? 'BOTH') &&
+    position.amount.gt(zero) === (signal.side === 'buy') &&
+    (openedAtMs === null || position.openedAtMs === null || openedAtMs === position.openedAtMs);
+  return mayHide(hidden, market) || positions.some(isIt);
 }
 
 /**
@@ -129,10 +117,10 @@ async function isOver(
   { entries }: Reading,
   market: string,
   orderId: number,
-  { asked }: HiddenMemory,
+  { hiddenExits }: AccountMemory,
 ): Promise<boolean> {
   const { services, account, keeps } = hidden;
-  if (!asked.isDue(String(orderId), '', services.clock.nowMs())) return false;
+  if (!hiddenExits.isDue(String(orderId), '', services.clock.nowMs())) return false;
   const recent = await services.ledger.list({ account, limit: mostRecent });
   const isAnswered = ({ signalId, status }: Entry) =>
     signalId.startsWith(cancellationIdOf(orderId)) && (status === 'cancelled' || status === 'rejected');

@@ -15,7 +15,6 @@ import type { HiddenMarkets } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Order } from '../../model/order.ts';
 import { AskedActs } from '../protect/keep-protection.ts';
-import { HiddenMemory } from './end-hidden-exits.ts';
 import type { Unnamed } from './followed-exits.ts';
 import { createKnownOrder, type KnownOrder, type ListedState, takeReport } from './followed-order.ts';
 
@@ -61,8 +60,10 @@ export class AccountMemory {
   readonly spentSales = new AskedActs();
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
-  /** The stop-losses that only the list of positions has shown. */
-  readonly hiddenExits = new HiddenMemory();
+  /** Which cancellations were asked for of exits that only the list of positions has shown. */
+  readonly hiddenExits = new AskedActs();
+  /** By signal that has such exits: since when no reading shows its position. */
+  readonly goneSinceMs = new Map<string, number>();
   #readAtMs: number | null = null;
   #readBeforeMs: number | null = null;
 

@@ -149,7 +149,7 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
-  if (entries.length === 0 && memory.hiddenExits.exits.length === 0) {
+  if (entries.length === 0) {
     memory.keepOnly([]);
     return;
   }
@@ -212,12 +212,13 @@ async function followAccount(
   // Before it is stored that their orders have ended: they are not followed any more after that.
   const pending = trading === null ? new Set<string>() : await resumeCloses(services, known);
   for (const one of followed) if (pending.has(one.entry.signalId)) one.isDone = false;
-  await recordAll(services, followed, memory, nowMs);
-  if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (trading !== null && watched !== null) {
     const hidden = { services, teller: services.teller, account, client, options, keeps: keeper !== null };
-    await endHiddenExits(hidden, { ...reading, ...watched, entries: current }, memory.hiddenExits);
+    await endHiddenExits(hidden, { ...reading, ...watched, entries: current, followed }, memory);
   }
+  if (trading !== null) for (const one of followed) if (one.attached !== null) one.isDone = false;
+  await recordAll(services, followed, memory, nowMs);
+  if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
     await tellTooLarge(services, services.teller, account, shown, memory.tooLargeSinceMs);

@@ -73,7 +73,9 @@ export async function watchProtection(
     ...(watch.tells ? followed.filter((one) => hasOpenExit(one) || (!one.isSpot && mayProtect(one))) : []),
   ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
-  const elsewhere = memory.hiddenExits.exits.length > 0 || judged.some(({ isSpot }) => !isSpot);
+  const elsewhere = [...judged, ...followed.filter(({ attached }) => attached !== null)].some(
+    ({ isSpot }) => !isSpot,
+  );
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered =

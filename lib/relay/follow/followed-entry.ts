@@ -5,6 +5,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
 import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
 import {
+  type AttachedOrders,
   type Execution,
   type Fill,
   isStillOpen,
@@ -53,6 +54,8 @@ export class FollowedEntry {
   isDone = false;
   /** Of a spot sale: what it sold of buys that are not followed any more, or were open then. */
   soldOf: SoldOf;
+  /** What the exchange made of it and no list of orders shows; null: nothing. */
+  attached: AttachedOrders | null;
 
   /** @param orderId null: not known yet */
   constructor(entry: Entry, signal: OrderSignal, orderId: number | null) {
@@ -69,6 +72,7 @@ export class FollowedEntry {
           ];
     this.watched = watchedOf(entry.execution);
     this.soldOf = entry.execution?.soldOf ?? {};
+    this.attached = entry.execution?.attached ?? null;
   }
 
   /** Whether it is an order on spot, whose stop-loss the relay places itself. */
@@ -271,6 +275,7 @@ export class FollowedEntry {
       isFollowed: !this.isDone,
       ...this.watched,
       ...soldIn(this.soldOf),
+      ...attachedIn(this.attached),
     };
     return { ...this.entry, execution };
   }
@@ -283,7 +288,10 @@ export class FollowedEntry {
     const before = this.entry.execution;
     const orders = this.#subjects.flatMap(({ judgement }) => judgement?.order ?? []);
     if (orders[0]?.role !== 'order') return null;
-    const next = { orders, isFollowed: !this.isDone, ...this.watched, ...soldIn(this.soldOf) };
+    const next = {
+      ...{ orders, isFollowed: !this.isDone, ...this.watched },
+      ...{ ...soldIn(this.soldOf), ...attachedIn(this.attached) },
+    };
     const fills = this.#subjects.flatMap((subject) => this.#fillsOf(subject, memory));
     const isSame = before !== null && JSON.stringify(next) === JSON.stringify(comparable(before));
     if (isSame && fills.length === 0) return null;
@@ -362,10 +370,14 @@ function watchedOf(execution: Execution | null): Watched {
 
 /** The part of an execution that a reading can change. */
 function comparable(execution: Execution) {
-  const { orders, isFollowed, soldOf = {} } = execution;
-  return { orders, isFollowed, ...watchedOf(execution), ...soldIn(soldOf) };
+  const { orders, isFollowed, soldOf = {}, attached = null } = execution;
+  return { orders, isFollowed, ...watchedOf(execution), ...soldIn(soldOf), ...attachedIn(attached) };
 }
 
 function soldIn(soldOf: SoldOf): Pick<Execution, 'soldOf'> {
   return Object.keys(soldOf).length === 0 ? {} : { soldOf };
+}
+
+function attachedIn(attached: AttachedOrders | null): Pick<Execution, 'attached'> {
+  return attached === null ? {} : { attached };
 }
