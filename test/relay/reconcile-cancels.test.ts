@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { FaultKind } from '../../lib/paper/faults/fault-rows.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
@@ -148,14 +150,33 @@ describe('a cancellation whose response was lost', () => {
     );
   });
 
-  test('of an order that the ledger does not know stays unknown, with alarms: lookups need a client order id', async () => {
+  test.each([
+    ['error_after', { status: 'cancelled' }],
+    ['error_before', { status: 'rejected' }],
+  ] as const)('of an order by hand is looked up by the id of the exchange (%s)', async (fault, outcome) => {
+    await open();
+    placed += 1;
+    const client = await relay.services.exchangeFor('main');
+    const [amount, price] = [parseDecimal('0.01'), parseDecimal('40000')];
+    const byHand = { market: 'BTC_USDT', side: 'buy', amount, price, clientOrderId: '' } as const;
+    const { orderId } = await client.call(limitEndpoint, byHand);
+    await loseCancel({ action: 'cancel', orderId }, fault);
+
+    await relay.reconcileFor(7);
+
+    expect(await undo()).toMatchObject(outcome);
+  });
+
+  test('of an order that does not exist is rejected after repeated lookups', async () => {
     await open();
     await loseCancel({ action: 'cancel', orderId: 77 }, 'error_before');
 
-    await relay.reconcileFor(60);
+    await relay.reconcileFor(6);
+    expect(await undo()).toMatchObject({ status: 'unknown', lookup: { notFound: 3 } });
+    await relay.reconcileFor(1);
 
-    expect(await undo()).toMatchObject({ status: 'unknown', lookup: { notFound: 0 } });
-    expect(relay.alarms).toHaveLength(5);
+    expect(await undo()).toMatchObject({ status: 'rejected' });
+    expect(relay.alarms).toHaveLength(1);
   });
 
   test('by order id stores which signal placed the order, even if its entry is closed meanwhile', async () => {

@@ -122,8 +122,10 @@ async function isOver(
   const { services, account, keeps } = hidden;
   if (!hiddenExits.isDue(String(orderId), '', services.clock.nowMs())) return false;
   const recent = await services.ledger.list({ account, limit: mostRecent });
-  const isAnswered = ({ signalId, status }: Entry) =>
-    signalId.startsWith(cancellationIdOf(orderId)) && (status === 'cancelled' || status === 'rejected');
+  // A rejection that only lists have told proves nothing of an order that they do not show.
+  const isAnswered = ({ signalId, status, lookup }: Entry) =>
+    signalId.startsWith(cancellationIdOf(orderId)) &&
+    (status === 'cancelled' || (status === 'rejected' && lookup === null));
   if (recent.entries.some(isAnswered)) return true;
   // The close of the position has cancelled it, if that knew of it.
   if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;

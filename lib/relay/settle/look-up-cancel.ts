@@ -2,6 +2,7 @@ import { toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { findOrder, type ListedOrder, type OrderPlace } from '../../exchange/find-order.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
+import { readListedOrder } from '../../exchange/list-account.ts';
 import { legsOf, listGroups } from '../../exchange/list-groups.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -53,6 +54,26 @@ async function lookUpTarget(
   return { name: clientOrderId, state, order: place.kind === 'found' ? place.order : null };
 }
 
+/**
+ * The same of an order that the ledger does not know, by the exchange's id: one by hand, or one that the exchange made.
+ *
+ * @returns null where no list takes that id
+ */
+async function lookUpUnnamed(
+  client: ExchangeClient,
+  { market, target }: CancelSignal,
+  options: SendOptions,
+): Promise<LookedUpTarget | null> {
+  if (target.by !== 'orderId' || client.dialect !== 'live') return null;
+  const { orderId } = target;
+  const { open, ended, deals, isWhole } = await readListedOrder(client, { market, orderId }, options);
+  const name = `order ${orderId}`;
+  if (ended !== null)
+    return { name, state: ended.status === 'cancelled' ? 'cancelled' : 'executed', order: ended };
+  if (open !== null) return { name, state: 'open', order: open };
+  return { name, state: !isWhole ? 'not_listed' : deals.length > 0 ? 'filled' : 'not_found', order: null };
+}
+
 function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): TargetState {
   if (place.kind === 'found')
     return place.isOpen ? 'open' : place.order.status === 'cancelled' ? 'cancelled' : 'executed';
@@ -77,12 +98,15 @@ export async function lookUpCancel(
   options: SendOptions,
 ): Promise<LookupResult> {
   const named = await nameTarget(services.ledger, entry, signal);
-  if (named === null)
+  const target =
+    named === null
+      ? await lookUpUnnamed(client, signal, options)
+      : await lookUpTarget(services, client, signal.market, named, options);
+  if (target === null)
     return {
       kind: 'inconclusive',
       finding: 'the ledger does not know the order to cancel; check it on the exchange itself',
     };
-  const target = await lookUpTarget(services, client, signal.market, named, options);
   const evidence = toJson({ target });
   const facts = factsOfTargets([target]);
   const gone: Outcome = {
