@@ -219,9 +219,10 @@ function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView): boolean {
   return readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs;
 }
 
-function leavingExit({ orderId }: AttachedExit, { amount, price }: WantedGuard): StandingExit {
+function leavingExit({ orderId }: AttachedExit, { amount, price, record }: WantedGuard): StandingExit {
   const marks = { onlyReduces: false, isTriggered: false, isMade: true, isLeaving: true };
-  return { orderId, remaining: amount, price, ...marks };
+  // Nothing tells its amount: the exchange makes one for what the order filled.
+  return { orderId, remaining: record?.filled ?? amount, price, ...marks };
 }
 
 /**

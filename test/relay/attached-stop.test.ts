@@ -143,6 +143,18 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     ]);
   });
 
+  test('is told as too large after a sale by hand, where the relay only raises alarms', async () => {
+    await relay.close();
+    relay = await openKeptRelay({ settings: settingsWith({ protection: 'alarm' }) });
+    relay.paper.control.setExits({ showsAttached: true, listsExits: false });
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(90);
+    await relay.byHand('sell', '0.04');
+    await relay.goOn(240);
+
+    expect(relay.alarms).toMatchObject([{ name: 'protection_failed', held: '0.06' }]);
+  });
+
   test('is cancelled after a close, where an older entry had another one', async () => {
     await relay.say({ ...entry, stopLoss: '47000' });
     await relay.goOn(6);
@@ -223,6 +235,23 @@ describe('An entry whose take-profit only the list of positions shows', () => {
 
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });
+});
+
+test.each([
+  ['may stand, which is told, where nothing shows it', { showsAttached: false, listsExits: false }],
+  ['is cancelled, and nothing is told, where a list shows it', { showsAttached: false, listsExits: true }],
+  ['is not there, which is told, where the exchange has made none', { madeAt: 'never' }],
+] as const)('The stop-loss of a position that is closed by hand at once %s', async (_, settings) => {
+  const isListed = 'listsExits' in settings && settings.listsExits;
+  relay.paper.control.setExits(settings);
+  await relay.say({ ...entry, stopLoss: '48000' });
+  await relay.byHand('sell', '0.1');
+  await relay.goOn(50);
+  expect(relay.alarmNames()).toEqual([]);
+  await relay.goOn(900);
+
+  expect(relay.alarmNames()).toEqual(isListed ? [] : ['orders_left_open']);
+  expect(await relay.open()).toEqual([]);
 });
 
 test('A stop by hand counts once, not for each entry of the position', async () => {

@@ -65,7 +65,8 @@ export function isMarketTold(
 
 /** The stop-losses together, and the take-profits together, close at most the position, and none of them opens one. */
 function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
-  const { exits, amount, changedAtMs } = place;
+  const { amount, changedAtMs } = place;
+  const exits = place.exits.filter((exit) => isKept(facts, place) || isShown(facts, place, exit));
   const closing = amount.gt(zero) ? 'sell' : 'buy';
   const isOfNothing = ({ order }: TrueExit) => amount.eq(zero) || order.side !== closing;
   const lost = exits.filter(isOfNothing).map(({ order }) => order);
@@ -85,6 +86,13 @@ function findTooMuch(facts: Facts, place: TruePlace): readonly Violation[] {
   return [
     broken('I34', place, `the position is ${formatDecimal(amount)}, and open are ${orders.join(', ')}`),
   ];
+}
+
+/** Whether a list shows an exit. Beside a position, the exchange shows the newest stop-loss and the newest take-profit. */
+function isShown({ exchange }: Facts, { exits }: TruePlace, { role, order }: TrueExit): boolean {
+  if (exchange.exitSettings.listsExits || order.parentId === null) return true;
+  const ofRole = exits.filter((exit) => exit.role === role && exit.order.parentId !== null);
+  return ofRole.every((exit) => exit.order.orderId <= order.orderId);
 }
 
 /** Whether an alarm has named these orders as too much for this position, or for none. */

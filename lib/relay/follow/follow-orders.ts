@@ -194,7 +194,8 @@ async function followAccount(
   const trading = findTrading(services, account);
   const keeper = trading?.protection === 'keep' ? trading : null;
   const tells = trading !== null && keeper === null;
-  const watch = { services, account, client, options, keeps: keeper !== null, tells };
+  const { teller } = services;
+  const watch = { services, teller, account, client, options, keeps: keeper !== null, tells };
   const watched = await watchProtection(watch, followed, memory, reading, nowMs);
   // What protects an entry belongs to its story as long as that is followed.
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
@@ -213,15 +214,15 @@ async function followAccount(
   const pending = trading === null ? new Set<string>() : await resumeCloses(services, known);
   for (const one of followed) if (pending.has(one.entry.signalId)) one.isDone = false;
   if (trading !== null && watched !== null) {
-    const hidden = { services, teller: services.teller, account, client, options, keeps: keeper !== null };
+    const hidden = { services, teller, account, client, options, keeps: keeper !== null };
     await endHiddenExits(hidden, { ...reading, ...watched, entries: current, followed }, memory);
   }
   if (trading !== null) for (const one of followed) if (one.attached !== null) one.isDone = false;
   await recordAll(services, followed, memory, nowMs);
-  if (keeper !== null) await endSpentSales(services, services.teller, account, current, memory.spentSales);
+  if (keeper !== null) await endSpentSales(services, teller, account, current, memory.spentSales);
   if (tells && watched !== null) {
     const shown = { ...reading, ...watched, entries: current };
-    await tellTooLarge(services, services.teller, account, shown, memory.tooLargeSinceMs);
+    await tellTooLarge(services, teller, account, shown, memory.tooLargeSinceMs);
   }
   if (keeper !== null && watched !== null) {
     let prices: ReturnType<typeof readLastPrices> | undefined;

@@ -5,10 +5,11 @@ import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { longestLagMs } from '../../exchange/lag.ts';
+import { longestLagMs, longestOrderLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import type { Teller } from '../../ledger/tell-once.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
@@ -16,12 +17,13 @@ import { findAskedStops, openStopOf } from './asked-stops.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
-import { tellUnprotected } from './tell-unprotected.ts';
+import { tellUnprotected, tellUnseen } from './tell-unprotected.ts';
 import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
 interface Watch {
   readonly services: FollowServices;
+  readonly teller: Teller;
   readonly account: string;
   readonly client: ExchangeClient;
   readonly options: SendOptions;
@@ -99,6 +101,7 @@ export async function watchProtection(
         nowMs,
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
+    if (mayHaveLeft(one, keepers, memory, nowMs)) await tellUnseen(watch.teller, one);
     if (one.isDone) finish(one, memory);
   }
   return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
@@ -317,6 +320,18 @@ function isDone(
   memory.calmSinceMs.set(signalId, sinceMs);
   // The list of positions may lag behind as other lists do.
   return nowMs - sinceMs >= longestLagMs;
+}
+
+/**
+ * Whether its position has been gone for so long that a list should show its exits, and none ever has: the exchange has made none,
+ * or hides them.
+ */
+function mayHaveLeft(one: FollowedEntry, keepers: Keepers, memory: AccountMemory, nowMs: number): boolean {
+  const { signalId } = one.entry;
+  const goneSinceMs = memory.calmSinceMs.get(signalId);
+  if (goneSinceMs === undefined || !hasPassed(goneSinceMs, longestOrderLagMs, nowMs)) return false;
+  const isSeen = exitRoles.some((role) => one.exits(role).length > 0) || keepers.has(signalId);
+  return hasFilled(one) && lacksExit(one) && !isSeen && !one.isSpot && one.watched.exitsEnded !== true;
 }
 
 function finish(one: FollowedEntry, memory: AccountMemory): void {

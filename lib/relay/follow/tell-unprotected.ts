@@ -1,4 +1,5 @@
 import { type Decimal, formatDecimal, hundred, parseDecimal, one as whole } from '../../base/decimal.ts';
+import type { Teller } from '../../ledger/tell-once.ts';
 import { readAskedPrice } from './asked-stops.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -67,6 +68,26 @@ export async function tellUnprotected(
     },
   );
   one.watched = { ...one.watched, unprotectedAtMs: nowMs };
+}
+
+/** Tells once that exits which no list has ever shown may stand beside a position that is gone. */
+export async function tellUnseen(teller: Teller, one: FollowedEntry): Promise<void> {
+  const { market, own, entry } = one;
+  const { account, signalId } = entry;
+  await teller.tell(account, {
+    key: `unseen exits ${signalId}`,
+    alarm: {
+      name: 'orders_left_open',
+      message: `the position of order ${own?.orderId} in ${market} is gone, and no list has ever shown the stop-loss or take-profit that the exchange was to make of it: one that stands could open a position`,
+    },
+    facts: {
+      signalId,
+      market,
+      orderId: own?.orderId ?? null,
+      whatToDo: 'look at the open orders on the website of the exchange, and cancel it there',
+    },
+    everyMs: null,
+  });
 }
 
 /** Enough for every price; an average has no end. */
