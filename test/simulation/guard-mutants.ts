@@ -476,4 +476,24 @@ export const guardMutants: readonly Mutant[] = [
         }),
     },
   },
+  {
+    name: 'hidden-forgotten',
+    breaks:
+      'exits that only the list of positions shows are forgotten with their position, and nobody is told that they may stand',
+    seeds: 300,
+    fromSeed: 150,
+    ...shared,
+    mutation: {
+      executions: (executions) =>
+        override(executions, {
+          record: (key, { attached: _, ...execution }, fills) => executions.record(key, execution, fills),
+        }),
+      alarms: (alarms) =>
+        override(alarms, {
+          raise(alarm, facts) {
+            if (!alarm.message.includes('no list has ever shown')) alarms.raise(alarm, facts);
+          },
+        }),
+    },
+  },
 ];

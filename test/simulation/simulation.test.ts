@@ -213,6 +213,7 @@ describe('every broken variant of the relay', () => {
       'wrong-entry-price',
       'triggered-counts',
       'silent-leftovers',
+      'hidden-forgotten',
       'opening-correction',
       'whole-correction',
       'large-correction',
