@@ -3,7 +3,7 @@ import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
-import { listNewestEnded, readListedOrder } from '../exchange/list-account.ts';
+import { type ListedWhole, listNewestEnded, readListedOrder } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { type Fill, positionMarksOf } from '../model/execution.ts';
 import { isPerpetualName } from '../model/market.ts';
@@ -13,6 +13,8 @@ import { positionSides } from '../model/order.ts';
 export interface DealSource {
   readonly client: ExchangeClient;
   readonly options: SendOptions;
+  /** Present where no order waits for it: an order by hand that no list shows is asked for alone. */
+  readonly asksAlone?: true;
 }
 
 /** An order as a list of orders shows it. */
@@ -33,19 +35,19 @@ interface PlacedFill {
 }
 
 /** How many orders are asked for alone in one reading. */
-const mostAsked = 10;
+const mostAsked = 5;
 
 /**
  * Names what each deal changed, as its order says it: a side of hedge mode, or coins on the spot account. The list of deals
- * does not tell it. An order that the lists must show by now and do not is asked for alone, because a record of them may have been
- * unreadable.
+ * does not tell it. A record of a list may be unreadable: an order that the lists must show by now, and do not, may be asked for
+ * alone.
  *
  * @param nowMs before anything is asked
  * @returns `mayBeTold`: whether a list may still tell it; `isRead`: whether the lists could be read
  */
 export async function withPlaces(
   fills: readonly Fill[],
-  { client, options, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
+  { client, options, asksAlone, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
   nowMs: number,
 ): Promise<{ readonly placed: readonly PlacedFill[]; readonly isRead: boolean }> {
   const orders = [...listed];
@@ -58,27 +60,29 @@ export async function withPlaces(
     inMarket(fill).some(({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT');
   const lacksPlace = (fill: Fill) =>
     listedOf(fill) === undefined && (isHedged(fill) || !isPerpetualName(fill.market));
-  const inNoList = new Set<string>();
+  const isLate = (fill: Fill) => lacksPlace(fill) && hasPassed(fill.atMs, longestOrderLagMs, nowMs);
+  const answered = new Set<string>();
   let isRead = true;
   try {
     const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
     if (!fills.every(isSettled)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
     if (!fills.every(isSettled)) orders.push(...(await listOpenOrders(client, null, options)).orders);
-    const late = fills.filter((fill) => lacksPlace(fill) && hasPassed(fill.atMs, longestOrderLagMs, nowMs));
-    const names = new Map(late.map((fill) => [nameOf(fill), fill]));
-    for (const [name, fill] of [...names].slice(0, mostAsked)) {
-      const { ended, open, isWhole } = await readListedOrder(client, fill, options);
-      orders.push(...[ended, open].filter((order) => order !== null));
-      if (isWhole) inNoList.add(name);
-    }
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     isRead = false;
   }
+  if (isRead && asksAlone === true) {
+    const names = new Map(fills.filter(isLate).map((fill) => [nameOf(fill), fill]));
+    for (const [name, fill] of [...names].slice(0, mostAsked)) {
+      const answer = await readAlone(client, fill, options);
+      orders.push(...[answer?.ended, answer?.open].filter((order) => order != null));
+      if (answer?.isWhole === true) answered.add(name);
+    }
+  }
   const placed = fills.map((fill): PlacedFill => {
     const order = listedOf(fill);
     const side = positionSides.find((one) => one === order?.positionSide);
-    const isOver = inNoList.has(nameOf(fill)) || hasPassed(fill.atMs, longestLagMs, nowMs);
+    const isOver = answered.has(nameOf(fill)) || hasPassed(fill.atMs, longestLagMs, nowMs);
     return {
       fill: {
         ...fill,
@@ -89,6 +93,20 @@ export async function withPlaces(
     };
   });
   return { placed, isRead };
+}
+
+/** @returns null where it cannot be read: one order must not hold back the others */
+async function readAlone(
+  client: ExchangeClient,
+  fill: Fill,
+  options: SendOptions,
+): Promise<ListedWhole | null> {
+  try {
+    return await readListedOrder(client, fill, options);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return null;
+  }
 }
 
 function nameOf({ market, orderId }: Pick<Fill, 'market' | 'orderId'>): string {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Json } from '../base/json.ts';
+import { openOrder } from '../exchange/endpoints/open-order.ts';
 import type { AccountFacts, FactName } from '../ledger/account-facts.ts';
 import type { TradingGround } from '../model/account.ts';
 import { quoteInName } from '../model/market.ts';
@@ -92,8 +93,27 @@ export async function readExitsListedAfter(
   account: string,
   market: string,
 ): Promise<number> {
-  const ground = quoteInName(market) === null ? 'futures' : 'margin';
-  return (await readAnswers(facts, account, ground)).exitsListedAfterMs;
+  return (await readAnswers(facts, account, groundIn(market))).exitsListedAfterMs;
+}
+
+/**
+ * Whether a rehearsal has found out that the list of open orders shows the exits that the exchange makes of an order, or that it
+ * makes none.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function showsExits(
+  facts: Pick<AccountFacts, 'read'>,
+  account: string,
+  market: string,
+): Promise<boolean> {
+  const rehearsed = parseRehearsed(await facts.read(account, rehearsedFactOf(groundIn(market))));
+  const { exits, exitsListedIn } = rehearsed['6']?.found ?? {};
+  return exits === 'none' || String(exitsListedIn).split(', ').includes(openOrder.name);
+}
+
+function groundIn(market: string): TradingGround {
+  return quoteInName(market) === null ? 'futures' : 'margin';
 }
 
 function waitForExits(

@@ -11,7 +11,7 @@ export const alarmMeanings = {
   order_contradicted: 'the exchange reported another order or another id, or lists several orders of one id',
   trigger_unexpected: 'the trigger of an order is not where its alert expects it',
   orders_left_open:
-    'a cancellation was not carried out, or only in part, a position was closed beside an order of unknown outcome, or one is gone whose stop-loss or take-profit no list has shown',
+    'a cancellation was not carried out, or only in part, a position was closed beside an order of unknown outcome, or is gone and may have left a stop-loss or take-profit that no list of orders shows',
   close_incomplete: 'an order that was to close all of a position filled only in part',
   signal_not_executed:
     'a signal was given up before it was sent, or a position that it was to close or reduce may stand',

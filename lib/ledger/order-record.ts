@@ -1,6 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import {
+  type AttachedOrders,
   type FollowedStatus,
   isStillOpen,
   type OrderExecution,
@@ -89,6 +90,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly isFollowed: boolean | null;
   /** What it sold of buys that are not followed any more, or were open then, by id of their signals, in base units. */
   readonly soldOf: SoldOf;
+  /** Its exits that the list of positions alone has shown, as the follower saw them last; null: none. */
+  readonly attached: AttachedOrders | null;
   /** What a cancellation found; null when none did, or when the order was gone and its end is known. */
   readonly cancelled: CancelledFill | null;
 }
@@ -166,6 +169,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     unprotectedSinceMs: execution?.unprotectedSinceMs ?? null,
     isFollowed: execution?.isFollowed ?? null,
     soldOf: execution?.soldOf ?? {},
+    attached: execution?.attached ?? null,
     cancelled: findCancelled(entry, followed, reports),
   };
   return { ...record, sightings: listSightings(record), exits: listExits(entry) };

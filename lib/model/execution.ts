@@ -1,6 +1,6 @@
 import { parseDecimal, zero } from '../base/decimal.ts';
 import { isOrderEnd, type OrderStatus, type OtherWord, type PositionSide, type Side } from './order.ts';
-import type { DecimalText } from './signal.ts';
+import type { DecimalText, ExitRole } from './signal.ts';
 
 /**
  * The part that an order plays for its signal: the order that the signal asked for, or the stop-loss or take-profit that
@@ -127,13 +127,14 @@ export interface Execution {
    * ended, by id of the signal of the buy, in base units. It counts against no other buy. Absent: nothing.
    */
   readonly soldOf?: SoldOf;
-  /** Absent: nothing. */
+  /** Absent: none was seen. */
   readonly attached?: AttachedOrders;
 }
 
-/** What the exchange made of an order, and what only the list of positions shows: it may stand when the position is gone. */
+/** Exits that the exchange made of an order, and that the list of positions alone has shown: they may outlive the position. */
 export interface AttachedOrders {
-  readonly orderIds: readonly number[];
+  /** Those that may stand; empty once all have ended, or another list has shown them. */
+  readonly exits: readonly { readonly role: ExitRole; readonly orderId: number }[];
   /** When the position was opened beside which they were seen, on the exchange's clock; null when it does not say. */
   readonly openedAtMs: number | null;
 }

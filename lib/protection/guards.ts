@@ -83,8 +83,11 @@ export interface PositionGuards {
 /** What should protect each part of a position that this relay opened, beside what does. */
 export function guardPosition(position: GuardedPosition, view: GuardView): PositionGuards {
   const records = asListed(listRecords(view.entries), view.open, view.sold);
-  const attached = attachedExits(position, records, view.open);
-  const known = { records, own: cancelledBySelf(view), view, whole: position.amount.abs(), attached };
+  const own = cancelledBySelf(view);
+  const attached = attachedExits(position, records, view.open).filter(
+    ({ orderId }) => !own.isConfirmed(orderId),
+  );
+  const known = { records, own, view, whole: position.amount.abs(), attached };
   const wanted = wantedGuards(position, { ...view, records }).map((one) => besideStanding(one, known));
   const guards = doubtShared(withSuccessors(wanted.map((guard) => withPair(guard, wanted))), known.whole);
   // One that is replaced counts as what stands.
@@ -192,7 +195,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   // Of an order that fills in parts the exchange may make exits with each of them.
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
   const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
-  const unlisted = attached.find(({ of, role }) => of === wanted.of && role === wanted.role);
+  const unlisted = attached.filter(({ of, role }) => of === wanted.of && role === wanted.role);
   // The owner has asked for a stop-loss since, and the relay has cancelled that one for a sale.
   const isRenewed = records.some(
     (record) =>
@@ -201,12 +204,11 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
       (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
       own.mayBeOwn(record.orderId ?? 0),
   );
-  const isReplaced =
-    unlisted !== undefined && !own.isConfirmed(unlisted.orderId) && mustBeListed(wanted, view);
+  const leaving = mustBeListed(wanted, view) ? unlisted : [];
   return {
     ...wanted,
     // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.
-    standing: isReplaced ? [...standing, leavingExit(unlisted, wanted)] : standing,
+    standing: [...standing, ...leaving.map((exit) => leavingExit(exit, wanted, attached))],
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
     isReleased: !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
     beside: whole.minus(wanted.amount),
@@ -219,10 +221,17 @@ function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView): boolean {
   return readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs;
 }
 
-function leavingExit({ orderId }: AttachedExit, { amount, price, record }: WantedGuard): StandingExit {
+function leavingExit(
+  { orderId, of, role }: AttachedExit,
+  { amount, price, record }: WantedGuard,
+  attached: readonly AttachedExit[],
+): StandingExit {
+  const others = attached.filter((exit) => exit.of === of && exit.orderId !== orderId);
   const marks = { onlyReduces: false, isTriggered: false, isMade: true, isLeaving: true };
-  // Nothing tells its amount: the exchange makes one for what the order filled.
-  return { orderId, remaining: record?.filled ?? amount, price, ...marks };
+  const pair = others.length === 0 ? {} : { pair: others.map((exit) => exit.orderId) };
+  // Nothing tells its amount. The exchange makes one for what the order filled, or several for its parts.
+  const isOnly = !others.some((exit) => exit.role === role);
+  return { orderId, remaining: isOnly ? (record?.filled ?? amount) : null, price, ...marks, ...pair };
 }
 
 /**

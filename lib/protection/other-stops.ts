@@ -31,6 +31,8 @@ interface Sharer {
   readonly standing: readonly { readonly remaining: Decimal | null }[];
 }
 
+type SeenPosition = Pick<GuardedPosition, 'market' | 'amount' | 'tpsl' | 'openedAtMs'>;
+
 /** The stops of others that would stop out a position: those of its market, and what is attached to it, for all of it if it is of no order. */
 export function findOtherStops(
   position: GuardedPosition,
@@ -50,28 +52,44 @@ export function findOtherStops(
   return [...listed, ...stops.map(({ orderId, of }) => ({ orderId, amount: null, of }))];
 }
 
-/** What the list of positions shows beside a position, without what is listed or known as an order. */
+/**
+ * What the list of positions shows beside a position, without what is listed or known as an order; and what it has shown before
+ * of its orders: it shows that of one order at a time.
+ */
 export function attachedExits(
-  { market, amount, tpsl }: Pick<GuardedPosition, 'market' | 'amount' | 'tpsl'>,
+  { market, amount, tpsl, openedAtMs }: SeenPosition,
   records: readonly OrderRecord[],
   open: readonly Order[],
 ): readonly AttachedExit[] {
-  if (tpsl == null) return [];
-  const side = closingSide({ amount });
+  const before = records.flatMap(({ signalId: of, ...record }) => {
+    const isOfPosition =
+      record.market === market && record.side !== null && record.side !== closingSide({ amount });
+    const { attached } = record;
+    const isSame =
+      attached?.openedAtMs === null || openedAtMs === null || attached?.openedAtMs === openedAtMs;
+    return isOfPosition && isSame ? (attached?.exits.map((exit) => ({ ...exit, of })) ?? []) : [];
+  });
+  if (tpsl == null && before.length === 0) return [];
   const known = knownIds(records);
-  return exitRoles.flatMap((role) => {
+  const isHidden = ({ orderId }: Pick<AttachedExit, 'orderId'>) =>
+    !known.has(orderId) && !open.some((order) => order.orderId === orderId);
+  const shown = exitRoles.flatMap((role) => {
     const isStop = role === 'stop_loss';
-    const orderId = isStop ? tpsl.stopLossId : tpsl.takeProfitId;
-    if (orderId === null || known.has(orderId) || open.some((order) => order.orderId === orderId)) return [];
-    const price = (isStop ? tpsl.stopLoss : tpsl.takeProfit) ?? zero;
-    const order = { orderId, clientOrderId: '', market, side, amount: zero, price };
+    const orderId = (isStop ? tpsl?.stopLossId : tpsl?.takeProfitId) ?? null;
+    if (orderId === null || before.some((exit) => exit.orderId === orderId)) return [];
+    const price = (isStop ? tpsl?.stopLoss : tpsl?.takeProfit) ?? zero;
+    const order = { orderId, clientOrderId: '', market, side: closingSide({ amount }), amount: zero, price };
     const listed = isStop ? { ...order, activationPrice: price } : order;
-    const ofOrder = records.find((record) => {
+    const makers = records.filter((record) => {
       const exits = record.status === 'placed' ? exitsOf(record) : null;
       return exits?.awaited.some((wanted) => wanted.role === role && mayBeExit(exits, wanted, listed));
     });
-    return { role, orderId, of: ofOrder?.signalId ?? null };
+    const has = ({ signalId }: OrderRecord) =>
+      before.some((exit) => exit.of === signalId && exit.role === role);
+    const maker = makers.find((record) => !has(record)) ?? makers[0];
+    return { role, orderId, of: maker?.signalId ?? null };
   });
+  return [...before, ...shown].filter(isHidden);
 }
 
 /** Of every order that the ledger knows, and of the exits that were made of them. */

@@ -221,7 +221,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
 /** What cannot be read now is read later, and the reading of the positions counts in any case. */
 async function readDealsSafely(services: AccountWatch, account: Account, source: DealSource): Promise<void> {
   try {
-    await readOtherDeals(services, account, source);
+    await readOtherDeals(services, account, { ...source, asksAlone: true });
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     services.log.warn('the deals of an account could not be read; the next run tries again', {

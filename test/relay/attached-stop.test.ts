@@ -133,7 +133,7 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(90);
     await relay.byHand('sell', '0.1');
-    await relay.goOn(60);
+    await relay.goOn(900);
 
     expect(relay.alarms).toMatchObject([
       {
@@ -202,6 +202,50 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect(standing()).toEqual(['sell 0.1']);
     expect(relay.asked).not.toContain('/api/v4/order/cancel');
     expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is known by its id when the position shows that of a newer entry', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(6);
+    await relay.say({ ...entry, stopLoss: '49000' });
+    await relay.goOn(40);
+    expect([await relay.open(), standing()]).toEqual([[], ['sell 0.1', 'sell 0.1']]);
+    await relay.goOn(300);
+
+    expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces', 'sell 0.1 stop 49000, reduces']);
+    expect(standing()).toHaveLength(2);
+    expect(relay.alarmNames()).toEqual([]);
+  });
+
+  test('is cancelled again where the exchange has refused for another reason', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', count: 1 });
+    await relay.goOn(120);
+
+    expect([await relay.held(), standing()]).toEqual(['flat', []]);
+  });
+
+  test('is told where it cannot be cancelled for hours', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    await relay.byHand('sell', '0.1');
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', probability: 1 });
+    for (let hour = 0; hour < 3; hour += 1) await relay.goOn(3_600);
+
+    expect(
+      relay.alarms.filter(({ whatToDo }) => String(whatToDo).includes('relay cancel BTC_USDT')),
+    ).toHaveLength(1);
+    expect(standing()).toEqual(['sell 0.1']);
+  });
+
+  test('stays where one of the relay is refused, also when its take-profit is to be replaced', async () => {
+    relay.paper.control.setExits({ showsAttached: true, listsExits: false, refusesReduceOnlyStops: true });
+    await relay.say({ ...entry, stopLoss: '48000', takeProfit: '52000' });
+    await relay.goOn(300);
+
+    expect(standing()).toEqual(['sell 0.1', 'sell 0.1']);
   });
 
   test('leaves an older one without any its own', async () => {

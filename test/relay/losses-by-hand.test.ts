@@ -119,9 +119,35 @@ test('Coins that the owner buys on spot change no position where the list of end
   await client.call(spotStockMarket, traded);
   relay.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'ended-order', count: 1 });
   await goOn(2 * minuteMs);
+  await goOn(minuteMs);
 
   expect((await storedFills()).map(({ onSpot }) => onSpot)).toEqual([undefined, true]);
 });
+
+test.each([
+  ['once it can be read, what it is', 5, true],
+  ['after ten minutes, a position', 11, undefined],
+])(
+  'An order by hand that cannot be read in any list is asked for alone, and counts as %s',
+  async (_, minutes, onSpot) => {
+    await relay.sendUnder(settingsWith({}), { action: 'buy', quantity: '0.001' });
+    await goOn(20_000);
+    const client = await relay.services.exchangeFor('main');
+    const traded = {
+      market: 'BTC_USDT',
+      side: 'buy',
+      amount: parseDecimal('0.1'),
+      clientOrderId: '',
+    } as const;
+    await client.call(spotStockMarket, traded);
+    relay.paper.control.addFault({ fault: 'unreadable_record', endpoint: 'ended-order', probability: 1 });
+    for (let minute = 0; minute < minutes; minute += 1) await goOn(minuteMs);
+    relay.paper.control.clearFaults();
+    for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
+
+    expect((await storedFills()).map((fill) => fill.onSpot)).toEqual([undefined, onSpot]);
+  },
+);
 
 describe('A position of the relay that is closed by hand at a loss', () => {
   test('counts at once for maxDailyLoss, in the limits and in the report, and lets reductions through', async () => {

@@ -39,6 +39,11 @@ interface HiddenServices {
   readonly keeps: boolean;
 }
 
+/** How many of them are looked at in one reading. */
+const mostLookedAt = 10;
+/** After so many tries, which take an hour and more, the owner is told. */
+const mostTries = 12;
+
 /**
  * Ends what the exchange made of orders whose position is gone, and which no list of orders has shown: it could open a position,
  * and once the position is gone nothing shows it any more. Its order is followed until it has ended.
@@ -50,15 +55,18 @@ export async function endHiddenExits(
   reading: Reading,
   memory: AccountMemory,
 ): Promise<void> {
-  const { positions, followed } = reading;
-  // Every turn comes here, and mostly there is nothing to look at.
-  const isShown = positions.positions.some(({ tpsl }) => attachedIds(tpsl).length > 0);
-  if (!isShown && followed.every(({ attached }) => attached === null)) return;
-  noteAttached(reading);
   const nowMs = hidden.services.clock.nowMs();
-  for (const one of followed) {
+  const left = reading.followed.filter(mayLeave);
+  memory.hiddenExits.keepOnly(
+    new Set(left.flatMap(({ attached }) => attached?.exits.map(({ orderId }) => String(orderId)) ?? [])),
+  );
+  for (const signalId of memory.goneSinceMs.keys())
+    if (!left.some(({ entry }) => entry.signalId === signalId)) memory.goneSinceMs.delete(signalId);
+  let looks = 0;
+  for (const one of left) {
     const { signalId } = one.entry;
-    if (one.attached === null || mayStand(one, one.attached, positions)) {
+    const { attached } = one;
+    if (attached === null || mayStand(one, attached, reading.positions)) {
       memory.goneSinceMs.delete(signalId);
       continue;
     }
@@ -66,30 +74,48 @@ export async function endHiddenExits(
     memory.goneSinceMs.set(signalId, sinceMs);
     // The list of positions may lag behind the order that opened it.
     if (!hasPassed(sinceMs, longestPositionLagMs, nowMs)) continue;
-    const orderIds: number[] = [];
-    for (const orderId of one.attached.orderIds)
-      if (!(await isOver(hidden, reading, one.market, orderId, memory))) orderIds.push(orderId);
-    one.attached = orderIds.length === 0 ? null : { ...one.attached, orderIds };
-    if (orderIds.length === 0) memory.goneSinceMs.delete(signalId);
+    const exits: AttachedOrders['exits'][number][] = [];
+    for (const exit of attached.exits) {
+      const isLookedAt = looks < mostLookedAt && memory.hiddenExits.isDue(String(exit.orderId), '', nowMs);
+      if (isLookedAt) looks += 1;
+      if (!isLookedAt || !(await isOver(hidden, reading, one.market, exit.orderId, memory))) exits.push(exit);
+    }
+    one.attached = { ...attached, exits };
   }
 }
 
-/** What another list shows as well is followed as an order. */
-function noteAttached({ positions: { positions }, open, ended, followed, entries }: Reading): void {
-  const records = listRecords(entries);
+/** Whether exits may stand that no list of orders has shown. */
+export function mayLeave({ attached }: FollowedEntry): boolean {
+  return attached !== null && attached.exits.length > 0;
+}
+
+/** Notes with each entry what only the list of positions shows of it. What another list shows as well is followed as an order. */
+export function noteAttached(
+  followed: readonly FollowedEntry[],
+  { open, ended }: Pick<Reading, 'open' | 'ended'>,
+  positions: Positions,
+  nowMs: number,
+): void {
+  // Every turn comes here, and mostly there is nothing to note.
+  const isShown = positions.positions.some(({ tpsl }) => attachedIds(tpsl).length > 0);
+  if (!isShown && !followed.some(mayLeave)) return;
+  const records = listRecords(followed.map((one) => one.currentAt(nowMs)));
   const known = knownIds(records);
-  const isListed = (orderId: number) =>
+  const isListed = ({ orderId }: { readonly orderId: number }) =>
     known.has(orderId) || [...open, ...ended].some((order) => order.orderId === orderId);
-  const shown = positions.flatMap((position) =>
+  const shown = positions.positions.flatMap((position) =>
     attachedExits(position, records, open).map((exit) => ({ ...exit, openedAtMs: position.openedAtMs })),
   );
   for (const one of followed) {
-    const seen = shown.filter(({ of }) => of === one.entry.signalId);
-    const before = (one.attached?.orderIds ?? []).filter((orderId) => !isListed(orderId));
-    const orderIds = [...new Set([...before, ...seen.map(({ orderId }) => orderId)])];
+    const before = one.attached?.exits ?? [];
+    const seen = shown.filter(
+      ({ of, orderId }) => of === one.entry.signalId && !before.some((exit) => exit.orderId === orderId),
+    );
+    if (one.attached === null && seen.length === 0) continue;
+    const exits = [...before, ...seen.map(({ role, orderId }) => ({ role, orderId }))];
     // A later position shows what an earlier one has left.
     const openedAtMs = one.attached?.openedAtMs ?? seen[0]?.openedAtMs ?? null;
-    one.attached = orderIds.length === 0 ? null : { orderIds, openedAtMs };
+    one.attached = { exits: exits.filter((exit) => !isListed(exit)), openedAtMs };
   }
 }
 
@@ -120,12 +146,12 @@ async function isOver(
   { hiddenExits }: AccountMemory,
 ): Promise<boolean> {
   const { services, account, keeps } = hidden;
-  if (!hiddenExits.isDue(String(orderId), '', services.clock.nowMs())) return false;
   const recent = await services.ledger.list({ account, limit: mostRecent });
-  // A rejection that only lists have told proves nothing of an order that they do not show.
-  const isAnswered = ({ signalId, status, lookup }: Entry) =>
+  // What lists have told of a cancellation proves nothing of an order that they do not show.
+  const isAnswered = ({ signalId, status, steps, lookup }: Entry) =>
     signalId.startsWith(cancellationIdOf(orderId)) &&
-    (status === 'cancelled' || (status === 'rejected' && lookup === null));
+    lookup === null &&
+    (status === 'cancelled' || (status === 'rejected' && steps.at(-1)?.facts?.wasGone === true));
   if (recent.entries.some(isAnswered)) return true;
   // The close of the position has cancelled it, if that knew of it.
   if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;
@@ -134,17 +160,17 @@ async function isOver(
     if (ended !== null) return true;
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return false;
   }
-  if (keeps)
+  const isGivenUp = !keeps || hiddenExits.timesOf(String(orderId)) >= mostTries;
+  if (isGivenUp) await tell(services, hidden.teller, account, market, orderId);
+  else
     await storeCancellation(services, account, orderId, {
       ticker: market,
       market,
       comment: 'the position is gone that this order was attached to',
       target: { by: 'orderId', orderId },
     });
-  else await tell(services, hidden.teller, account, market, orderId);
-  return !keeps;
+  return isGivenUp;
 }
 
 /** A close is among these, if it has cancelled them. */

@@ -46,6 +46,8 @@ export class AccountMemory {
   readonly claimed = new Set<number>();
   /** By signal: since when its position is seen as gone or covered. */
   readonly calmSinceMs = new Map<string, number>();
+  /** The signals whose exits may be hidden, which was looked at. */
+  readonly unseen = new Set<string>();
   /** When the account may be read again after a failure, and how long the last pause was. */
   pause = { untilMs: 0, lengthMs: 0 };
   /** Since when every reading has failed, and when the alarm was last raised; null: the last one succeeded. */

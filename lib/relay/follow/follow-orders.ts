@@ -217,7 +217,6 @@ async function followAccount(
     const hidden = { services, teller, account, client, options, keeps: keeper !== null };
     await endHiddenExits(hidden, { ...reading, ...watched, entries: current, followed }, memory);
   }
-  if (trading !== null) for (const one of followed) if (one.attached !== null) one.isDone = false;
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, teller, account, current, memory.spentSales);
   if (tells && watched !== null) {
@@ -269,6 +268,7 @@ async function storeUnfollowed(
   );
   const stored = await storeOthers(services, account, state, unknown, {
     ...source,
+    asksAlone: true,
     listed: [...ended, ...open],
   });
   const names = deals.map(({ id, ...deal }) => fillNameOf({ ...deal, dealId: id }));

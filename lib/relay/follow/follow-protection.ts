@@ -1,19 +1,22 @@
 import { protectionBoundMs } from '../../account/find-protection.ts';
+import { showsExits } from '../../account/rehearsed.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { longestLagMs, longestOrderLagMs } from '../../exchange/lag.ts';
+import { longestLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
 import { findAskedStops, openStopOf } from './asked-stops.ts';
+import { mayLeave, noteAttached } from './end-hidden-exits.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
@@ -52,7 +55,7 @@ export async function watchProtection(
   watch: Watch,
   followed: readonly FollowedEntry[],
   memory: AccountMemory,
-  { open, hiddenOpen }: AccountReading,
+  { open, ended, hiddenOpen }: AccountReading,
   nowMs: number,
 ): Promise<WatchedPositions | null> {
   const keepers = findKeepers(followed);
@@ -75,10 +78,10 @@ export async function watchProtection(
     ...(watch.tells ? followed.filter((one) => hasOpenExit(one) || (!one.isSpot && mayProtect(one))) : []),
   ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
-  const elsewhere = [...judged, ...followed.filter(({ attached }) => attached !== null)].some(
-    ({ isSpot }) => !isSpot,
-  );
+  const elsewhere = [...judged, ...followed.filter(mayLeave)].some(({ isSpot }) => !isSpot);
   const read = elsewhere ? await readPositions(watch) : noPositions;
+  const isTrading = watch.keeps || watch.tells;
+  if (read !== null && isTrading) noteAttached(followed, { open, ended }, read, nowMs);
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered =
     read === null ? null : createUncovered(read.positions, open, followed, { nowMs, resting });
@@ -101,7 +104,9 @@ export async function watchProtection(
         nowMs,
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
-    if (mayHaveLeft(one, keepers, memory, nowMs)) await tellUnseen(watch.teller, one);
+    if (isTrading && mayLeave(one)) one.isDone = false;
+    if (isTrading && isUnseenDue(one, memory, nowMs) && (await mayHaveLeft(services.facts, one, keepers)))
+      await tellUnseen(watch.teller, one);
     if (one.isDone) finish(one, memory);
   }
   return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
@@ -322,19 +327,39 @@ function isDone(
   return nowMs - sinceMs >= longestLagMs;
 }
 
-/**
- * Whether its position has been gone for so long that a list should show its exits, and none ever has: the exchange has made none,
- * or hides them.
- */
-function mayHaveLeft(one: FollowedEntry, keepers: Keepers, memory: AccountMemory, nowMs: number): boolean {
+/** Once its position has been gone for so long that the lists show what became of its exits; once in a process. */
+function isUnseenDue(one: FollowedEntry, memory: AccountMemory, nowMs: number): boolean {
   const { signalId } = one.entry;
   const goneSinceMs = memory.calmSinceMs.get(signalId);
-  if (goneSinceMs === undefined || !hasPassed(goneSinceMs, longestOrderLagMs, nowMs)) return false;
-  const isSeen = exitRoles.some((role) => one.exits(role).length > 0) || keepers.has(signalId);
-  return hasFilled(one) && lacksExit(one) && !isSeen && !one.isSpot && one.watched.exitsEnded !== true;
+  if (goneSinceMs === undefined || !lacksExit(one) || memory.unseen.has(signalId)) return false;
+  if (!hasPassed(goneSinceMs, unseenAfterMs, nowMs)) return false;
+  memory.unseen.add(signalId);
+  return true;
+}
+
+/** The lists that matter most lag by seconds; the alarm must come before the price has moved far. */
+const unseenAfterMs = 5 * 60_000;
+
+/**
+ * Whether nothing has ever shown an exit that it asked for: the exchange has made none, or hides it. Not where a rehearsal has
+ * found out that the open orders show it, or that there is none.
+ */
+async function mayHaveLeft(
+  facts: Pick<AccountFacts, 'read'>,
+  one: FollowedEntry,
+  keepers: Keepers,
+): Promise<boolean> {
+  const { entry, watched, held, attached } = one;
+  if (one.isSpot || watched.exitsEnded === true || !held.gt(zero) || attached !== null) return false;
+  const kept = (keepers.get(entry.signalId) ?? []).map((keeper) => roleOf(keeper.entry));
+  const unseen = one.wanted.filter(({ role }) => one.exits(role).length === 0 && !kept.includes(role));
+  // That there is no stop-loss was told.
+  if (unseen.length === 0 || watched.unprotectedAtMs !== undefined) return false;
+  return !(await showsExits(facts, entry.account, one.market));
 }
 
 function finish(one: FollowedEntry, memory: AccountMemory): void {
   one.watched = calm(one);
   memory.calmSinceMs.delete(one.entry.signalId);
+  memory.unseen.delete(one.entry.signalId);
 }

@@ -70,7 +70,7 @@ export async function tellUnprotected(
   one.watched = { ...one.watched, unprotectedAtMs: nowMs };
 }
 
-/** Tells once that exits which no list has ever shown may stand beside a position that is gone. */
+/** Tells once that exits which nothing has ever shown may stand, although their position is gone. */
 export async function tellUnseen(teller: Teller, one: FollowedEntry): Promise<void> {
   const { market, own, entry } = one;
   const { account, signalId } = entry;
@@ -78,7 +78,7 @@ export async function tellUnseen(teller: Teller, one: FollowedEntry): Promise<vo
     key: `unseen exits ${signalId}`,
     alarm: {
       name: 'orders_left_open',
-      message: `the position of order ${own?.orderId} in ${market} is gone, and no list has ever shown the stop-loss or take-profit that the exchange was to make of it: one that stands could open a position`,
+      message: `the position of order ${own?.orderId} in ${market} is gone, and nothing has ever shown the stop-loss or take-profit that the exchange was to make of it: if it stands, it could open a position`,
     },
     facts: {
       signalId,

@@ -63,6 +63,11 @@ export class AskedActs {
     return true;
   }
 
+  /** How often it was asked for, with nothing that changed in between. */
+  timesOf(name: string): number {
+    return this.#asked.get(name)?.times ?? 0;
+  }
+
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#asked.keys()) if (!names.has(name)) this.#asked.delete(name);
   }

@@ -55,7 +55,8 @@ async function lookUpTarget(
 }
 
 /**
- * The same of an order that the ledger does not know, by the exchange's id: one by hand, or one that the exchange made.
+ * The same of an order that the ledger does not know, by the exchange's id: one by hand, or one that the exchange made. That no
+ * list shows it proves nothing: it may be the leg of a pair, or a partner's cancelled order.
  *
  * @returns null where no list takes that id
  */
@@ -66,12 +67,11 @@ async function lookUpUnnamed(
 ): Promise<LookedUpTarget | null> {
   if (target.by !== 'orderId' || client.dialect !== 'live') return null;
   const { orderId } = target;
-  const { open, ended, deals, isWhole } = await readListedOrder(client, { market, orderId }, options);
+  const { open, ended } = await readListedOrder(client, { market, orderId }, options);
   const name = `order ${orderId}`;
   if (ended !== null)
     return { name, state: ended.status === 'cancelled' ? 'cancelled' : 'executed', order: ended };
-  if (open !== null) return { name, state: 'open', order: open };
-  return { name, state: !isWhole ? 'not_listed' : deals.length > 0 ? 'filled' : 'not_found', order: null };
+  return { name, state: open === null ? 'not_listed' : 'open', order: open };
 }
 
 function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): TargetState {
