@@ -1,7 +1,7 @@
 import { protectionBoundMs } from '../../account/find-protection.ts';
 import { showsExits } from '../../account/rehearsed.ts';
 import { hasPassed } from '../../base/clock.ts';
-import { parseDecimal, zero } from '../../base/decimal.ts';
+import { parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
@@ -331,7 +331,7 @@ function isDone(
 function isUnseenDue(one: FollowedEntry, memory: AccountMemory, nowMs: number): boolean {
   const { signalId } = one.entry;
   const goneSinceMs = memory.calmSinceMs.get(signalId);
-  if (goneSinceMs === undefined || !lacksExit(one) || memory.unseen.has(signalId)) return false;
+  if (goneSinceMs === undefined || memory.unseen.has(signalId)) return false;
   if (!hasPassed(goneSinceMs, unseenAfterMs, nowMs)) return false;
   memory.unseen.add(signalId);
   return true;
@@ -349,13 +349,21 @@ async function mayHaveLeft(
   one: FollowedEntry,
   keepers: Keepers,
 ): Promise<boolean> {
-  const { entry, watched, held, attached } = one;
-  if (one.isSpot || watched.exitsEnded === true || !held.gt(zero) || attached !== null) return false;
+  const { entry, watched, held } = one;
+  if (one.isSpot || watched.exitsEnded === true || !held.gt(zero)) return false;
   const kept = (keepers.get(entry.signalId) ?? []).map((keeper) => roleOf(keeper.entry));
-  const unseen = one.wanted.filter(({ role }) => one.exits(role).length === 0 && !kept.includes(role));
+  const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !kept.includes(role));
   // That there is no stop-loss was told.
   if (unseen.length === 0 || watched.unprotectedAtMs !== undefined) return false;
   return !(await showsExits(facts, entry.account, one.market));
+}
+
+/** Whether there was such an exit, or one of each fill. Nothing tells the amount of one that the list of positions alone shows. */
+function isSeen(one: FollowedEntry, role: ExitRole): boolean {
+  const exits = one.exits(role);
+  if (exits.length === 0) return one.attached !== null;
+  const ofParts = exits.flatMap(({ amount }) => (amount === undefined ? [] : parseDecimal(amount)));
+  return ofParts.length < exits.length || sumOf(ofParts).gte(one.own?.filled ?? '0');
 }
 
 function finish(one: FollowedEntry, memory: AccountMemory): void {
