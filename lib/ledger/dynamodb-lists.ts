@@ -13,7 +13,7 @@ import {
   waitingPrefix,
 } from './dynamodb-items.ts';
 import type { Entry } from './entry.ts';
-import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
+import { type EntryPage, type EntryQuery, isLookupDue } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** Lists entries; the cost of a page grows with its size only. */
@@ -58,17 +58,16 @@ export class DynamodbLists {
   }
 
   async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const isDue = (dueAtMs: number) => dueAtMs <= nowMs || dueAtMs > nowMs + farthestLookupMs;
     const items = [
       ...(await this.#queryLookups('<=', nowMs, limit)),
-      ...(await this.#queryLookups('>', nowMs + farthestLookupMs, limit)),
-    ].slice(0, limit);
+      // Few wait for their next lookup: what a clock that was set back has postponed is among them.
+      ...(await this.#queryLookups('>', nowMs, limit)),
+    ];
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
     // The index may be outdated: a lookup or an outcome may have
     // followed. Damaged progress is due until it is repaired.
-    return entries.filter(
-      ({ status, lookup }) => status === 'unknown' && (lookup === null || isDue(lookup.dueAtMs)),
-    );
+    const due = entries.filter((entry) => entry.status === 'unknown' && isLookupDue(entry, nowMs));
+    return due.slice(0, limit);
   }
 
   async #queryLookups(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {

@@ -224,8 +224,8 @@ export interface Ledger {
 
   /**
    * Entries that are `unknown` and due for a lookup, longest due first; at most `limit`. Every entry is due
-   * as soon as it becomes `unknown`. An entry that is due later than `farthestLookupMs` from now was
-   * postponed before a clock was set back: it counts as due, too.
+   * as soon as it becomes `unknown`. An entry that is due later than `farthestLookupMs` from now, or that
+   * became `unknown` in the future, is of a time before a clock was set back: it counts as due, too.
    */
   dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]>;
 
@@ -275,6 +275,12 @@ export const clockToleranceMs = 5_000;
 
 /** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
+
+/** Whether an entry that is `unknown` is due for a lookup. */
+export function isLookupDue({ lookup, updatedAtMs }: Entry, nowMs: number): boolean {
+  if (lookup === null || lookup.dueAtMs <= nowMs) return true;
+  return lookup.dueAtMs > nowMs + farthestLookupMs || updatedAtMs > nowMs + clockToleranceMs;
+}
 
 /**
  * The pages of a list, one after the other. No page is read before it is asked for.

@@ -54,7 +54,8 @@ const sql = {
       AND reduces IS ?4`,
   countOrders: ordersWithin('?2', '?3'),
   dueLookups: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
-  lookupsAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  lookupsAhead: `SELECT * FROM entries WHERE look_due_at_ms > ?1 AND (look_due_at_ms > ?2 OR updated_at_ms > ?3)
+    ORDER BY look_due_at_ms, seq LIMIT ?4`,
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   waiting: `SELECT * FROM entries WHERE +account = ? AND market = ? AND status = 'accepted' AND ${underWay}

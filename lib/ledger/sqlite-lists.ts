@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { SqliteFile } from '../base/sqlite.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import type { Entry } from './entry.ts';
-import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
+import { clockToleranceMs, type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import type { LedgerWatch } from './ledger-watch.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import {
@@ -89,7 +89,9 @@ export class SqliteLists {
   async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
     const { dueLookups, lookupsAhead } = this.#statements;
     const rows = this.#rows(dueLookups, nowMs, limit);
-    return entriesOf([...rows, ...this.#rows(lookupsAhead, nowMs + farthestLookupMs, limit - rows.length)]);
+    const [farMs, aheadMs] = [nowMs + farthestLookupMs, nowMs + clockToleranceMs];
+    const ahead = this.#rows(lookupsAhead, nowMs, farMs, aheadMs, limit - rows.length);
+    return entriesOf([...rows, ...ahead]);
   }
 
   #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { choosePosition, describeAmount } from '../../lib/account/seen-position.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { PositionSide } from '../../lib/model/order.ts';
-import { checkOwner, claimsMarket } from '../../lib/relay/position/one-strategy.ts';
+import { claimsMarket, denyAnother, isOfAnother } from '../../lib/relay/position/one-strategy.ts';
 
 function held(amount: string, positionSide: PositionSide = 'BOTH') {
   return { amount: parseDecimal(amount), positionSide };
@@ -60,6 +60,7 @@ describe('one strategy a market', () => {
     ['the same strategy', { strategy: 'b', sinceMs: 0 }, '1', undefined],
     ['nobody', null, '1', undefined],
   ])('when it belongs to %s', (_, found, amount, expected) => {
-    expect(checkOwner(target, found, parseDecimal(amount))?.rule).toBe(expected);
+    const denial = isOfAnother(target, found) ? denyAnother(target, found, parseDecimal(amount), null) : null;
+    expect(denial?.rule).toBe(expected);
   });
 });

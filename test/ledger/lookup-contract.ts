@@ -137,6 +137,14 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await idsDue(noonMs, 2)).toEqual(['due', 'far']);
       expect(await idsDue(noonMs, 1)).toEqual(['due']);
     });
+
+    test('are due when they became unknown in the future, further than the clocks of two writers differ', async () => {
+      await lose('of another writer', noonMs + 5_000);
+      await lose('future', noonMs + 3_600_000);
+
+      expect(await idsDue(noonMs)).toEqual(['future']);
+      expect(await idsDue(noonMs + 5_000)).toEqual(['of another writer', 'future']);
+    });
   });
 
   describe(`${name}: a postponed lookup`, () => {

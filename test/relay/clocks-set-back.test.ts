@@ -70,6 +70,18 @@ describe('after a clock was set back', () => {
     expect((await relay.entry('buy-1')).lookup).toMatchObject({ count: 2 });
   });
 
+  test('an order that became unknown before is looked up at once, and proved not to exist as soon as any other', async () => {
+    await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
+    relay.paper.control.clearFaults();
+    relay.clock.advance(-60 * minuteMs);
+
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
+    relay.clock.advance(minuteMs);
+    await relay.reconcileFor(7);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'not_placed' });
+  });
+
   test('the alarm of an unknown outcome is raised again at once', async () => {
     await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
     await relay.reconcile();

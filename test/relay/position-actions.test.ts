@@ -931,6 +931,24 @@ describe('one strategy a market', () => {
     expect(await open('LONG', 'buy', 'trend')).toBe('placed');
   });
 
+  test('is held by an entry that rests, until that is cancelled', async () => {
+    changeAccount({ oneStrategyPerMarket: true });
+    const resting = { action: 'buy', orderType: 'limit', limitPrice: '40000', quantity: '0.1' };
+    const [entry] = await send({ ...resting, maxSlippage: undefined, strategy: 'trend' });
+    expect(entry?.status).toBe('placed');
+
+    const denied = await order('buy', '0.1', { strategy: 'mean' });
+    expect(denied?.steps.at(-1)).toMatchObject({
+      status: 'denied',
+      note: expect.stringContaining(`has an open order in BTC_USDT ("${entry?.signalId}")`),
+    });
+    expect(statusesOf(await send({ target: 'flat', strategy: 'mean' }))).toEqual(['satisfied']);
+    expect((await order('buy', '0.1', { strategy: 'trend' }))?.status).toBe('placed');
+    await send({ target: 'flat', strategy: 'trend' });
+
+    expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('placed');
+  });
+
   test('lets everyone close and reduce', async () => {
     await send({ target: '0.2', strategy: 'trend' });
 

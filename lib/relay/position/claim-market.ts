@@ -1,14 +1,24 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { FactName } from '../../ledger/account-facts.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { mostBelieved } from '../../ledger/ledger.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { hedgeSideOf, type OrderSignal, type PositionSignal } from '../../model/signal.ts';
+import { hedgeSideOf, type OrderSignal, type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
-import { checkOwner, claimsMarket, type MarketOwner, readOwner } from './one-strategy.ts';
+import {
+  claimsMarket,
+  denyAnother,
+  isEntryOf,
+  isOfAnother,
+  type MarketOwner,
+  readOwner,
+} from './one-strategy.ts';
 
 type OrderedSignal = OrderSignal | PositionSignal;
 
@@ -60,11 +70,31 @@ export async function claimMarket(
   const owner = await readMarketOwner(services, account, signal);
   const { strategy } = signal;
   if (strategy === undefined || !claimsMarket(signal, account, owner)) return noClaim;
-  const denial = checkOwner(signal, owner, amount);
-  if (denial !== null) return { ok: false, denial };
+  if (isOfAnother(signal, owner)) {
+    const denial = denyAnother(
+      signal,
+      owner,
+      amount,
+      await findEntryOf(services, account, signal, owner, amount),
+    );
+    if (denial !== null) return { ok: false, denial };
+  }
   if (owner?.strategy === strategy || findRehearsalReason(account.mode, services.isPaperExchange) !== null)
     return noClaim;
   return { ok: true, on: (plan) => takeWithOrder(services, account.name, signal, plan) };
+}
+
+/** An open order with which the owner of the market may open a position; looked for only where none is held. */
+async function findEntryOf(
+  { ledger }: ExecuteServices,
+  account: Account,
+  signal: OrderedSignal,
+  owner: MarketOwner,
+  held: Decimal,
+): Promise<Entry | null> {
+  if (!held.eq(zero) || wantsNoPosition(signal)) return null;
+  const open = await ledger.openOrders(account.name, signal.market, mostBelieved);
+  return open.find((entry) => isEntryOf(entry, owner, signal)) ?? null;
 }
 
 /** The outcomes that prove that no order exists. */

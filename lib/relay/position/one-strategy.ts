@@ -2,9 +2,17 @@ import * as z from 'zod/mini';
 import { describeAmount } from '../../account/seen-position.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import type { Json } from '../../base/json.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import type { Account } from '../../model/account.ts';
+import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
-import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
+import {
+  hedgeSideOf,
+  isProtecting,
+  type OrderSignal,
+  type PositionSignal,
+  placesOrder,
+} from '../../model/signal.ts';
 
 /** The strategy that may trade a market while its position is open. */
 export interface MarketOwner {
@@ -33,17 +41,48 @@ export function claimsMarket(
   return oneStrategyPerMarket === true || action === 'target' || owner !== null;
 }
 
-/** Denies a second strategy while the position that the first one opened is not flat. */
-export function checkOwner(
-  { strategy = '', market }: OrderSignal | PositionSignal,
+/** Whether the market belongs to another strategy, if that one has something in it. */
+export function isOfAnother(
+  { strategy = '' }: OrderSignal | PositionSignal,
   owner: MarketOwner | null,
+): owner is MarketOwner {
+  return owner !== null && owner.strategy !== strategy;
+}
+
+/** Whether it is an open order of the strategy that may open or enlarge the position which the signal is about. */
+export function isEntryOf(
+  { signal, orderOpen }: Entry,
+  owner: MarketOwner,
+  about: OrderSignal | PositionSignal,
+): boolean {
+  if (!orderOpen || signal === null || signal.action === 'close' || isProtecting(signal)) return false;
+  if (!placesOrder(signal) || signal.strategy !== owner.strategy) return false;
+  return (
+    !(signal.action === 'order' && isMarkedReducing(signal)) && hedgeSideOf(signal) === hedgeSideOf(about)
+  );
+}
+
+/**
+ * Denies a second strategy while the position that the first one opened is not flat, or an order of it may open one.
+ *
+ * @param entry an open order of the first strategy; null: none
+ */
+export function denyAnother(
+  { strategy = '', market }: OrderSignal | PositionSignal,
+  owner: MarketOwner,
   amount: Decimal,
+  entry: Entry | null,
 ): Denial | null {
-  if (owner === null || owner.strategy === strategy || amount.eq(zero)) return null;
+  const has = !amount.eq(zero)
+    ? `holds the position of ${market} (${describeAmount(amount)})`
+    : entry === null
+      ? null
+      : `has an open order in ${market} ("${entry.signalId}")`;
+  if (has === null) return null;
   return {
     rule: 'one_strategy_per_market',
     limit: owner.strategy,
     actual: strategy,
-    message: `strategy "${owner.strategy}" holds the position of ${market} (${describeAmount(amount)}), and the alert is of strategy "${strategy}"; give each strategy an account (sub-account) of its own, or set oneStrategyPerMarket: false for the account in relay.config.ts`,
+    message: `strategy "${owner.strategy}" ${has}, and the alert is of strategy "${strategy}"; give each strategy an account (sub-account) of its own, or set oneStrategyPerMarket: false for the account in relay.config.ts`,
   };
 }

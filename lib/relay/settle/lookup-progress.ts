@@ -22,7 +22,10 @@ export function addLookup(lookup: LookupProgress, result: UnsettledResult, nowMs
     ...lookup,
     count: lookup.count + 1,
     notFound: lookup.notFound + (isNotFound ? 1 : 0),
-    firstNotFoundAtMs: lookup.firstNotFoundAtMs ?? (isNotFound ? nowMs : null),
+    // A time in the future was noted before the clock was set back.
+    firstNotFoundAtMs: isNotFound
+      ? Math.min(lookup.firstNotFoundAtMs ?? nowMs, nowMs)
+      : lookup.firstNotFoundAtMs,
     lastAtMs: nowMs,
     finding: result.finding,
   };
