@@ -204,7 +204,7 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
       (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
       own.mayBeOwn(record.orderId ?? 0),
   );
-  const leaving = mustBeListed(wanted, view) ? unlisted : [];
+  const leaving = mustBeListed(wanted, view, own) ? unlisted : [];
   return {
     ...wanted,
     // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.
@@ -215,10 +215,15 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   };
 }
 
-/** Whether the list of open orders must show by now what the exchange has made of the order. */
-function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView): boolean {
-  const readAtMs = record?.readAtMs ?? null;
-  return readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs;
+/**
+ * Whether the list of open orders must show by now what the exchange has made of the order; or it hides that, because the relay has
+ * replaced one that no list had shown: of several, each is shown when the one before has gone.
+ */
+function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView, own: OwnCancels): boolean {
+  const { readAtMs = null, attached = null, exits = [] } = record ?? {};
+  const isHidden =
+    attached !== null && exits.some(({ order }) => order !== null && own.isConfirmed(order.orderId));
+  return isHidden || (readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs);
 }
 
 function leavingExit(
