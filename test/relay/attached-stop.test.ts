@@ -220,7 +220,13 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
   test('of each fill is replaced as soon as the position shows it', async () => {
     relay.paper.control.setExits({ madeAt: 'first_fill' });
     relay.setPrice('51000');
-    await relay.say({ action: 'buy', orderType: 'limit', limitPrice: '50000', quantity: '0.3', stopLoss: '48000' });
+    await relay.say({
+      action: 'buy',
+      orderType: 'limit',
+      limitPrice: '50000',
+      quantity: '0.3',
+      stopLoss: '48000',
+    });
     for (let fill = 0; fill < 3; fill += 1) relay.fill('50000', '0.1');
     expect(standing()).toEqual(['sell 0.1', 'sell 0.1', 'sell 0.1']);
     await relay.goOn(90);
