@@ -7,10 +7,12 @@ import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { currenciesInName } from '../../lib/model/market.ts';
+import type { PositionSide } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { askExchange, timeoutMs } from '../session/exchange.ts';
+import { listOpenings, type Opening } from '../session/openings.ts';
 import {
   isPending,
   listPositionTickers,
@@ -78,13 +80,14 @@ async function closeAll(
     Promise.all(some.map((account) => findTasks(session, account)));
   const tradingFound = await findAll(trading);
   const tasks = tradingFound.flatMap((each) => each.tasks);
-  const results = await Promise.all(tasks.map((task) => carryOut(session, task, maxSlippage)));
+  const carriedOut = await Promise.all(tasks.map((task) => carryOutAll(session, task, maxSlippage)));
+  const results = carriedOut.flat();
   // Their keys may be of the same account at the exchange, where everything is closed by now.
   const found = [...tradingFound, ...(await findAll(dry))];
   const left = [
     ...found.flatMap(({ unreached }) => unreached),
     ...results
-      .filter(({ status }) => !isDone(status))
+      .filter((result) => !isDone(result))
       .map(({ market, account, status, note }) => `${market} of ${account}: ${status ?? 'refused'}: ${note}`),
   ];
   if (left.length > 0)
@@ -103,6 +106,7 @@ async function closeAll(
         : [
             renderResults(results, terminal.width),
             '',
+            ...renderUnderWay(session, results),
             paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
           ]),
       ...renderCoins(coins),
@@ -160,10 +164,23 @@ function renderCoins(coins: readonly Coins[]): readonly string[] {
   ];
 }
 
-/** Under way, too: the relay goes on with it. */
-function isDone(status: Status | null): boolean {
+/** Under way, too: the relay goes on with it. A close that was itself withdrawn has closed nothing. */
+function isDone({ status, action }: Result): boolean {
   if (status === null) return false;
-  return closedStatuses.includes(status) || status === 'cancelled' || isPending({ status });
+  if (status === 'cancelled') return action === 'cancel_all';
+  return closedStatuses.includes(status) || isPending({ status });
+}
+
+function renderUnderWay(session: Session, results: readonly Result[]): readonly string[] {
+  return results.flatMap(({ account, market, signalId, status }) =>
+    signalId !== null && status !== null && isPending({ status })
+      ? [
+          paint(
+            `Still under way, so not surely closed: ${market} of ${account} (${status}). For the outcome: ${commandFor(session.target, `signal ${signalId}`)}`,
+          ),
+        ]
+      : [],
+  );
 }
 
 interface FoundTasks {
@@ -181,6 +198,7 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   if (places.length === 0 && (await marketsWithPositions(session, account)).size === 0)
     return { tasks: [], unreached: [] };
   const isDry = account.mode === 'dry-run';
+  const readAtMs = session.clock.nowMs();
   const read = await readSafely(session, account, (client) =>
     readPositions({ client, clock: session.clock, limits: { timeoutMs } }),
   );
@@ -190,22 +208,45 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
     return { tasks: [], unreached: [`account ${account.name} could not be read: ${read.reason}`] };
   const { positions } = read.value;
   if (isDry) return await findLeftInDryRun(session, account, { places, positions });
-  const closes = positions.flatMap(({ market, positionSide }): readonly Task[] => {
-    const place = places.find((each) => each.market === market);
-    if (place === undefined) return [];
-    return [{ account, place, action: 'close', ...(positionSide === 'BOTH' ? {} : { positionSide }) }];
-  });
-  const held = new Set(positions.map(({ market }) => market));
-  const cancels: Task[] = [];
+  const markets = places.map(({ market }) => market);
+  const openings = await listOpenings(session, account, markets, readAtMs);
+  const tasks: Task[] = [];
   for (const place of places) {
-    if (held.has(place.market)) continue;
+    const sides = listSides(
+      positions.filter(({ market }) => market === place.market),
+      openings.filter(({ market }) => market === place.market),
+    );
+    tasks.push(...sides.map((side) => closeOf(account, place, side)));
+    if (sides.length > 0) continue;
     const own = await session.openLedger().openOrders(account.name, place.market, 1);
-    if (own.length > 0) cancels.push({ account, place, action: 'cancel_all' });
+    if (own.length > 0) tasks.push({ account, place, action: 'cancel_all' });
   }
   const unreached = positions
     .filter(({ market }) => !places.some((place) => place.market === market))
     .map(({ market }) => `${market} of ${account.name}: ${explainUnreached(account, market)}`);
-  return { tasks: [...closes, ...cancels], unreached };
+  return { tasks, unreached };
+}
+
+function closeOf(account: Account, place: TickerOfMarket, side: PositionSide): Task {
+  return { account, place, action: 'close', ...(side === 'BOTH' ? {} : { positionSide: side }) };
+}
+
+/**
+ * The positions of a market that are to be closed: those that were seen, and those that the list need not show yet or that a
+ * waiting signal may still open. A close takes its turn in the line of its market, so it closes these, too.
+ *
+ * @returns none where nothing but orders that rest can open one: those are cancelled
+ */
+function listSides(
+  held: readonly Pick<OpenPosition, 'positionSide'>[],
+  openings: readonly Opening[],
+): readonly PositionSide[] {
+  if (held.length === 0 && !openings.some(({ isUnseen }) => isUnseen)) return [];
+  const sides = new Set([...held, ...openings].map(({ positionSide }) => positionSide));
+  // What is held shows the mode of the account; without that, a named side does.
+  if (held.some(({ positionSide }) => positionSide === 'BOTH')) return ['BOTH'];
+  const named = [...sides].filter((side) => side !== 'BOTH');
+  return named.length === 0 ? ['BOTH'] : named;
 }
 
 function explainUnreached({ markets }: Account, market: string): string {
@@ -257,6 +298,21 @@ async function readSafely<T>(
       return { ok: false, code: error.code, reason: error.message };
     throw error;
   }
+}
+
+/** An order that rested may have filled before it could be cancelled: what that opened is closed, too. */
+async function carryOutAll(
+  session: Session,
+  task: Task,
+  maxSlippage: string | undefined,
+): Promise<readonly Result[]> {
+  const { account, place, action } = task;
+  const nowMs = session.clock.nowMs();
+  const result = await carryOut(session, task, maxSlippage);
+  if (action !== 'cancel_all') return [result];
+  const sides = listSides([], await listOpenings(session, account, [place.market], nowMs));
+  const closes = sides.map((side) => carryOut(session, closeOf(account, place, side), maxSlippage));
+  return [result, ...(await Promise.all(closes))];
 }
 
 async function carryOut(session: Session, task: Task, maxSlippage: string | undefined): Promise<Result> {

@@ -44,7 +44,7 @@ export function RedButton({ done }: { done(): void }) {
         const closed =
           closes.length === 0
             ? 'Paused. No position was open'
-            : `Paused. ${closes.map(({ market, status }) => `${market}: ${status ?? 'refused'}`).join(', ')}`;
+            : `Paused. ${closes.map(({ market, status }) => `${market}: ${describeStatus(status)}`).join(', ')}`;
         const held = coins.map(({ market, amount }) => `${showNumber(amount)} in ${market}`);
         return [
           `${closed}.`,
@@ -63,10 +63,18 @@ export function RedButton({ done }: { done(): void }) {
   );
 }
 
+function describeStatus(status: string | null): string {
+  const isUnderWay = status === 'accepted' || status === 'sending';
+  return isUnderWay ? `still under way, so not surely closed (${status})` : (status ?? 'refused');
+}
+
 async function describeOpen(name: string): Promise<readonly string[]> {
   try {
     const { positions } = await read<PositionsDocument>('/api/positions', { account: name });
-    if (positions.length === 0) return [`${name}: no position is open; its entries that rest are cancelled`];
+    if (positions.length === 0)
+      return [
+        `${name}: no position is open; its entries that rest are cancelled, and what has just been sent is closed`,
+      ];
     return positions.map(
       ({ market, amount }) =>
         `${name}: ${amount.startsWith('-') ? 'buy' : 'sell'} ${showNumber(amount.replace('-', ''))} in ${market}`,

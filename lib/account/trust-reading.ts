@@ -65,7 +65,7 @@ function mayHaveMoved({ status, sentAtMs }: OrderRecord): boolean {
  * Whether a cancellation found nothing filled, or its report said so: it rests, or has ended without a fill. A fill after the
  * response is as new to the list as that of an order which has rested for hours.
  */
-function isUnfilled({ cancelled, reported, turnedTo }: OrderRecord): boolean {
+export function isUnfilled({ cancelled, reported, turnedTo }: OrderRecord): boolean {
   if (cancelled?.filled?.eq(zero) === true) return true;
   return reported !== null && turnedTo === undefined && parseDecimal(reported.filled).eq(zero);
 }

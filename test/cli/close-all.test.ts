@@ -214,6 +214,127 @@ describe('close-all', () => {
     });
   });
 
+  describe('while the list of positions lags behind', () => {
+    const exit = { maxSlippage: '0.5%' };
+    const lag = (...endpoints: string[]) => {
+      for (const endpoint of endpoints)
+        relay.world.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 4_000, probability: 1 });
+    };
+
+    test('closes what has just filled', async () => {
+      lag('open-positions', 'open-order', 'ended-order', 'conditional-orders', 'executed-history');
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopLoss: '2%', ...exit });
+      await say('entry-2', { ticker: 'BTCUSDT.P', action: 'sell', quantity: '0.01', ...exit });
+
+      const document = await runForJson(closeAll());
+
+      expect(document).toMatchObject({
+        closes: [
+          { market: 'BTC_USDT', action: 'close', status: 'placed' },
+          { market: 'BTC_PERP', action: 'close', status: 'placed' },
+        ],
+      });
+      expect(positions()).toEqual({});
+    });
+
+    test('names the side that has just been opened in hedge mode', async () => {
+      relay.world.paper.control.setHedgeMode('main', true);
+      lag('open-positions');
+      const order = { ticker: 'BTCUSDT.P', quantity: '0.01', ...exit };
+      await say('short-1', { ...order, action: 'sell', positionSide: 'SHORT' });
+
+      expect(await runForJson(closeAll())).toMatchObject({
+        closes: [{ market: 'BTC_PERP', positionSide: 'SHORT', status: 'placed' }],
+      });
+      expect(positions()).toEqual({});
+    });
+
+    test('closes what an order opened whose outcome is not known', async () => {
+      relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+      relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'market' });
+      lag('open-positions');
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', ...exit });
+      expect(await relay.world.ledger.read({ account: 'main', signalId: 'entry-1' })).toMatchObject({
+        status: 'unknown',
+      });
+
+      expect(await runForJson(closeAll())).toMatchObject({
+        closes: [{ market: 'BTC_USDT', action: 'close', status: 'placed' }],
+      });
+      expect(positions()).toEqual({});
+    });
+
+    test('closes what an order opened that had rested until just now', async () => {
+      lag('open-positions');
+      await say('rest-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', limitPrice: '49000' });
+      relay.world.setPrice('BTC_USDT', '48900');
+      expect(positions()).toMatchObject({ BTC_USDT: { amount: '0.01' } });
+
+      expect(await runForJson(closeAll())).toMatchObject({
+        closes: [
+          { market: 'BTC_USDT', action: 'cancel_all', status: 'cancelled' },
+          { market: 'BTC_USDT', action: 'close', status: 'placed' },
+        ],
+      });
+      expect(positions()).toEqual({});
+    });
+  });
+
+  describe('behind a reversal that waits for an order of unknown outcome', () => {
+    beforeEach(async () => {
+      const { control } = relay.world.paper;
+      for (const endpoint of ['limit', 'market']) control.addFault({ fault: 'drop_after', endpoint });
+      control.addFault({ fault: 'read_lag', delayMs: 600_000, probability: 1 });
+      await say('entry-1', { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', maxSlippage: '0.5%' });
+      const reversal = { id: 'turn-1', ticker: 'BTCUSDT', action: 'reverse', maxSlippage: '0.5%' };
+      await relay.world.post(JSON.stringify(reversal));
+    });
+
+    test('names a close that still waits after 20 seconds', async () => {
+      const { stdout, exitCode } = await runCli(closeAll());
+
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(
+        /^Still under way, so not surely closed: BTC_USDT of main \(accepted\)\. For the outcome: npx relay signal close-all-BTC_USDT-/m,
+      );
+    });
+
+    test('fails with a close that was withdrawn', async () => {
+      const failing = runForFailure(closeAll());
+      const findClose = async () =>
+        (await relay.world.ledger.findByPrefix('main', 'close-all-BTC_USDT-', 1))[0];
+      let close = await findClose();
+      for (; close === undefined; close = await findClose())
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      const step = { status: 'cancelled', atMs: Date.now(), note: 'withdrawn by signal "cancel-1"' } as const;
+      await relay.world.ledger.move(close, { from: 'accepted', step });
+
+      const failure = await failing;
+
+      expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+      expect(failure.message).toMatch(/BTC_USDT of main: cancelled: withdrawn by signal "cancel-1"/);
+    });
+  });
+
+  test.each([
+    ['reverse', { action: 'reverse' }],
+    ['target', { target: '-0.01' }],
+  ])('closes what the second leg of a %s opens after the first one has closed', async (_, alert) => {
+    await byHand('BTC_USDT', 'buy', '0.01');
+    relay.world.paper.control.addFault({ fault: 'delay', endpoint: 'limit', delayMs: 2_000 });
+    relay.world.paper.control.addFault({ fault: 'delay', endpoint: 'market', delayMs: 2_000 });
+    await relay.world.post(
+      JSON.stringify({ id: 'turn-1', ticker: 'BTCUSDT', maxSlippage: '0.5%', ...alert }),
+    );
+    while (JSON.stringify(positions()) !== '{}') await new Promise((resolve) => setTimeout(resolve, 10));
+
+    const document = await runForJson(closeAll());
+
+    expect(document).toMatchObject({ closes: [{ market: 'BTC_USDT', action: 'close', status: 'placed' }] });
+    expect(await relay.world.settled('turn-1')).toMatchObject({ status: 'placed' });
+    expect(positions()).toEqual({});
+  });
+
   test('fails while everything is paused, and says why', async () => {
     await byHand('BTC_USDT', 'buy', '0.01');
     await runCli(relay.here('pause', '--everything'));
