@@ -40,6 +40,8 @@ export const transitions: readonly Transition[] = [
   { name: 'confirm the cancellation', from: 'sending', to: 'cancelled' },
   { name: 'receive a rejection', from: 'sending', to: 'rejected' },
   { name: 'prove it was not sent', from: 'sending', to: 'not_sent' },
+  // Only now is it known that orders of other markets leave no room for it; nothing was sent.
+  { name: 'deny at the last check', from: 'sending', to: 'denied' },
   { name: 'lose the response', from: 'sending', to: 'unknown' },
   { name: 'find the order', from: 'unknown', to: 'placed' },
   { name: 'find it cancelled', from: 'unknown', to: 'cancelled' },
@@ -47,6 +49,7 @@ export const transitions: readonly Transition[] = [
   { name: 'find no order', from: 'unknown', to: 'not_placed' },
   // By a worker that was wrongly taken for dead.
   { name: 'prove late that it was not sent', from: 'unknown', to: 'not_sent' },
+  { name: 'deny late', from: 'unknown', to: 'denied' },
 ];
 
 /** The statuses that can follow each status. */

@@ -14,12 +14,14 @@ export const namedMoves = [
   'confirm the cancellation: sending → cancelled',
   'receive a rejection: sending → rejected',
   'prove it was not sent: sending → not_sent',
+  'deny at the last check: sending → denied',
   'lose the response: sending → unknown',
   'find the order: unknown → placed',
   'find it cancelled: unknown → cancelled',
   'find it refused: unknown → rejected',
   'find no order: unknown → not_placed',
   'prove late that it was not sent: unknown → not_sent',
+  'deny late: unknown → denied',
 ];
 
 /**
@@ -70,5 +72,7 @@ export const reachableStates: Readonly<Record<string, string>> = {
   'not_sent, lookup over': 'accept › start › lose the response › prove late that it was not sent',
   'not_sent, id, lookup over':
     'accept › start › lose the response › prove late that it was not sent (with id)',
+  'denied, lookup over': 'accept › start › lose the response › deny late',
+  'denied, id, lookup over': 'accept › start › lose the response › deny late (with id)',
   invalid: 'refuse',
 };

@@ -189,7 +189,7 @@ describe('maxOpenNotional', () => {
     Object.assign(relay.services, { ledger: first });
 
     expect(await send(settings, { action: 'buy', quantity: '0.02' })).toMatchObject({
-      status: 'not_sent',
+      status: 'denied',
       rule: 'max_open_notional',
     });
   });

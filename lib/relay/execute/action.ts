@@ -1,6 +1,7 @@
 import type { Alarm } from '../../base/alarms.ts';
 import type { Json } from '../../base/json.ts';
 import type { SendOptions } from '../../exchange/client.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import type { OrderRequest } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import type { CountedFact, StepFacts } from '../../model/step-facts.ts';
@@ -15,11 +16,19 @@ export interface LimitVerdict {
   /** What time alone can change: checked again right before the order is sent. */
   checkTime(nowMs: number): Denial | null;
   /**
-   * Called once the order counts as open: whether orders of other markets, which are sent at the same time, leave room.
+   * Called once the order counts as open: whether orders of other markets, which are sent at the same time, leave room. It
+   * may wait for those that were stored later.
    *
    * @throws RelayError `store_unavailable`
    */
-  checkOthers(): Promise<Denial | null>;
+  checkOthers(begun: BegunOrder): Promise<Denial | null>;
+}
+
+/** An order whose `sending` is stored and that is not sent yet. */
+export interface BegunOrder {
+  readonly entry: Pick<Entry, 'signalId' | 'createdAtMs'>;
+  /** The latest time at which it may still wait for others. */
+  readonly waitUntilMs: number;
 }
 
 /** How a signal will be executed, decided before anything is sent. */

@@ -12,7 +12,7 @@ import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { tellPaused } from '../protect/failed-alarm.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { denialOutcome, settleEntry, staleAlarm } from '../settle/settle-entry.ts';
-import type { Outcome, PreparedAction } from './action.ts';
+import type { BegunOrder, Outcome, PreparedAction } from './action.ts';
 import type { KillSwitch } from './kill-switch.ts';
 import { longestReadingMs } from './read-market.ts';
 import { settleSent } from './settle-sent.ts';
@@ -78,24 +78,26 @@ export async function carryOut(
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
     return await settleDenied(denyOrderRate(started.count + 1, maxPerMinute ?? 0));
-  const crowdedOut = await findCrowding(action);
-  if (crowdedOut !== null) return await settleSent(services, { ...entry, status: 'sending' }, crowdedOut);
   // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
   // that has been looked up since. One millisecond is added because the signal is still fresh at
   // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
-  const isStillOwn = () => isSending(services, entry);
   const { exchangeTimeoutMs: timeoutMs } = services;
   const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - begun.startedAtMs, timeoutMs);
+  // Waiting for other orders leaves the time of one request.
+  const waitUntilMs = Math.min(notAfterMs, endByMs - timeoutMs);
+  const crowdedOut = await findCrowding(action, { entry, waitUntilMs });
+  if (crowdedOut !== null) return await settleSent(services, { ...entry, status: 'sending' }, crowdedOut);
+  const isStillOwn = () => isSending(services, entry);
   const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
 }
 
 /** Another order may have been planned at the same time. What cannot be checked is not sent. */
-async function findCrowding({ limits }: PreparedAction): Promise<Outcome | null> {
+async function findCrowding({ limits }: PreparedAction, begun: BegunOrder): Promise<Outcome | null> {
   try {
-    const denial = await limits?.checkOthers();
-    return denial === undefined || denial === null ? null : { ...denialOutcome(denial), status: 'not_sent' };
+    const denial = await limits?.checkOthers(begun);
+    return denial === undefined || denial === null ? null : denialOutcome(denial);
   } catch (error) {
     const note = `nothing was sent: orders that are sent at the same time could not be checked (${describeSafely(error)})`;
     return { status: 'not_sent', note, evidence: null };

@@ -6,6 +6,7 @@ import type { SeenPosition } from '../../account/seen-position.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import {
   type CheckedOrder,
   type CountedOrder,
@@ -17,11 +18,11 @@ import { checkRisk, checkRiskAgain, judgesAgain, riskNeedsOf } from '../../limit
 import type { Account, TradingGround } from '../../model/account.ts';
 import { currenciesInName } from '../../model/market.ts';
 import { isMarkedReducing, type SizedOrder } from '../../model/order.ts';
-import type { Denial } from '../../model/outcome.ts';
+import type { Denial, Status } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { saysItReduces } from '../../signals/may-open.ts';
 import type { ExecuteServices } from '../services.ts';
-import type { LimitVerdict } from './action.ts';
+import type { BegunOrder, LimitVerdict } from './action.ts';
 
 /** The limits of growing risk, as they were read for one order. */
 export interface LimitsForOrder {
@@ -121,7 +122,7 @@ async function checkAll(
     reduces,
     counted,
     checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
-    checkOthers: () => checkOthers(known, { ...risk.exposure, exposure }, checked, facts),
+    checkOthers: (begun) => checkOthers(known, { ...risk.exposure, exposure }, checked, facts, begun),
   };
 }
 
@@ -139,27 +140,72 @@ function passing(reduces: boolean): LimitVerdict {
   return { denial: null, reduces, counted: null, checkTime: () => null, checkOthers: async () => null };
 }
 
+/** How often an order looks again at others that may yield to it, and the pause before each look. */
+const mostLooks = 20;
+const lookPauseMs = 100;
+
 /**
  * Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. What the
  * other one has filled since is in no reading, so all of it counts.
+ *
+ * Where there is no room for all, those that were stored later yield, or two that see each other would both be denied: an
+ * order gives way at once to what was stored before it or sent, and waits for the outcome of what is begun and was stored
+ * later. Only an outcome that proves that nothing was sent makes room. So whatever the order of storing, as two clocks may
+ * see it, no two orders go on that do not fit together.
  */
 async function checkOthers(
-  { services, account, prices }: KnownForOrder,
+  known: KnownForOrder,
   { exposure, seen }: ExposureReading,
   checked: CheckedOrder,
   facts: RiskFacts,
+  { entry, waitUntilMs }: BegunOrder,
 ): Promise<Denial | null> {
+  const { services, account } = known;
   if (!judgesAgain('others', account, checked)) return null;
-  const { order } = checked.sized;
-  const others = (await listOwn(services, account, null)).filter(
-    ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== order.clientOrderId,
+  const judge = async (others: readonly Entry[]): Promise<Denial | null> => {
+    const orders = await countWhole(known, others);
+    if (typeof orders === 'string') return denyUnknown(account, [orders]);
+    const together = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
+    return checkRiskAgain('others', checked, { ...facts, exposure: together }, account);
+  };
+  let others = (await listOwn(services, account, null)).filter(
+    ({ signalId }) => !seen.has(signalId) && signalId !== entry.signalId,
   );
+  for (let looks = 0; ; looks += 1) {
+    const denial = await judge(others);
+    if (denial === null) return null;
+    const staying = others.filter((other) => !mayYield(other, entry));
+    const isLast = looks >= mostLooks || services.clock.nowMs() >= waitUntilMs;
+    const lasting = isLast || staying.length === others.length ? denial : await judge(staying);
+    if (lasting !== null) return lasting;
+    await services.clock.sleep(lookPauseMs);
+    const again = others.map(async (other) =>
+      mayYield(other, entry) ? ((await services.ledger.read(other)) ?? other) : other,
+    );
+    others = (await Promise.all(again)).filter(({ status }) => !withoutOrder.has(status));
+  }
+}
+
+/** The outcomes of an order that was begun which prove that there is none. */
+const withoutOrder: ReadonlySet<Status> = new Set(['denied', 'not_sent', 'rejected']);
+
+/** Whether an order that is begun was stored later than this one, so that it yields unless it has been sent. */
+function mayYield(other: Entry, { createdAtMs, signalId }: BegunOrder['entry']): boolean {
+  if (other.status !== 'sending') return false;
+  if (other.createdAtMs !== createdAtMs) return other.createdAtMs > createdAtMs;
+  return other.signalId > signalId;
+}
+
+/** @returns a text when it is not known how much one of them is worth */
+async function countWhole(
+  { account, prices }: KnownForOrder,
+  entries: readonly Entry[],
+): Promise<readonly CountedOrder[] | string> {
   const orders: CountedOrder[] = [];
-  for (const other of others.flatMap((entry) => wholeOrderOf(account, entry) ?? [])) {
+  for (const other of entries.flatMap((entry) => wholeOrderOf(account, entry) ?? [])) {
     const counted = await countOwn(other, prices);
-    if (typeof counted === 'string') return denyUnknown(account, [counted]);
+    if (typeof counted === 'string') return counted;
     orders.push(counted);
   }
-  const together = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
-  return checkRiskAgain('others', checked, { ...facts, exposure: together }, account);
+  return orders;
 }
