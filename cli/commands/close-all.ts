@@ -22,7 +22,7 @@ import {
   type TickerOfMarket,
   waitForOutcome,
 } from '../session/send-signal.ts';
-import { chooseAccount, commandFor, type Session } from '../session/session.ts';
+import { chooseAccount, commandFor, type Session, type Target } from '../session/session.ts';
 import { paint } from '../show/print.ts';
 import { styleStatus } from '../show/render-signals.ts';
 import { renderRows } from '../show/table.ts';
@@ -106,7 +106,7 @@ async function closeAll(
         : [
             renderResults(results, terminal.width),
             '',
-            ...renderUnderWay(session, results),
+            ...renderUnderWay(session.target, results),
             paint(`What is left of the positions: ${commandFor(session.target, 'positions')}`),
           ]),
       ...renderCoins(coins),
@@ -171,12 +171,16 @@ function isDone({ status, action }: Result): boolean {
   return closedStatuses.includes(status) || isPending({ status });
 }
 
-function renderUnderWay(session: Session, results: readonly Result[]): readonly string[] {
+/** Which positions may still stand when the command ends. */
+export function renderUnderWay(
+  target: Target,
+  results: readonly Pick<Result, 'account' | 'market' | 'signalId' | 'status'>[],
+): readonly string[] {
   return results.flatMap(({ account, market, signalId, status }) =>
     signalId !== null && status !== null && isPending({ status })
       ? [
           paint(
-            `Still under way, so not surely closed: ${market} of ${account} (${status}). For the outcome: ${commandFor(session.target, `signal ${signalId}`)}`,
+            `Still under way, so not surely closed: ${market} of ${account} (${status}). For the outcome: ${commandFor(target, `signal ${signalId}`)}`,
           ),
         ]
       : [],
