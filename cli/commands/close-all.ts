@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readPositions } from '../../lib/account/read-positions.ts';
 import { formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { describeSafely } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
@@ -213,7 +214,9 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   const { positions } = read.value;
   if (isDry) return await findLeftInDryRun(session, account, { places, positions });
   const markets = places.map(({ market }) => market);
-  const openings = await listOpenings(session, account, markets, readAtMs);
+  const openings = await listOpenings(session, account, markets, readAtMs).catch(failureText);
+  if (typeof openings === 'string')
+    return { tasks: [], unreached: [`account ${account.name} could not be looked at: ${openings}`] };
   const tasks: Task[] = [];
   for (const place of places) {
     const sides = listSides(
@@ -304,6 +307,11 @@ async function readSafely<T>(
   }
 }
 
+/** One account whose signals cannot be read must not hide what was done with the others. */
+function failureText(error: unknown): string {
+  return describeSafely(error);
+}
+
 /** An order that rested may have filled before it could be cancelled: what that opened is closed, too. */
 async function carryOutAll(
   session: Session,
@@ -314,7 +322,10 @@ async function carryOutAll(
   const nowMs = session.clock.nowMs();
   const result = await carryOut(session, task, maxSlippage);
   if (action !== 'cancel_all') return [result];
-  const sides = listSides([], await listOpenings(session, account, [place.market], nowMs));
+  const openings = await listOpenings(session, account, [place.market], nowMs).catch(failureText);
+  if (typeof openings === 'string')
+    return [{ ...result, status: null, note: `what it has opened could not be looked at: ${openings}` }];
+  const sides = listSides([], openings);
   const closes = sides.map((side) => carryOut(session, closeOf(account, place, side), maxSlippage));
   return [result, ...(await Promise.all(closes))];
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type { Json } from '../base/json.ts';
-import { openOrder } from '../exchange/endpoints/open-order.ts';
 import type { AccountFacts, FactName } from '../ledger/account-facts.ts';
 import type { TradingGround } from '../model/account.ts';
 import { quoteInName } from '../model/market.ts';
@@ -11,6 +10,9 @@ export type RehearsalStep = (typeof rehearsalSteps)[number];
 
 /** What a step has found out: its answers, by name. */
 export type TrialAnswers = Readonly<Record<string, string | number | boolean>>;
+
+/** The answer that the list of open orders shows the exits which the exchange makes. */
+export const openOrdersAnswer = 'orders';
 
 /** A step that has passed. */
 export interface PassedStep {
@@ -109,7 +111,7 @@ export async function showsExits(
 ): Promise<boolean> {
   const rehearsed = parseRehearsed(await facts.read(account, rehearsedFactOf(groundIn(market))));
   const { exits, exitsListedIn } = rehearsed['6']?.found ?? {};
-  return exits === 'none' || String(exitsListedIn).split(', ').includes(openOrder.name);
+  return exits === 'none' || String(exitsListedIn).split(', ').includes(openOrdersAnswer);
 }
 
 function groundIn(market: string): TradingGround {

@@ -133,9 +133,16 @@ export interface Execution {
 
 /** Exits that the exchange made of an order, and that the list of positions alone has shown: they may outlive the position. */
 export interface AttachedOrders {
-  /** Those that may stand; empty once all have ended, or another list has shown them. */
-  readonly exits: readonly { readonly role: ExitRole; readonly orderId: number }[];
-  /** When the position was opened beside which they were seen, on the exchange's clock; null when it does not say. */
+  /** Those that may stand. */
+  readonly exits: readonly AttachedOrder[];
+  /** Of which kinds one was ever seen. */
+  readonly seen: readonly ExitRole[];
+}
+
+export interface AttachedOrder {
+  readonly role: ExitRole;
+  readonly orderId: number;
+  /** When the position was opened beside which it was seen first, on the exchange's clock; null when it does not say. */
   readonly openedAtMs: number | null;
 }
 

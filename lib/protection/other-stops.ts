@@ -64,10 +64,9 @@ export function attachedExits(
   const before = records.flatMap(({ signalId: of, ...record }) => {
     const isOfPosition =
       record.market === market && record.side !== null && record.side !== closingSide({ amount });
-    const { attached } = record;
-    const isSame =
-      attached?.openedAtMs === null || openedAtMs === null || attached?.openedAtMs === openedAtMs;
-    return isOfPosition && isSame ? (attached?.exits.map((exit) => ({ ...exit, of })) ?? []) : [];
+    if (!isOfPosition || record.attached === null) return [];
+    const exits = record.attached.exits.filter((exit) => isSameTime(exit.openedAtMs, openedAtMs));
+    return exits.map(({ role, orderId }) => ({ role, orderId, of }));
   });
   if (tpsl == null && before.length === 0) return [];
   const known = knownIds(records);
@@ -90,6 +89,11 @@ export function attachedExits(
     return { role, orderId, of: maker?.signalId ?? null };
   });
   return [...before, ...shown].filter(isHidden);
+}
+
+/** Whether a position may be the one of that time. A time that the exchange does not tell proves no other one. */
+export function isSameTime(openedAtMs: number | null, other: number | null): boolean {
+  return openedAtMs === null || other === null || openedAtMs === other;
 }
 
 /** Of every order that the ledger knows, and of the exits that were made of them. */

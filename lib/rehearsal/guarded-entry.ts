@@ -1,5 +1,5 @@
 import { attachedIds } from '../account/exits.ts';
-import type { TrialAnswers } from '../account/rehearsed.ts';
+import { openOrdersAnswer, type TrialAnswers } from '../account/rehearsed.ts';
 import {
   ceilToStep,
   type Decimal,
@@ -164,7 +164,7 @@ function describeExits(listed: ListedExits, position: OpenPosition | null, after
   const target = exits.find((order) => !isStop(order));
   const attached = attachedIds(position?.tpsl).length > 0;
   const listedIn = [
-    ...(listed.open.length > 0 ? ['orders'] : []),
+    ...(listed.open.length > 0 ? [openOrdersAnswer] : []),
     ...(listed.pairs.length > 0 ? ['conditional-orders'] : []),
   ];
   return {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { rehearsedFactOf } from '../../lib/account/rehearsed.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
@@ -217,6 +219,29 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('of a later position of the same entry stays', async () => {
+    relay.paper.control.setExits({ madeAt: 'first_fill' });
+    relay.setPrice('51000');
+    await relay.say({
+      action: 'buy',
+      orderType: 'limit',
+      limitPrice: '50000',
+      quantity: '0.2',
+      stopLoss: '48000',
+    });
+    relay.fill('50000', '0.1');
+    await relay.goOn(6);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(40);
+    expect([await relay.held(), standing()]).toEqual(['flat', []]);
+    relay.fill('50000', '0.1');
+    await relay.goOn(40);
+    expect(standing()).toEqual(['sell 0.1']);
+    await relay.goOn(120);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.1', ['sell 0.1 stop 48000, reduces']]);
+  });
+
   test('of each fill is replaced as soon as the position shows it', async () => {
     relay.paper.control.setExits({ madeAt: 'first_fill' });
     relay.setPrice('51000');
@@ -278,6 +303,18 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
 });
 
 describe('An entry whose take-profit only the list of positions shows', () => {
+  test('has one of the relay when that was ended by hand, where no list tells its end', async () => {
+    relay.paper.control.listCancelled('main', false);
+    await relay.say({ ...entry, takeProfit: '52000' });
+    await relay.goOn(10);
+    const { orderId } = relay.paper.control.state().orders.find(({ status }) => status === 'open') ?? {};
+    const client = await relay.services.exchangeFor('main');
+    await client.call(cancelOrder, { market: 'BTC_USDT', orderId: orderId ?? 0 });
+    await relay.goOn(900);
+
+    expect(await relay.open()).toEqual(['sell 0.1 at 52000, reduces']);
+  });
+
   test('has it until the lists must have shown it; then one of the relay takes its place', async () => {
     await relay.say({ ...entry, takeProfit: '52000' });
     await relay.goOn(50);
@@ -315,6 +352,26 @@ test.each([
   expect(relay.alarmNames()).toEqual(isListed ? [] : ['orders_left_open']);
   expect(await relay.open()).toEqual([]);
 });
+
+test.each([
+  ['none are made', { exits: 'none' }],
+  [
+    'the open orders show them',
+    { exits: 'made', exitsAfterMs: 500, exitsListedIn: 'orders, conditional-orders' },
+  ],
+])(
+  'Nothing is told of a position that is closed by hand at once where a rehearsal has found that %s',
+  async (_, found) => {
+    const passed = { atMs: 0, market: 'BTC_USDT', found };
+    await relay.services.facts.write('main', rehearsedFactOf('margin'), { steps: { 6: passed } });
+    relay.paper.control.setExits({ madeAt: 'never' });
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(900);
+
+    expect(relay.alarmNames()).toEqual([]);
+  },
+);
 
 test('A stop by hand counts once, not for each entry of the position', async () => {
   relay.paper.control.setExits({ madeAt: 'never', listsExits: true });

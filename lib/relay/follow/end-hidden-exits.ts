@@ -11,10 +11,11 @@ import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
-import type { AttachedOrders } from '../../model/execution.ts';
+import type { AttachedOrder } from '../../model/execution.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
-import { attachedExits, knownIds } from '../../protection/other-stops.ts';
+import { exitRoles } from '../../model/signal.ts';
+import { attachedExits, isSameTime, knownIds } from '../../protection/other-stops.ts';
 import type { AccountMemory } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -57,30 +58,27 @@ export async function endHiddenExits(
 ): Promise<void> {
   const nowMs = hidden.services.clock.nowMs();
   const left = reading.followed.filter(mayLeave);
-  memory.hiddenExits.keepOnly(
-    new Set(left.flatMap(({ attached }) => attached?.exits.map(({ orderId }) => String(orderId)) ?? [])),
+  const names = new Set(
+    left.flatMap(({ attached }) => attached?.exits.map(({ orderId }) => `${orderId}`) ?? []),
   );
-  for (const signalId of memory.goneSinceMs.keys())
-    if (!left.some(({ entry }) => entry.signalId === signalId)) memory.goneSinceMs.delete(signalId);
+  memory.hiddenExits.keepOnly(names);
+  for (const name of memory.goneSinceMs.keys()) if (!names.has(name)) memory.goneSinceMs.delete(name);
   let looks = 0;
   for (const one of left) {
-    const { signalId } = one.entry;
-    const { attached } = one;
-    if (attached === null || mayStand(one, attached, reading.positions)) {
-      memory.goneSinceMs.delete(signalId);
-      continue;
-    }
-    const sinceMs = memory.goneSinceMs.get(signalId) ?? nowMs;
-    memory.goneSinceMs.set(signalId, sinceMs);
-    // The list of positions may lag behind the order that opened it.
-    if (!hasPassed(sinceMs, longestPositionLagMs, nowMs)) continue;
-    const exits: AttachedOrders['exits'][number][] = [];
-    for (const exit of attached.exits) {
-      const isLookedAt = looks < mostLookedAt && memory.hiddenExits.isDue(String(exit.orderId), '', nowMs);
+    const exits: AttachedOrder[] = [];
+    for (const exit of one.attached?.exits ?? []) {
+      const name = `${exit.orderId}`;
+      const isHeld = mayStand(one, exit, reading.positions);
+      const sinceMs = memory.goneSinceMs.get(name) ?? nowMs;
+      if (isHeld) memory.goneSinceMs.delete(name);
+      else memory.goneSinceMs.set(name, sinceMs);
+      // The list of positions may lag behind the order that opened it.
+      const isGone = !isHeld && hasPassed(sinceMs, longestPositionLagMs, nowMs);
+      const isLookedAt = isGone && looks < mostLookedAt && memory.hiddenExits.isDue(name, '', nowMs);
       if (isLookedAt) looks += 1;
       if (!isLookedAt || !(await isOver(hidden, reading, one.market, exit.orderId, memory))) exits.push(exit);
     }
-    one.attached = { ...attached, exits };
+    one.attached = { seen: one.attached?.seen ?? [], exits };
   }
 }
 
@@ -108,28 +106,32 @@ export function noteAttached(
   );
   for (const one of followed) {
     const before = one.attached?.exits ?? [];
-    const seen = shown.filter(
+    const fresh = shown.filter(
       ({ of, orderId }) => of === one.entry.signalId && !before.some((exit) => exit.orderId === orderId),
     );
-    if (one.attached === null && seen.length === 0) continue;
-    const exits = [...before, ...seen.map(({ role, orderId }) => ({ role, orderId }))];
-    // A later position shows what an earlier one has left.
-    const openedAtMs = one.attached?.openedAtMs ?? seen[0]?.openedAtMs ?? null;
-    one.attached = { exits: exits.filter((exit) => !isListed(exit)), openedAtMs };
+    if (one.attached === null && fresh.length === 0) continue;
+    const exits = [
+      ...before,
+      ...fresh.map(({ role, orderId, openedAtMs }) => ({ role, orderId, openedAtMs })),
+    ];
+    const seen = exitRoles.filter(
+      (role) => one.attached?.seen.includes(role) === true || exits.some((exit) => exit.role === role),
+    );
+    one.attached = { exits: exits.filter((exit) => !isListed(exit)), seen };
   }
 }
 
-/** Whether the position may stand beside which they were seen. A time that the exchange does not tell proves no other position. */
+/** Whether the position may stand beside which it was seen. */
 function mayStand(
   { market, signal }: FollowedEntry,
-  { openedAtMs }: AttachedOrders,
+  { openedAtMs }: AttachedOrder,
   { positions, hidden }: Positions,
 ): boolean {
   const isIt = (position: OpenPosition) =>
     position.market === market &&
     position.positionSide === (signal.positionSide ?? 'BOTH') &&
     position.amount.gt(zero) === (signal.side === 'buy') &&
-    (openedAtMs === null || position.openedAtMs === null || openedAtMs === position.openedAtMs);
+    isSameTime(openedAtMs, position.openedAtMs);
   return mayHide(hidden, market) || positions.some(isIt);
 }
 
@@ -146,24 +148,27 @@ async function isOver(
   { hiddenExits }: AccountMemory,
 ): Promise<boolean> {
   const { services, account, keeps } = hidden;
-  const recent = await services.ledger.list({ account, limit: mostRecent });
+  const tries = await services.ledger.findByPrefix(account, cancellationIdOf(orderId), mostTries);
   // What lists have told of a cancellation proves nothing of an order that they do not show.
-  const isAnswered = ({ signalId, status, steps, lookup }: Entry) =>
-    signalId.startsWith(cancellationIdOf(orderId)) &&
+  const isAnswered = ({ status, steps, lookup }: Entry) =>
     lookup === null &&
     (status === 'cancelled' || (status === 'rejected' && steps.at(-1)?.facts?.wasGone === true));
-  if (recent.entries.some(isAnswered)) return true;
+  if (tries.some(isAnswered)) return true;
   // The close of the position has cancelled it, if that knew of it.
+  const recent = await services.ledger.list({ account, limit: mostRecent });
   if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;
+  let isRead = true;
   try {
     const { ended } = await readListedOrder(hidden.client, { market, orderId }, hidden.options);
     if (ended !== null) return true;
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
+    isRead = false;
   }
-  const isGivenUp = !keeps || hiddenExits.timesOf(String(orderId)) >= mostTries;
+  const isLast = Math.max(tries.length, hiddenExits.timesOf(String(orderId))) >= mostTries;
+  const isGivenUp = isLast || (!keeps && isRead);
   if (isGivenUp) await tell(services, hidden.teller, account, market, orderId);
-  else
+  else if (keeps)
     await storeCancellation(services, account, orderId, {
       ticker: market,
       market,

@@ -64,7 +64,7 @@ export class AccountMemory {
   readonly tooLargeSinceMs = new Map<string, number>();
   /** Which cancellations were asked for of exits that only the list of positions has shown. */
   readonly hiddenExits = new AskedActs();
-  /** By signal that has such exits: since when no reading shows its position. */
+  /** By id of such an exit: since when no reading shows its position. */
   readonly goneSinceMs = new Map<string, number>();
   #readAtMs: number | null = null;
   #readBeforeMs: number | null = null;

@@ -105,8 +105,10 @@ export async function watchProtection(
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (isTrading && mayLeave(one)) one.isDone = false;
-    if (isTrading && isUnseenDue(one, memory, nowMs) && (await mayHaveLeft(services.facts, one, keepers)))
-      await tellUnseen(watch.teller, one);
+    if (isTrading && isUnseenDue(one, memory, nowMs)) {
+      if (await mayHaveLeft(services.facts, one, keepers)) await tellUnseen(watch.teller, one);
+      memory.unseen.add(one.entry.signalId);
+    }
     if (one.isDone) finish(one, memory);
   }
   return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
@@ -332,9 +334,7 @@ function isUnseenDue(one: FollowedEntry, memory: AccountMemory, nowMs: number): 
   const { signalId } = one.entry;
   const goneSinceMs = memory.calmSinceMs.get(signalId);
   if (goneSinceMs === undefined || memory.unseen.has(signalId)) return false;
-  if (!hasPassed(goneSinceMs, unseenAfterMs, nowMs)) return false;
-  memory.unseen.add(signalId);
-  return true;
+  return hasPassed(goneSinceMs, unseenAfterMs, nowMs);
 }
 
 /** The lists that matter most lag by seconds; the alarm must come before the price has moved far. */
@@ -361,7 +361,7 @@ async function mayHaveLeft(
 /** Whether there was such an exit, or one of each fill. Nothing tells the amount of one that the list of positions alone shows. */
 function isSeen(one: FollowedEntry, role: ExitRole): boolean {
   const exits = one.exits(role);
-  if (exits.length === 0) return one.attached !== null;
+  if (exits.length === 0) return one.attached?.seen.includes(role) === true;
   const ofParts = exits.flatMap(({ amount }) => (amount === undefined ? [] : parseDecimal(amount)));
   return ofParts.length < exits.length || sumOf(ofParts).gte(one.own?.filled ?? '0');
 }

@@ -14,7 +14,10 @@ export interface FollowServices {
   readonly log: Log;
   readonly alarms: Alarms;
   readonly settings: Settings;
-  readonly ledger: Pick<Ledger, 'findOrder' | 'openOrders' | 'list' | 'readPause' | 'waiting'>;
+  readonly ledger: Pick<
+    Ledger,
+    'findByPrefix' | 'findOrder' | 'openOrders' | 'list' | 'readPause' | 'waiting'
+  >;
   /** Takes in signals that the relay itself makes, and puts them in line. */
   readonly entrance: Pick<LedgerEntrance, 'accept'>;
   readonly isPaperExchange: boolean;

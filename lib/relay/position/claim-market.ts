@@ -2,6 +2,8 @@ import type { SeenPosition } from '../../account/seen-position.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { type Json, toJson } from '../../base/json.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
+import { findOrder } from '../../exchange/find-order.ts';
 import type { FactName } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
@@ -86,15 +88,34 @@ export async function claimMarket(
 
 /** An open order with which the owner of the market may open a position; looked for only where none is held. */
 async function findEntryOf(
-  { ledger }: ExecuteServices,
+  services: ExecuteServices,
   account: Account,
   signal: OrderedSignal,
   owner: MarketOwner,
   held: Decimal,
 ): Promise<Entry | null> {
   if (!held.eq(zero) || wantsNoPosition(signal)) return null;
-  const open = await ledger.openOrders(account.name, signal.market, mostBelieved);
-  return open.find((entry) => isEntryOf(entry, owner, signal)) ?? null;
+  const open = await services.ledger.openOrders(account.name, signal.market, mostBelieved);
+  for (const entry of open)
+    if (isEntryOf(entry, owner, signal) && !(await hasEnded(services, entry))) return entry;
+  return null;
+}
+
+/** The ledger knows the end of an order only once it has been followed, up to a minute later. */
+async function hasEnded(
+  services: ExecuteServices,
+  { account, clientOrderId, signal }: Entry,
+): Promise<boolean> {
+  if (signal === null || clientOrderId === null) return false;
+  const client = await services.exchangeFor(account);
+  const name = { market: signal.market, clientOrderId };
+  try {
+    const place = await findOrder(client, name, { timeoutMs: services.exchangeTimeoutMs / 2 });
+    return place.kind === 'found' && !place.isOpen;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return false;
+  }
 }
 
 /** The outcomes that prove that no order exists. */

@@ -44,7 +44,10 @@ export async function cancelReplaced(
 
 /** The outcome, with what became of the exits. */
 export function withReplaced(outcome: Outcome, { exits, unread }: Replaced): Outcome {
-  const replaced = exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
+  // What no list shows, and what the exchange does not have, is not looked for again.
+  const replaced = exits.flatMap(({ result, orderIds, isUnlisted }) =>
+    result === 'cancelled' || (result === 'gone' && isUnlisted === true) ? orderIds : [],
+  );
   const isDoubtful =
     unread !== null || exits.some(({ result }) => result === 'failed' || result === 'unknown');
   const alarm = joinAlarms([
