@@ -146,7 +146,7 @@ const alarmCategories: Readonly<Record<string, NoticeCategory>> = {
 };
 
 /** These say how it stands, and change while it is the same alarm. */
-const varying: ReadonlySet<string> = new Set(['account', 'note', 'reason']);
+const varying: ReadonlySet<string> = new Set(['account', 'note', 'reason', 'whatToDo']);
 
 /** The same for an alarm that is raised again: its figures may differ, not what it names. */
 function alarmKey({ account, name, message, facts }: AlarmChange): string {

@@ -70,6 +70,13 @@ test('the alarm of a close that is too old is the same news when a later try fin
   expect(messages[1]).toBe(messages[0]);
 });
 
+test('an alarm that is raised again with a command of a later moment is the same news', () => {
+  const unprotected = (id: string) =>
+    alarm('position_unprotected', { whatToDo: `npx relay signal --id ${id}` });
+
+  expect(keyOf(unprotected('stop-1'))).toBe(keyOf(unprotected('stop-2')));
+});
+
 test('an alarm that is raised again with other figures is the same news', () => {
   expect(keyOf(alarm('signals_waiting', { signals: 2, note: 'x' }))).toBe(
     keyOf(alarm('signals_waiting', { signals: 3, note: 'y' })),
