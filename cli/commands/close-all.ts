@@ -214,7 +214,8 @@ async function findTasks(session: Session, account: Account): Promise<FoundTasks
   const { positions } = read.value;
   if (isDry) return await findLeftInDryRun(session, account, { places, positions });
   const markets = places.map(({ market }) => market);
-  const openings = await listOpenings(session, account, markets, readAtMs).catch(failureText);
+  // One account whose signals cannot be read must not hide what was done with the others.
+  const openings = await listOpenings(session, account, markets, readAtMs).catch(describeSafely);
   if (typeof openings === 'string')
     return { tasks: [], unreached: [`account ${account.name} could not be looked at: ${openings}`] };
   const tasks: Task[] = [];
@@ -307,11 +308,6 @@ async function readSafely<T>(
   }
 }
 
-/** One account whose signals cannot be read must not hide what was done with the others. */
-function failureText(error: unknown): string {
-  return describeSafely(error);
-}
-
 /** An order that rested may have filled before it could be cancelled: what that opened is closed, too. */
 async function carryOutAll(
   session: Session,
@@ -322,7 +318,7 @@ async function carryOutAll(
   const nowMs = session.clock.nowMs();
   const result = await carryOut(session, task, maxSlippage);
   if (action !== 'cancel_all') return [result];
-  const openings = await listOpenings(session, account, [place.market], nowMs).catch(failureText);
+  const openings = await listOpenings(session, account, [place.market], nowMs).catch(describeSafely);
   if (typeof openings === 'string')
     return [{ ...result, status: null, note: `what it has opened could not be looked at: ${openings}` }];
   const sides = listSides([], openings);
