@@ -1,7 +1,6 @@
 import { attachedIds } from '../../account/exits.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { zero } from '../../base/decimal.ts';
-import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { readListedOrder } from '../../exchange/list-account.ts';
@@ -17,7 +16,7 @@ import type { Order } from '../../model/order.ts';
 import { exitRoles } from '../../model/signal.ts';
 import { attachedExits, isSameTime, knownIds } from '../../protection/other-stops.ts';
 import type { AccountMemory } from './follow-memory.ts';
-import type { FollowServices } from './follow-services.ts';
+import type { FollowServices, Watch } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import { cancellationIdOf, storeCancellation } from './store-cancellation.ts';
 
@@ -28,16 +27,6 @@ interface Reading {
   readonly followed: readonly FollowedEntry[];
   /** The same with what this reading has told of them, oldest first. */
   readonly entries: readonly Entry[];
-}
-
-interface HiddenServices {
-  readonly services: FollowServices;
-  readonly teller: Teller;
-  readonly account: string;
-  readonly client: ExchangeClient;
-  readonly options: SendOptions;
-  /** Whether the relay keeps the protection of this account; otherwise an alarm tells what stays. */
-  readonly keeps: boolean;
 }
 
 /** How many of them are looked at in one reading. */
@@ -51,12 +40,8 @@ const mostTries = 12;
  *
  * @throws RelayError `store_unavailable`
  */
-export async function endHiddenExits(
-  hidden: HiddenServices,
-  reading: Reading,
-  memory: AccountMemory,
-): Promise<void> {
-  const nowMs = hidden.services.clock.nowMs();
+export async function endHiddenExits(watch: Watch, reading: Reading, memory: AccountMemory): Promise<void> {
+  const nowMs = watch.services.clock.nowMs();
   const left = reading.followed.filter(mayLeave);
   const names = new Set(
     left.flatMap(({ attached }) => attached?.exits.map(({ orderId }) => `${orderId}`) ?? []),
@@ -76,7 +61,7 @@ export async function endHiddenExits(
       const isGone = !isHeld && hasPassed(sinceMs, longestPositionLagMs, nowMs);
       const isLookedAt = isGone && looks < mostLookedAt && memory.hiddenExits.isDue(name, '', nowMs);
       if (isLookedAt) looks += 1;
-      if (!isLookedAt || !(await isOver(hidden, reading, one.market, exit.orderId, memory))) exits.push(exit);
+      if (!isLookedAt || !(await isOver(watch, reading, one.market, exit.orderId, memory))) exits.push(exit);
     }
     one.attached = { seen: one.attached?.seen ?? [], exits };
   }
@@ -141,13 +126,13 @@ function mayStand(
  * @returns whether nothing more is to be done
  */
 async function isOver(
-  hidden: HiddenServices,
+  watch: Watch,
   { entries }: Reading,
   market: string,
   orderId: number,
   { hiddenExits }: AccountMemory,
 ): Promise<boolean> {
-  const { services, account, keeps } = hidden;
+  const { services, account, keeps } = watch;
   const tries = await services.ledger.findByPrefix(account, cancellationIdOf(orderId), mostTries);
   // What lists have told of a cancellation proves nothing of an order that they do not show.
   const isAnswered = ({ status, steps, lookup }: Entry) =>
@@ -159,7 +144,7 @@ async function isOver(
   if (replacedIn([...entries, ...recent.entries]).has(orderId)) return true;
   let isRead = true;
   try {
-    const { ended } = await readListedOrder(hidden.client, { market, orderId }, hidden.options);
+    const { ended } = await readListedOrder(watch.client, { market, orderId }, watch.options);
     if (ended !== null) return true;
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
@@ -167,7 +152,7 @@ async function isOver(
   }
   const isLast = Math.max(tries.length, hiddenExits.timesOf(String(orderId))) >= mostTries;
   const isGivenUp = isLast || (!keeps && isRead);
-  if (isGivenUp) await tell(services, hidden.teller, account, market, orderId);
+  if (isGivenUp) await tell(services, watch.teller, account, market, orderId);
   else if (keeps)
     await storeCancellation(services, account, orderId, {
       ticker: market,

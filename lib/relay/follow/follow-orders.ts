@@ -213,10 +213,8 @@ async function followAccount(
   // Before it is stored that their orders have ended: they are not followed any more after that.
   const pending = trading === null ? new Set<string>() : await resumeCloses(services, known);
   for (const one of followed) if (pending.has(one.entry.signalId)) one.isDone = false;
-  if (trading !== null && watched !== null) {
-    const hidden = { services, teller, account, client, options, keeps: keeper !== null };
-    await endHiddenExits(hidden, { ...reading, ...watched, entries: current, followed }, memory);
-  }
+  if (trading !== null && watched !== null)
+    await endHiddenExits(watch, { ...reading, ...watched, entries: current, followed }, memory);
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, teller, account, current, memory.spentSales);
   if (tells && watched !== null) {

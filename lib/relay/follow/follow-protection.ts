@@ -3,7 +3,6 @@ import { showsExits } from '../../account/rehearsed.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
-import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
@@ -11,30 +10,17 @@ import { listPositions, type Positions } from '../../exchange/list-positions.ts'
 import { mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import type { Teller } from '../../ledger/tell-once.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles } from '../../model/signal.ts';
 import { findAskedStops, openStopOf } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
-import type { FollowServices } from './follow-services.ts';
+import type { Watch } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { tellUnprotected, tellUnseen } from './tell-unprotected.ts';
 import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
-
-interface Watch {
-  readonly services: FollowServices;
-  readonly teller: Teller;
-  readonly account: string;
-  readonly client: ExchangeClient;
-  readonly options: SendOptions;
-  /** Whether the relay keeps the protection of this account's positions itself. */
-  readonly keeps: boolean;
-  /** Whether it tells of exits that are more than what is left of their entries, because it keeps nothing. */
-  readonly tells: boolean;
-}
 
 /** The positions as they were read for the watch. */
 export interface WatchedPositions {

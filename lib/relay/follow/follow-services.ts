@@ -1,10 +1,11 @@
 import type { Alarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { ContestedFacts } from '../../ledger/account-facts.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
+import type { Teller } from '../../ledger/tell-once.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { LostProtection } from '../protect/lost-protection.ts';
 
@@ -31,4 +32,17 @@ export interface FollowServices {
   readonly lostProtection?: LostProtection | undefined;
   /** @throws RelayError `secrets_missing` when no key is stored */
   exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/** What is needed to follow the orders of one account. */
+export interface Watch {
+  readonly services: FollowServices;
+  readonly teller: Teller;
+  readonly account: string;
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+  /** Whether the relay keeps the protection of this account's positions itself. */
+  readonly keeps: boolean;
+  /** Whether it tells of exits that are more than what is left of their entries, because it keeps nothing. */
+  readonly tells: boolean;
 }
