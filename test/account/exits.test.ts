@@ -43,6 +43,7 @@ describe('An order may be the exit of an entry', () => {
     ['an order with a name', stopAt('48000'), { clientOrderId: 'mine' }, false],
     ['an order of another market', stopAt('48000'), { market: 'ETH_USDT' }, false],
     ['an order of the other side', stopAt('48000'), { side: 'buy' }, false],
+    ['an order of the spot account', stopAt('48000'), { onSpot: true }, false],
     ['an order older than the entry', stopAt('48000'), { orderId: 6 }, false],
     ['a limit where a stop-loss was asked for', stopAt('52000'), limitAt('52000'), false],
     ['a limit at the take-profit', target, limitAt('52000'), true],

@@ -79,6 +79,18 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect([await relay.held(), standing(), relay.alarmNames()]).toEqual(['flat', [], []]);
   });
 
+  test('is cancelled once by a close that waits for the exits of a newer entry', async () => {
+    await relay.say({ ...entry, stopLoss: '48000' });
+    await relay.goOn(10);
+    relay.paper.control.setExits({ madeAt: 'never' });
+    await relay.say({ ...entry, stopLoss: '47000' });
+    relay.asked.length = 0;
+    await relay.say({ action: 'close', maxSlippage: '0.5%' });
+
+    expect(await relay.held()).toBe('flat');
+    expect(relay.asked.filter((path) => path === '/api/v4/order/cancel')).toHaveLength(1);
+  });
+
   test('is cancelled after the position is closed by hand before the relay has replaced it', async () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(10);

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { stopMarket } from '../../lib/exchange/endpoints/stop-market.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
 
 /** In hedge mode each side of a market has its own position, and its own protection. */
 let relay: KeptRelay;
@@ -107,4 +110,24 @@ test('An entry of one side with several take-profits is sold by them', async () 
   expect(await relay.held()).toBe('SHORT -0.1');
   expect(await relay.open()).toEqual(['buy 0.1 at 48000', 'buy 0.1 stop 52000']);
   expect(relay.alarmNames()).toEqual([]);
+});
+
+test('A stop order by hand that opens the other side protects nothing of a position whose stop-loss is gone', async () => {
+  Object.assign(relay.services, { settings: settingsWith({ protection: 'alarm' }) });
+  await relay.say(long);
+  await relay.goOn(30);
+  const client = await relay.services.exchangeFor('main');
+  await client.call(stopMarket, {
+    market: 'BTC_PERP',
+    side: 'sell',
+    positionSide: 'SHORT',
+    amount: parseDecimal('0.1'),
+    activationPrice: parseDecimal('47000'),
+    clientOrderId: '',
+  });
+
+  await relay.cancelByHand('sell 0.1 stop 48000');
+  await relay.goOn(120);
+
+  expect(relay.alarmNames()).toContain('position_unprotected');
 });
