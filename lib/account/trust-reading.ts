@@ -1,7 +1,7 @@
 import { parseDecimal, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { listRecords, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
 import { hasFilled } from '../model/execution.ts';
 import { isOrderEnd } from '../model/order.ts';
 import type { OrderReport } from '../model/step-facts.ts';
@@ -120,10 +120,6 @@ function findFillInCancel({ signalId, cancelled, followed, reported }: OrderReco
   const told = [followed, reported].map((order) => parseDecimal(order?.filled ?? '0'));
   if (told.some((filled) => cancelled.filled?.lte(filled))) return [];
   return [{ signalId, answeredAtMs: cancelled.atMs, endedAtMs: null, expected: null }];
-}
-
-function sentOrCreatedAtMs({ sentAtMs, createdAtMs }: OrderRecord): number {
-  return sentAtMs ?? createdAtMs;
 }
 
 /** A reading of the positions, and when it began. */

@@ -237,6 +237,11 @@ function listExits(entry: Entry): readonly ExitRecord[] {
   });
 }
 
+/** When an order was about to be sent. Its alert may have been stored long before, and have waited for others. */
+export function sentOrCreatedAtMs({ sentAtMs, createdAtMs }: OrderRecord): number {
+  return sentAtMs ?? createdAtMs;
+}
+
 /** What an order filled, as far as anything has told it, in base units. */
 export function filledBy({ followed, reported, proved, spot, protects, amount }: OrderRecord): Decimal {
   // Such a report says what the order has spent, in the quote currency.

@@ -7,7 +7,7 @@ import {
   rateOfPercent,
   zero,
 } from '../base/decimal.ts';
-import { averagePrice, filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import { averagePrice, filledBy, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
@@ -104,7 +104,7 @@ function guardsLeft(guards: readonly WantedGuard[], { records, wishes }: WantedV
 
 /** Whether an alert about the whole position has asked for another one since. */
 function isReplaced({ role }: GuardName, { record }: Share, wishes: readonly PositionWish[]): boolean {
-  return wishes.some((wish) => record.createdAtMs <= wish.atMs && asksFor(wish, role));
+  return wishes.some((wish) => sentOrCreatedAtMs(record) <= wish.atMs && asksFor(wish, role));
 }
 
 /** What the exchange makes of an order comes first: its own stop-loss, or its one take-profit. */
@@ -148,7 +148,7 @@ export function leftForWish(
   shares: readonly Share[],
 ): Decimal {
   const newer = shares
-    .filter(({ record }) => record.createdAtMs > wish.atMs)
+    .filter(({ record }) => sentOrCreatedAtMs(record) > wish.atMs)
     .reduce((sum, { amount }) => sum.plus(amount), zero);
   return position.amount.abs().minus(newer);
 }

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn, toJson } from '../base/json.ts';
 import type { FactName } from '../ledger/account-facts.ts';
-import type { DecimalText, ExitRole } from '../model/signal.ts';
+import { type DecimalText, type ExitRole, exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
 
@@ -100,16 +100,20 @@ export function asksFor({ stopLoss, trailing, takeProfits }: PositionWish, role:
   return role === 'stop_loss' ? stopLoss !== undefined || trailing !== undefined : takeProfits !== undefined;
 }
 
-/** Of older ones nothing stands any more. */
-const mostWishes = 20;
+/** Of those that were replaced before these no order stands any more. */
+const mostReplaced = 20;
 
 /**
  * The wishes after a new one: what it names takes the place of what the earlier ones say of it. One of which nothing is left
  * stays for a while: its orders may still stand.
  */
 export function withWish(wishes: readonly PositionWish[], wish: PositionWish): readonly PositionWish[] {
-  const earlier = wishes.filter(({ signalId }) => signalId !== wish.signalId);
-  return [...earlier.map((one) => withoutAsked(one, wish)), wish].slice(-mostWishes);
+  const earlier = wishes
+    .filter(({ signalId }) => signalId !== wish.signalId)
+    .map((one) => withoutAsked(one, wish));
+  const replaced = earlier.filter((one) => !exitRoles.some((role) => asksFor(one, role)));
+  const forgotten = new Set(replaced.slice(0, -mostReplaced));
+  return [...earlier.filter((one) => !forgotten.has(one)), wish];
 }
 
 function withoutAsked(

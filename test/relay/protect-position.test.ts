@@ -296,6 +296,49 @@ test('Without a position it is denied, and later entries know nothing of it', as
   expect(await relay.open()).toEqual(['sell 0.1 at 52000', 'sell 0.1 stop 48000']);
 });
 
+test('An entry whose alert came with it, and is carried out after it, brings its own exits', async () => {
+  // Each request takes a moment.
+  const slow = await openKeptRelay({ onRequest: (_, clock) => clock.advance(1) });
+  try {
+    await slow.say(buy);
+    await slow.goOn(30);
+    const ids = { ticker: 'BTCUSDT' };
+    const both = [
+      { ...ids, id: 'first', action: 'protect', stopLoss: '49000' },
+      { ...ids, id: 'then', ...buy, stopLoss: '47000', takeProfit: '53000' },
+    ];
+    await slow.receiveAll(JSON.stringify(both));
+    await slow.runLine();
+    await slow.goOn(30);
+
+    expect(await slow.open()).toEqual([
+      'sell 0.1 at 52000, reduces',
+      'sell 0.1 at 53000',
+      'sell 0.1 stop 47000',
+      'sell 0.1 stop 49000, reduces',
+    ]);
+  } finally {
+    await slow.close();
+  }
+});
+
+test.each([
+  ['a stop-loss', { stopLoss: '49000' }, (step: number) => ({ takeProfit: `${52_000 + step}` })],
+  ['a take-profit', { takeProfit: '52000' }, (step: number) => ({ stopLoss: `${48_000 + step}` })],
+])('%s stays, however often the other is moved after it', async (_, first, later) => {
+  await relay.say({ ...buy, stopLoss: undefined, takeProfit: undefined });
+  await protect(first);
+  await relay.goOn(30);
+  const [kept] = await relay.open();
+  for (let step = 0; step < 25; step += 1) {
+    await protect(later(step));
+    await relay.goOn(9);
+  }
+
+  expect(await relay.open()).toContain(kept);
+  expect(relay.alarmNames()).toEqual([]);
+});
+
 test('A position that was bought by hand is protected as a whole', async () => {
   await relay.byHand('buy', '0.07');
   relay.clock.advance(30_000);

@@ -23,7 +23,7 @@ function dealsFor(
   { orders }: Facts['exchange'],
 ): readonly PaperDeal[] {
   const isLater = (entry: Entry | undefined) =>
-    entry !== undefined && entry.signal?.action !== 'protect' && entry.createdAtMs > wish.atMs;
+    entry !== undefined && entry.signal?.action !== 'protect' && sentAtMs(entry) > wish.atMs;
   const exits = new Map(everyExit.map((exit) => [exit.order.orderId, exit]));
   const byClientId = new Map(
     entries.filter((entry) => entry.account === account).map((entry) => [entry.clientOrderId, entry]),
@@ -34,6 +34,11 @@ function dealsFor(
     const entry = byClientId.get(orders.get(orderId)?.clientOrderId ?? '');
     return !isLater(entry) || side !== openingSide(wish);
   });
+}
+
+/** The alert of an order may have been stored before the other one was carried out, and have waited for it. */
+function sentAtMs({ steps, createdAtMs }: Entry): number {
+  return steps.findLast(({ status }) => status === 'sending')?.atMs ?? createdAtMs;
 }
 
 function openingSide({ amount }: PositionWish): 'buy' | 'sell' {
@@ -87,7 +92,7 @@ export function findNotGrown(facts: Facts, place: TruePlace): readonly Violation
       (exit) => exit.of === of && exit.role === 'take_profit' && exit.order.filled.gt(zero),
     );
     if (asked === null || hasSold || order.side === (amount.gt(zero) ? 'buy' : 'sell')) return [];
-    const newer = shareNewestFirst(place).filter(({ entry }) => entry.createdAtMs > asked.atMs);
+    const newer = shareNewestFirst(place).filter(({ entry }) => sentAtMs(entry) > asked.atMs);
     const left = newer.reduce((rest, { share }) => rest.minus(share), amount.abs());
     const least = left.times(rateOfPercent(asked.share)).minus(marketNamed(market).amountStep);
     if (order.remaining.gte(least)) return [];

@@ -8,6 +8,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { tellChange } from '../../lib/notices/tell-change.ts';
 import { type Aftermath, openAftermath } from './aftermath.ts';
+import type { ManualClock } from './manual-clock.ts';
 
 /** A relay that keeps the protection of its positions, driven by hand: alerts, the line of its market, following. */
 export interface KeptRelay extends Aftermath {
@@ -39,7 +40,7 @@ export interface KeptRelayOptions {
   /** Absent: `BTC_USDT`, on margin. */
   readonly market?: 'BTC_USDT' | 'BTC_PERP';
   /** Called before each request goes on the wire. */
-  readonly onRequest?: (path: string) => void;
+  readonly onRequest?: (path: string, clock: ManualClock) => void;
 }
 
 const tickers = { BTC_USDT: 'BTCUSDT', BTC_PERP: 'BTCUSDT.P' };
@@ -50,7 +51,7 @@ export async function openKeptRelay({
   market = 'BTC_USDT',
   onRequest = () => undefined,
 }: KeptRelayOptions = {}): Promise<KeptRelay> {
-  const relay = await openAftermath('live', (_, path) => onRequest(path), undefined, settings);
+  const relay = await openAftermath('live', (clock, path) => onRequest(path, clock), undefined, settings);
   const client = await relay.services.exchangeFor('main');
   const setPrice = (price: string) => relay.paper.control.setPrice(market, parseDecimal(price));
   setPrice('50000');

@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
-import { orderRecordOf } from '../../ledger/order-record.ts';
+import { orderRecordOf, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
@@ -99,7 +99,9 @@ function restOfStop(one: FollowedEntry): Decimal {
 function isBefore(one: FollowedEntry, { market, side, opens, atMs }: Omit<AskedStops, 'amount'>): boolean {
   const place = placeOf(one);
   const isOfPosition = place.market === market && place.side === side && one.signal.side === opens;
-  return isOfPosition && !isMarkedReducing(one.signal) && one.entry.createdAtMs <= atMs;
+  if (!isOfPosition || isMarkedReducing(one.signal)) return false;
+  const record = orderRecordOf(one.entry);
+  return record !== null && sentOrCreatedAtMs(record) <= atMs;
 }
 
 function areEnough(asked: AskedStops, followed: readonly FollowedEntry[], keepers: Keepers): boolean {

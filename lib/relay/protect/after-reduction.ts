@@ -3,7 +3,13 @@ import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { replacedIn } from '../../ledger/cancel-reports.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
-import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
+import {
+  filledBy,
+  listRecords,
+  type OrderRecord,
+  orderRecordOf,
+  sentOrCreatedAtMs,
+} from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import { mayStillBeOpen } from '../../model/execution.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
@@ -71,7 +77,9 @@ function listStanding(
   { over, replaced }: { readonly over: ReadonlySet<string>; readonly replaced: ReadonlySet<number> },
 ): readonly Standing[] {
   const opened = new Map(
-    records.flatMap((one) => (one.protects === null ? [[one.signalId, one.createdAtMs] as const] : [])),
+    records.flatMap((one) =>
+      one.protects === null ? [[one.signalId, sentOrCreatedAtMs(one)] as const] : [],
+    ),
   );
   const kept = records.flatMap(({ protects, ...record }): readonly Standing[] => {
     const exit = protects === null ? null : keptExit({ ...record, protects });
@@ -80,7 +88,8 @@ function listStanding(
     return [{ ...protects, openedAtMs: opened.get(protects.of) ?? null }];
   });
   const made = records.flatMap((record) => {
-    const { signalId: of, createdAtMs: openedAtMs } = record;
+    const { signalId: of } = record;
+    const openedAtMs = sentOrCreatedAtMs(record);
     const isKept = records.some(({ protects }) => protects?.of === of && protects.part === undefined);
     return record.exits.flatMap(({ role, order }): readonly Standing[] => {
       // Where the relay had to place its own, the exchange has made none.
