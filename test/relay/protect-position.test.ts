@@ -351,6 +351,70 @@ test('A position that was bought by hand is protected as a whole', async () => {
   expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
 });
 
+describe('The stop-loss of a position that was bought by hand', () => {
+  const stop = 'sell 0.1 stop 49000, reduces';
+  beforeEach(() => relay.byHand('buy', '0.1'));
+
+  test('is tried again after the exchange has refused it', async () => {
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'stop-limit', count: 1 });
+    await protect({ stopLoss: '49000' });
+    expect([await relay.open(), relay.alarmNames()]).toEqual([[], ['protection_failed']]);
+    await relay.goOn(60);
+
+    expect(await relay.open()).toEqual([stop]);
+  });
+
+  test('is tried again after the exchange could not be read', async () => {
+    await relay.receiveAll(
+      JSON.stringify({ ticker: 'BTCUSDT', id: 's1', action: 'protect', stopLoss: '49000' }),
+    );
+    await relay.execute('s1');
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', probability: 1 });
+    await relay.runLine();
+    await relay.goOn(60);
+    expect(await relay.services.ledger.waiting('main', 'BTC_USDT', 10)).toEqual([]);
+    relay.paper.control.clearFaults();
+    await relay.goOn(120);
+
+    expect(await relay.open()).toEqual([stop]);
+  });
+
+  test('is placed when a pause has ended', async () => {
+    const everything = { kind: 'everything', sinceMs: relay.clock.nowMs(), reason: '' } as const;
+    await relay.services.ledger.writePause('main', everything);
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual([]);
+    await relay.services.ledger.writePause('main', null);
+    await relay.goOn(60);
+
+    expect(await relay.open()).toEqual([stop]);
+  });
+
+  test('is kept until the position is gone, and nothing is read after that', async () => {
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual([stop]);
+    await relay.byHand('sell', '0.1');
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual([]);
+
+    await relay.goOn(11 * 60);
+    relay.asked.length = 0;
+    await relay.goOn(60);
+    expect(relay.asked).toEqual([]);
+  });
+
+  test('is not placed again when the owner has ended it', async () => {
+    await protect({ stopLoss: '49000' });
+    await relay.goOn(60);
+    await relay.cancelByHand(stop);
+    await relay.goOn(600);
+
+    expect(await relay.open()).toEqual([]);
+  });
+});
+
 test('A short position is protected on its other side', async () => {
   await relay.say({ ...buy, action: 'sell', stopLoss: '52000', takeProfit: '48000' });
   await relay.goOn(30);

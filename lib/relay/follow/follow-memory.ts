@@ -66,6 +66,8 @@ export class AccountMemory {
   readonly hiddenExits = new AskedActs();
   /** By id of such an exit: since when no reading shows its position. */
   readonly goneSinceMs = new Map<string, number>();
+  /** By place of a position that an alert asked to protect: since when no reading shows it. */
+  readonly placesGoneSinceMs = new Map<string, number>();
   #readAtMs: number | null = null;
   #readBeforeMs: number | null = null;
 

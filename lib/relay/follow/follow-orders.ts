@@ -21,6 +21,7 @@ import { fillNameOf, orderOf } from '../../model/execution.ts';
 import { findAccount } from '../../model/settings.ts';
 import { readLastPrices } from '../execute/judge-trigger.ts';
 import { resumeCloses } from '../position/close-rest.ts';
+import { forgetAskedPlaces, readAskedPlaces } from '../protect/asked-places.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
@@ -45,7 +46,7 @@ import { tellSurplus } from './tell-surplus.ts';
 export interface Follower {
   /**
    * Reads what became of the followed orders of every account, and stores what has changed. An account without followed
-   * orders causes no request. A failure of the exchange is logged and does not stop the other accounts.
+   * orders, and without a position that an alert asked to protect, causes no request. A failure of the exchange is logged and does not stop the other accounts.
    *
    * @param notAfterMs no request starts later
    * @throws RelayError `store_unavailable`
@@ -149,7 +150,10 @@ async function followAccount(
     // A damaged entry does not tell what it asked for.
     return signal === null ? [] : [{ entry, signal }];
   });
-  if (entries.length === 0) {
+  const trading = findTrading(services, account);
+  const keeper = trading?.protection === 'keep' ? trading : null;
+  const places = keeper === null ? [] : await readAskedPlaces(services.facts, account);
+  if (entries.length === 0 && places.length === 0) {
     memory.keepOnly([]);
     return;
   }
@@ -191,11 +195,9 @@ async function followAccount(
   await askForUnexplained(client, followed, memory, nowMs, options);
   for (const one of followed) one.judge(memory, nowMs);
   await tellSurplus(services, services.teller, account, followed, memory, nowMs);
-  const trading = findTrading(services, account);
-  const keeper = trading?.protection === 'keep' ? trading : null;
   const tells = trading !== null && keeper === null;
   const { teller } = services;
-  const watch = { services, teller, account, client, options, keeps: keeper !== null, tells };
+  const watch = { services, teller, account, client, options, keeps: keeper !== null, tells, places };
   const watched = await watchProtection(watch, followed, memory, reading, nowMs);
   // What protects an entry belongs to its story as long as that is followed.
   const going = new Set(followed.filter(({ isDone }) => !isDone).map(({ entry }) => entry.signalId));
@@ -217,22 +219,15 @@ async function followAccount(
     await endHiddenExits(watch, { ...reading, ...watched, entries: current, followed }, memory);
   await recordAll(services, followed, memory, nowMs);
   if (keeper !== null) await endSpentSales(services, teller, account, current, memory.spentSales);
-  if (tells && watched !== null) {
-    const shown = { ...reading, ...watched, entries: current };
-    await tellTooLarge(services, teller, account, shown, memory.tooLargeSinceMs);
-  }
-  if (keeper !== null && watched !== null) {
+  const shown = watched === null ? null : { ...reading, ...watched, entries: current, places };
+  if (tells && shown !== null) await tellTooLarge(services, teller, account, shown, memory.tooLargeSinceMs);
+  if (keeper !== null && shown !== null) {
     let prices: ReturnType<typeof readLastPrices> | undefined;
-    await keepProtection(
-      services,
-      keeper,
-      { ...reading, ...watched, entries: current },
-      memory.protection,
-      async (market) => {
-        prices ??= readLastPrices(client, options);
-        return (await prices)(market);
-      },
-    );
+    await keepProtection(services, keeper, shown, memory.protection, async (market) => {
+      prices ??= readLastPrices(client, options);
+      return (await prices)(market);
+    });
+    await forgetAskedPlaces(services.facts, account, shown, memory.placesGoneSinceMs);
   }
   await storeUnfollowed(services, account, followed, memory, reading, nowMs, { client, options });
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));

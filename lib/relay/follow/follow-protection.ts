@@ -64,7 +64,8 @@ export async function watchProtection(
     ...(watch.tells ? followed.filter((one) => hasOpenExit(one) || (!one.isSpot && mayProtect(one))) : []),
   ];
   const onSpot = judged.some(({ isSpot }) => isSpot);
-  const elsewhere = [...judged, ...followed.filter(mayLeave)].some(({ isSpot }) => !isSpot);
+  const elsewhere =
+    watch.places.length > 0 || [...judged, ...followed.filter(mayLeave)].some(({ isSpot }) => !isSpot);
   const read = elsewhere ? await readPositions(watch) : noPositions;
   const isTrading = watch.keeps || watch.tells;
   if (read !== null && isTrading) noteAttached(followed, { open, ended }, read, nowMs);

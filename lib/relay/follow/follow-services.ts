@@ -7,6 +7,7 @@ import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../../ledger/ledger.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import type { Settings } from '../../model/settings.ts';
+import type { AskedPlace } from '../protect/asked-places.ts';
 import type { LostProtection } from '../protect/lost-protection.ts';
 
 /** The services that following orders needs. */
@@ -45,4 +46,6 @@ export interface Watch {
   readonly keeps: boolean;
   /** Whether it tells of exits that are more than what is left of their entries, because it keeps nothing. */
   readonly tells: boolean;
+  /** Where alerts asked to protect a position, whoever opened it; none where the relay keeps nothing. */
+  readonly places: readonly AskedPlace[];
 }

@@ -28,6 +28,7 @@ import {
   wishFactOf,
 } from '../../protection/wishes.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import type { AskedPlace } from './asked-places.ts';
 import { guardRehearsed } from './guard-rehearsed.ts';
 import { noteGrowth } from './note-growth.ts';
 import { heldIn, spotPosition } from './read-ground.ts';
@@ -41,6 +42,8 @@ export interface KeptReading {
   readonly open: readonly Order[];
   readonly hiddenOpen: HiddenMarkets;
   readonly positions: Positions;
+  /** Where alerts asked to protect a position, whoever opened it. */
+  readonly places: readonly AskedPlace[];
   /** The balances for spot trading; null when none was needed, or when they could not be read. */
   readonly balances: Readonly<Record<string, SpotBalance>> | null;
   /** When the reading of the positions began. */
@@ -200,12 +203,15 @@ function describeVerdict({ standing, amount, price }: Guard, { kind }: GuardVerd
   return [kind, formatDecimal(amount), price?.toFixed(), ...standing.map(({ orderId }) => orderId)].join(' ');
 }
 
-/** The positions that followed orders opened, or may have opened; of one that is gone, its absence. */
+/**
+ * The positions that followed orders opened, or may have opened, and those that alerts asked to protect; of one that is gone,
+ * its absence.
+ */
 export function positionsOf(
-  { positions }: Pick<KeptReading, 'positions'>,
+  { positions, places: asked }: Pick<KeptReading, 'positions' | 'places'>,
   records: readonly OrderRecord[],
 ): readonly GuardedPosition[] {
-  const places = new Map<string, PositionPlace>();
+  const places = new Map<string, PositionPlace>(asked.map((one) => [`${one.market} ${one.side}`, one]));
   for (const { market, positionSide, spot } of records) {
     if (spot !== null) continue;
     const side = positionSide === undefined || positionSide === 'BOTH' ? null : positionSide;

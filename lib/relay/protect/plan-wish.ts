@@ -27,6 +27,7 @@ import { readLastPrice } from '../execute/judge-trigger.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
+import { noteAskedPlace } from './asked-places.ts';
 import { checkWish } from './check-wish.ts';
 import { openUnread } from './read-ground.ts';
 import { readTaken } from './taken-stops.ts';
@@ -116,7 +117,9 @@ export async function findNotedWish(
   for (const side of sides) {
     const wishes = parseWishes(await facts.read(account, wishFactOf({ market, side })));
     const own = wishes.find((wish) => wish.signalId === signalId);
-    if (own !== undefined) return notedPlan(own);
+    if (own === undefined) continue;
+    await noteAskedPlace(facts, account, { market, side, atMs: own.atMs });
+    return notedPlan(own);
   }
   return null;
 }
@@ -178,6 +181,7 @@ async function noteWish(
   const fact = wishFactOf(position);
   const before = parseWishes(await services.facts.read(account, fact));
   await services.facts.write(account, fact, toJson(withWish(before, wish)));
+  await noteAskedPlace(services.facts, account, { ...position, atMs: wish.atMs });
   const { entries } = await listRecent(services, account, position.market);
   const records = listRecords(entries);
   await askProtection(services, needsAfter(account, wish, records, position));
