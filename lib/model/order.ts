@@ -12,6 +12,27 @@ export type TriggerSide = 'above' | 'below';
 /** The usual trigger side: a stop order follows a move of the price. */
 export const usualTriggerSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
 
+/** The exchange's words for the side of its last price on which it saw the trigger price. */
+const sidesByCondition: ReadonlyMap<string, TriggerSide> = new Map([
+  ['gte', 'above'],
+  ['lte', 'below'],
+]);
+
+/** Null where the exchange does not say it, or in a word that nobody knows. */
+export function triggerSideOf({ activationCondition = '' }: Conditional): TriggerSide | null {
+  return sidesByCondition.get(activationCondition) ?? null;
+}
+
+/** Whether the exchange says that an order waits for the other move than usual: the price had passed it when it arrived. */
+export function hasOtherTrigger(order: Conditional & { readonly side: Side }): boolean {
+  const side = triggerSideOf(order);
+  return side !== null && side !== usualTriggerSides[order.side];
+}
+
+interface Conditional {
+  readonly activationCondition?: string | undefined;
+}
+
 export function oppositeOf(side: Side): Side {
   return side === 'buy' ? 'sell' : 'buy';
 }

@@ -7,7 +7,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { fillsAtAnyPrice, type StopKind } from '../model/account.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
-import { exitPriceOf, isMarkedReducing, type Order } from '../model/order.ts';
+import { exitPriceOf, hasOtherTrigger, isMarkedReducing, type Order } from '../model/order.ts';
 import { exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
@@ -186,7 +186,10 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
     if (listed === undefined) return fresh ?? [];
-    return { ...describeListed(listed, exit), isLeaving: mayMissItsPrice(listed, view) };
+    return {
+      ...describeListed(listed, exit),
+      isLeaving: mayMissItsPrice(listed, view) || waitsForGain(listed, wanted),
+    };
   });
   const newest = known.toSorted((one, other) => one.orderId - other.orderId).at(-1);
   // Of what the exchange made with each fill the owner may have ended any: they stand beside each other.
@@ -312,6 +315,11 @@ function holdsStop(
  */
 function mayMissItsPrice({ type }: Order, { stopKind = 'limit' }: GuardView): boolean {
   return fillsAtAnyPrice[stopKind] && isStopLimit(type);
+}
+
+/** Whether a stop-loss waits for the price to move in favour: the price had passed it by the time it reached the exchange. */
+function waitsForGain(order: Order, { role }: WantedGuard): boolean {
+  return role === 'stop_loss' && hasOtherTrigger(order);
 }
 
 /** The exchange rounds prices and amounts: what the relay itself asked for is compared with what should stand. */

@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { FollowedStatus } from '../model/execution.ts';
-import { isOrderEnd } from '../model/order.ts';
+import { hasOtherTrigger, isOrderEnd } from '../model/order.ts';
 import { type ExitRole, exitRoles, type OrderSignal } from '../model/signal.ts';
 import { isStopMarket, mustNotRest } from '../orders/order-kinds.ts';
 import type { WantedGuard } from './wanted.ts';
@@ -91,7 +91,7 @@ function pairOf(exits: OrderRecord['exits'], orderId: number): readonly number[]
 }
 
 export function keptExit(record: OrderRecord): GuardExit | null {
-  const { orderId, state, followed, reported, amount, asked, exact } = record;
+  const { orderId, state, followed, reported, amount, asked, exact, protects } = record;
   if (orderId === null) return null;
   // No list need show the end of one that took at once, and following may wait for minutes before it calls it gone.
   const hasEndedAtOnce = reported !== null && isOrderEnd(reported.status);
@@ -116,7 +116,7 @@ export function keptExit(record: OrderRecord): GuardExit | null {
           onlyReduces: true,
           isTriggered: false,
           isMade: false,
-          isLeaving: false,
+          isLeaving: protects?.role === 'stop_loss' && reported !== null && hasOtherTrigger(reported),
           ...(exact === null ? {} : { exact: exact.minus(filledBy(record)) }),
         }
       : null,

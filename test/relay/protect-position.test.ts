@@ -339,6 +339,45 @@ test.each([
   expect(relay.alarmNames()).toEqual([]);
 });
 
+describe('A stop-loss whose price the market passes while it is on its way', () => {
+  let moved: KeptRelay;
+  let passed: string | null = null;
+  beforeEach(async () => {
+    passed = null;
+    moved = await openKeptRelay({
+      settings: settingsWith({ maxSlippage: '1%' }),
+      onRequest(path) {
+        if (passed === null || path !== '/api/v4/order/collateral/stop-limit') return;
+        moved.setPrice(passed);
+        passed = null;
+      },
+    });
+    await moved.say(buy);
+    await moved.goOn(30);
+    moved.setPrice('50100');
+    passed = '49900';
+  });
+  afterEach(() => moved.close());
+
+  test('takes the place of none: it would wait for the price to rise', async () => {
+    await moved.say({ action: 'protect', stopLoss: '50000' });
+
+    expect(await moved.open()).toEqual([
+      'sell 0.1 at 52000',
+      'sell 0.1 stop 48000',
+      'sell 0.1 stop 50000, reduces',
+    ]);
+    expect(moved.alarmNames()).toEqual([]);
+  });
+
+  test('sells at market with the next reading, and nothing stays open', async () => {
+    await moved.say({ action: 'protect', stopLoss: '50000' });
+    await moved.goOn(30);
+
+    expect([await moved.held(), await moved.open(), moved.alarmNames()]).toEqual(['flat', [], []]);
+  });
+});
+
 test('A position that was bought by hand is protected as a whole', async () => {
   await relay.byHand('buy', '0.07');
   relay.clock.advance(30_000);

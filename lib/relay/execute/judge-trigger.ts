@@ -3,7 +3,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/deci
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ticker } from '../../exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { type Order, type TriggerSide, usualTriggerSides } from '../../model/order.ts';
+import { type Order, type TriggerSide, triggerSideOf, usualTriggerSides } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { kindNamed } from '../../orders/order-kinds.ts';
@@ -16,11 +16,6 @@ export interface TriggerFinding {
   readonly alarm?: Alarm;
 }
 
-/** The exchange's words for the side of its last price on which it saw the stop price. */
-const sidesByCondition: ReadonlyMap<string, TriggerSide> = new Map([
-  ['gte', 'above'],
-  ['lte', 'below'],
-]);
 const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'falls' };
 
 /** What is compared with an expected trigger when no last price is known. */
@@ -110,12 +105,12 @@ export async function readLastPrices(
 /** Compares the trigger of an order, as the exchange reports it, with what its alert expects and what is usual. */
 export function judgeTrigger(
   signal: OrderSignal,
-  { orderId, activationCondition = '' }: Pick<Order, 'orderId' | 'activationCondition'>,
+  { orderId, ...reported }: Pick<Order, 'orderId' | 'activationCondition'>,
 ): TriggerFinding {
   const trigger = kindNamed(signal.orderType).trigger(signal);
   if (trigger === null) return { note: null };
   const { stopPrice, expected } = trigger;
-  const side = sidesByCondition.get(activationCondition) ?? null;
+  const side = triggerSideOf(reported);
   if (side === null)
     return expected === null
       ? { note: null }

@@ -5,6 +5,7 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { protectiveSignal } from '../../ledger/protective-signal.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
+import { hasOtherTrigger } from '../../model/order.ts';
 import type { ProtectSignal } from '../../model/signal.ts';
 import { type ProtectiveOrder, triedAgain } from '../../model/step-facts.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
@@ -272,7 +273,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         if (cancels.length === 0) return await told(act, order, await action.send(options));
         if (isStop) {
           const outcome = await told(act, order, await action.send(options));
-          if (outcome.status !== 'placed') return outcome;
+          if (outcome.status !== 'placed' || isPassed(outcome)) return outcome;
           await noteGoing(act, cancels);
           return withReplaced(outcome, await cancelReplaced(services, client, scope, options));
         }
@@ -286,6 +287,14 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
     },
   };
 }
+
+/** Whether the price had passed a stop-loss by the time it reached the exchange: it protects nothing. */
+function isPassed({ facts }: Outcome): boolean {
+  return facts?.report !== undefined && hasOtherTrigger(facts.report);
+}
+
+const passedNote =
+  'the price passed it before the exchange had it, so it takes the place of none, and the protection of the position is looked at again';
 
 const endedMeanwhile: Outcome = {
   status: 'not_sent',
@@ -323,6 +332,11 @@ async function told(
 ): Promise<Outcome> {
   const ended = isMarketOrder(orderType) ? judgeEnded(outcome) : null;
   if (ended?.rest.gt(zero) === true) await tellRest(services, entry, ended);
+  if (outcome.status === 'placed' && isPassed(outcome)) {
+    // The next look at the protection replaces it, or sells at market: nobody has to cancel it, as its alarm would say.
+    const { alarm: _, ...placed } = outcome;
+    return { ...placed, note: `${outcome.note}; ${passedNote}` };
+  }
   if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
   await tellFailed(services, entry, position, outcome.note);
   return { ...outcome, facts: { ...outcome.facts, ...triedAgain } };
