@@ -75,6 +75,8 @@ export interface PositionWish {
   readonly atMs: number;
   /** The position at that time, signed, in base units. */
   readonly amount: DecimalText;
+  /** When that position was opened, on the exchange's clock; absent: the exchange did not say it. */
+  readonly openedAtMs?: number;
   readonly stopLoss?: DecimalText;
   readonly takeProfits?: readonly { readonly price: DecimalText; readonly share: PercentText }[];
   readonly trailing?: PercentText;

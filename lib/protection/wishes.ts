@@ -129,8 +129,11 @@ function withoutAsked(
   };
 }
 
-/** Whether a wish holds for a position: it is of this side, and was there when the position was. */
+/**
+ * Whether a wish holds for a position: it is of this side, and the position is the one of that time, or not younger. The clock of
+ * the exchange may be ahead of the one that tells when the wish was noted.
+ */
 export function holdsFor(wish: PositionWish, { amount, openedAtMs }: GuardedPosition): boolean {
   const isSameSide = parseDecimal(wish.amount).times(amount).gt(zero);
-  return isSameSide && (openedAtMs === null || openedAtMs <= wish.atMs);
+  return isSameSide && (openedAtMs === null || openedAtMs === wish.openedAtMs || openedAtMs <= wish.atMs);
 }

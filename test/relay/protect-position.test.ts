@@ -378,6 +378,16 @@ describe('A stop-loss whose price the market passes while it is on its way', () 
   });
 });
 
+test('A position that was opened a moment ago is protected also by a relay whose clock is behind', async () => {
+  const { clock } = relay.services;
+  Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() - 1500 }) });
+  await relay.byHand('buy', '0.1');
+  await protect({ stopLoss: '49000' });
+  await relay.goOn(30);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 49000, reduces']);
+});
+
 test('A position that was bought by hand is protected as a whole', async () => {
   await relay.byHand('buy', '0.07');
   relay.clock.advance(30_000);

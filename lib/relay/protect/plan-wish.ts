@@ -76,6 +76,7 @@ export async function planWish(services: ExecuteServices, account: Account, entr
     ...(strategy === undefined ? {} : { strategy }),
     atMs: services.clock.nowMs(),
     amount: formatDecimal(amount),
+    ...(reading.openedAtMs === null ? {} : { openedAtMs: reading.openedAtMs }),
     ...priced,
     ...(trailing === undefined ? {} : { trailing, from: formatDecimal(last) }),
   };
