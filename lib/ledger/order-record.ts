@@ -11,7 +11,7 @@ import {
 } from '../model/execution.ts';
 import type { PositionSide, Side } from '../model/order.ts';
 import { isProtecting, type OrderSignal, type ProtectSignal, placesOrder } from '../model/signal.ts';
-import type { OrderReport, PositionFact, SpotFact } from '../model/step-facts.ts';
+import type { OrderReport, PositionFact, SpotFact, StepFacts } from '../model/step-facts.ts';
 import { type CancelReports, cancelReportsIn } from './cancel-reports.ts';
 import type { Entry } from './entry.ts';
 import { finalReport, stepFacts } from './order-facts.ts';
@@ -145,7 +145,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     strategy: signal.strategy,
     asked,
     protects: isProtecting(signal) ? signal : null,
-    exact: decimalIn(sent.protective?.exact ?? sent.protective?.amount),
+    exact: exactOf(sent.protective, reported),
     ofShare: decimalIn(sent.protective?.ofShare),
     side: counted?.side ?? asked?.side ?? reported?.side ?? null,
     positionSide: asked?.positionSide,
@@ -235,6 +235,14 @@ function listExits(entry: Entry): readonly ExitRecord[] {
       order,
     }));
   });
+}
+
+/** What an order was to protect before that was rounded. One that the exchange has cut protects less. */
+function exactOf(protective: StepFacts['protective'], reported: OrderReport | null): Decimal | null {
+  const asked = decimalIn(protective?.amount);
+  const taken = decimalIn(reported?.amount);
+  const isCut = asked !== null && taken?.gt(zero) === true && taken.lt(asked);
+  return isCut ? null : decimalIn(protective?.exact ?? protective?.amount);
 }
 
 /** When an order was about to be sent. Its alert may have been stored long before, and have waited for others. */

@@ -388,6 +388,21 @@ test('A position that was opened a moment ago is protected also by a relay whose
   expect(await relay.open()).toEqual(['sell 0.1 stop 49000, reduces']);
 });
 
+test('A stop-loss that the exchange has cut does not fit what the owner buys back', async () => {
+  await relay.say({ ...buy, stopLoss: undefined, takeProfit: undefined });
+  await relay.goOn(30);
+  await relay.byHand('sell', '0.04');
+  const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 3000, probability: 1 } as const;
+  relay.paper.control.addFault(lag);
+  await protect({ stopLoss: '48000' });
+  expect(await relay.open()).toEqual(['sell 0.06 stop 48000, reduces']);
+  relay.paper.control.clearFaults();
+  await relay.byHand('buy', '0.04');
+  await relay.goOn(60);
+
+  expect(await relay.open()).toEqual(['sell 0.1 stop 48000, reduces']);
+});
+
 test('A position that was bought by hand is protected as a whole', async () => {
   await relay.byHand('buy', '0.07');
   relay.clock.advance(30_000);
