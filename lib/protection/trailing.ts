@@ -17,8 +17,8 @@ export interface Trailed {
 
 /**
  * Notes the best price since each trailing stop-loss was asked for. It begins with the price at which its order filled, or at
- * which the alert about the position was carried out. It is kept while the order is followed, also while nothing of it seems
- * to be left: its stop-loss must not move back when the owner buys again.
+ * which the alert about the position was carried out. It is kept while the order is followed, or the alert is stored, also while
+ * nothing seems to be left: its stop-loss must not move back when the owner buys again, or after a list that lagged.
  *
  * @param readPrice called only where a stop-loss follows the price; null when it cannot be read
  */
@@ -39,13 +39,14 @@ export async function trailPrices(
   return { ...sight, best: new Map([...kept, ...best]) };
 }
 
-/** Of the orders that are followed. */
+/** Of the orders that are followed, and of what alerts asked for a position that would be known again by its time. */
 function keptPrices(
-  { records }: Trailed,
+  { records, wishes }: Trailed,
   { best }: ProtectionSight,
 ): readonly (readonly [string, Decimal])[] {
-  const followed = new Set(records.map(({ signalId }) => signalId));
-  return [...best].filter(([of]) => followed.has(of));
+  const known = wishes.filter(({ trailing, openedAtMs }) => trailing !== undefined && openedAtMs !== undefined);
+  const kept = new Set([...records, ...known].map(({ signalId }) => signalId));
+  return [...best].filter(([of]) => kept.has(of));
 }
 
 interface Trail {

@@ -178,6 +178,20 @@ describe('A protect that trails by 1 %', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('does not move back after a reading that shows no position', async () => {
+    await relay.goOn(30);
+    relay.setPrice('52000');
+    await relay.goOn(6);
+    const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 600_000, probability: 1 } as const;
+    relay.paper.control.addFault(lag);
+    await relay.goOn(3);
+    relay.paper.control.clearFaults();
+    relay.setPrice('51600');
+    await relay.goOn(30);
+
+    expect(await relay.open()).toContain('sell 0.1 stop 51480, reduces');
+  });
+
   test('ends with a fixed stop-loss that takes its place', async () => {
     await relay.goOn(6);
     await relay.say({ action: 'protect', stopLoss: 'entry' });
