@@ -44,7 +44,9 @@ function keptPrices(
   { records, wishes }: Trailed,
   { best }: ProtectionSight,
 ): readonly (readonly [string, Decimal])[] {
-  const known = wishes.filter(({ trailing, openedAtMs }) => trailing !== undefined && openedAtMs !== undefined);
+  const known = wishes.filter(
+    ({ trailing, openedAtMs }) => trailing !== undefined && openedAtMs !== undefined,
+  );
   const kept = new Set([...records, ...known].map(({ signalId }) => signalId));
   return [...best].filter(([of]) => kept.has(of));
 }
