@@ -4,7 +4,7 @@ import type { PositionWish } from '../../lib/model/step-facts.ts';
 import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { PaperDeal } from '../../lib/paper/engine/trade-records.ts';
 import { isMarketTold } from './guard-invariants.ts';
-import { shareNewestFirst, type TrueExit, type TruePlace } from './guarded-positions.ts';
+import { sentAtMs, shareNewestFirst, type TrueExit, type TruePlace } from './guarded-positions.ts';
 import { keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { leastTrade } from './wanted-positions.ts';
@@ -34,11 +34,6 @@ function dealsFor(
     const entry = byClientId.get(orders.get(orderId)?.clientOrderId ?? '');
     return !isLater(entry) || side !== openingSide(wish);
   });
-}
-
-/** The alert of an order may have been stored before the other one was carried out, and have waited for it. */
-function sentAtMs({ steps, createdAtMs }: Entry): number {
-  return steps.findLast(({ status }) => status === 'sending')?.atMs ?? createdAtMs;
 }
 
 function openingSide({ amount }: PositionWish): 'buy' | 'sell' {

@@ -4,6 +4,7 @@ import { replacedIn } from '../../lib/ledger/cancel-reports.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import {
   listPlaces,
+  sentAtMs,
   shareNewestFirst,
   type TrueExit,
   type TruePlace,
@@ -23,7 +24,7 @@ export function findUnfitExits(facts: Facts): readonly Violation[] {
     .filter(({ account }) => facts.settings.accounts[account]?.mode === 'live')
     .flatMap((place) => [
       ...findTooMuch(facts, place),
-      ...(isKept(facts, place) ? findTooLittle(facts, place) : []),
+      ...(isKept(facts, place) ? [...findTooLittle(facts, place), ...findAskedMissing(facts, place)] : []),
     ]);
 }
 
@@ -158,6 +159,38 @@ function findTooLittle(facts: Facts, place: TruePlace): readonly Violation[] {
   return [
     broken('I35', place, `${sources} should have stop-losses, and ${formatDecimal(standing)} is protected`),
   ];
+}
+
+/** What an alert asked for the whole position has a stop-loss as long as that position stands, whoever opened it. */
+function findAskedMissing(facts: Facts, place: TruePlace): readonly Violation[] {
+  const { account, market, positionSide, amount, openedAtMs, exits, everyExit, handStops, alertStops } =
+    place;
+  const asked = facts.entries.flatMap((entry) => {
+    const wish = entry.account === account ? entry.steps.at(-1)?.facts?.wish : undefined;
+    const isOfPlace = wish?.market === market && (wish.side ?? 'BOTH') === positionSide;
+    const namesStop = wish?.stopLoss !== undefined || wish?.trailing !== undefined;
+    return wish !== undefined && isOfPlace && namesStop ? [{ entry, wish }] : [];
+  });
+  const last = asked.toSorted((one, other) => one.wish.atMs - other.wish.atMs).at(-1);
+  if (last === undefined || last.wish.atMs < openedAtMs || !isOfDirection(last.wish.amount, amount))
+    return [];
+  const { entry, wish } = last;
+  const newer = shareNewestFirst(place).filter((source) => sentAtMs(source.entry) > wish.atMs);
+  const left = newer.reduce((rest, { share }) => rest.minus(share), amount.abs());
+  if (left.lt(leastTrade(market))) return [];
+  const replaced = replacedIn(facts.entries);
+  const own = everyExit.filter(({ of, role }) => of === entry && role === 'stop_loss');
+  const isEndedByHand = own.some(({ order }) => order.status === 'cancelled' && !replaced.has(order.orderId));
+  const stands = exits.some(({ of, role }) => of === entry && role === 'stop_loss');
+  if (stands || isEndedByHand || handStops.length + alertStops.length > 0) return [];
+  if (isMarketTold(facts, place, wish.atMs)) return [];
+  return [
+    broken('I35', place, `${keyText(entry)} asked for a stop-loss, and none stands for ${left.toFixed()}`),
+  ];
+}
+
+function isOfDirection(text: string, amount: Decimal): boolean {
+  return directionOf(parseDecimal(text)) === directionOf(amount);
 }
 
 /** When the position changed last but for exits of other entries: what those close is no part of what is left of these. */

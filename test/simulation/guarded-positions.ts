@@ -53,6 +53,11 @@ export interface TruePlace {
   readonly sources: readonly TrueSource[];
 }
 
+/** The alert of an order may have been stored before another one was carried out, and have waited for it. */
+export function sentAtMs({ steps, createdAtMs }: Entry): number {
+  return steps.findLast(({ status }) => status === 'sending')?.atMs ?? createdAtMs;
+}
+
 /** The positions of a run in which orders of the relay have traded, with all that protects them. */
 export function listPlaces(facts: Facts): readonly TruePlace[] {
   const byClientId = new Map(
