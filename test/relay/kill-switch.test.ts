@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SignalEntry } from '../../lib/ledger/entry.ts';
 import { isSignal } from '../../lib/ledger/entry.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import { createKillSwitch, type PauseReading } from '../../lib/relay/execute/kill-switch.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
+import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
 
 const pause: Pause = { sinceMs: noonMs, reason: 'news', kind: 'everything' };
@@ -97,3 +98,47 @@ test.each([{ action: 'cancel_all' }, { action: 'cancel', orderId: 1 }])(
     expect(readAtMs).toEqual([]);
   },
 );
+
+describe('A pause of entries, in an account without limits of risk,', () => {
+  const settings = settingsWith({});
+  const paused = { status: 'denied', rule: 'paused' };
+  let trading: LimitedRelay;
+
+  beforeEach(async () => {
+    trading = await openLimitedRelay();
+    await trading.sendUnder(settings, { action: 'buy', quantity: '0.02' });
+    trading.clock.advance(20_000);
+    await trading.services.ledger.writePause('main', { ...pause, kind: 'entries' });
+  });
+  afterEach(() => trading.close());
+
+  test('lets an order pass that can only reduce the position, whether it is marked so or not', async () => {
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual({
+      status: 'placed',
+    });
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual({
+      status: 'placed',
+    });
+    expect(await trading.held()).toEqual([]);
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toMatchObject(paused);
+  });
+
+  test.each([
+    ['that would turn it', { action: 'sell', quantity: '0.03' }],
+    ['that enlarges it', { action: 'buy', quantity: '0.01' }],
+  ])('stops an order %s', async (_, order) => {
+    expect(await trading.sendUnder(settings, order)).toMatchObject(paused);
+  });
+
+  test('stops what may enlarge it while the position cannot be read', async () => {
+    trading.paper.control.addFault({ fault: 'refuse', endpoint: 'open-positions', probability: 1 });
+
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toMatchObject(paused);
+  });
+
+  test('stops all of it where everything is paused', async () => {
+    await trading.services.ledger.writePause('main', pause);
+
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toMatchObject(paused);
+  });
+});

@@ -187,6 +187,14 @@ const forgetGrowth = (facts: ContestedFacts): ContestedFacts =>
     },
   });
 
+/** Only what followed orders opened is protected, as far as following goes. */
+const forgetPlaces = (facts: ContestedFacts, { handlerName }: MutationTools): ContestedFacts =>
+  override(facts, {
+    async read(account, name) {
+      return handlerName === 'reconcile' && name === 'protected places' ? null : await facts.read(account, name);
+    },
+  });
+
 /** The best price that was ever seen is the first one. */
 const keepFirstBest = (facts: ContestedFacts): ContestedFacts =>
   override(facts, {
@@ -475,6 +483,14 @@ export const guardMutants: readonly Mutant[] = [
           },
         }),
     },
+  },
+  {
+    name: 'asked-once',
+    breaks: 'what an alert asked for a position has one try where no followed order opened that',
+    seeds: 1000,
+    fromSeed: 1,
+    ...shared,
+    mutation: { facts: forgetPlaces },
   },
   {
     name: 'hidden-forgotten',

@@ -11,6 +11,12 @@ export interface LimitVerdict {
   readonly denial: Denial | null;
   /** Whether the order can only reduce a position, so that no limit of growing risk holds for it. */
   readonly reduces: boolean;
+  /**
+   * Reads whether it can, where no limit had to know that; absent where it is known. False where it cannot be read.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  readonly readReduces?: () => Promise<boolean>;
   /** Stored with the `sending` step, so that later orders count this one; null when the account has no such limits. */
   readonly counted: CountedFact | null;
   /** What time alone can change: checked again right before the order is sent. */
@@ -77,7 +83,7 @@ export interface PreparedAction {
   /** When the reading of what it was sized on began. The request is not sent when that is too long ago. */
   readonly readAtMs?: number;
   /** What the account's limits of growing risk say of the order; absent for a cancellation. */
-  readonly limits?: Pick<LimitVerdict, 'reduces' | 'checkTime' | 'checkOthers'>;
+  readonly limits?: Pick<LimitVerdict, 'reduces' | 'readReduces' | 'checkTime' | 'checkOthers'>;
   /** Sends the requests and returns the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Outcome>;
 }

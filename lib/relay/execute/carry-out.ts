@@ -47,7 +47,7 @@ export async function carryOut(
   if (typeof sentBefore === 'string') return sentBefore;
   const settleDenied = (denied: Denial) =>
     settleUnsent(services, entry, cleared.tell({ ...denialOutcome(denied), ...staleAlarm(entry, denied) }));
-  const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
+  const { reduces, isPaused } = await checkPaused(begun, action);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
@@ -67,7 +67,7 @@ export async function carryOut(
     });
 
   // No rule about how fast orders come may keep a position open.
-  const mayOpen = action.isOrder && action.limits?.reduces !== true;
+  const mayOpen = action.isOrder && !reduces;
   const maxPerMinute = mayOpen ? account.maxOrdersPerMinute : null;
   const { evidence, facts = {} } = action;
   const told = action.note === undefined ? '' : `; ${action.note}`;
@@ -91,6 +91,18 @@ export async function carryOut(
   const isStillOwn = () => isSending(services, entry);
   const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
+}
+
+/** A pause of entries stops no order that only reduces a position. Where no limit had to know that, it is read now. */
+async function checkPaused(
+  { killSwitch }: Begun,
+  { limits }: PreparedAction,
+): Promise<{ readonly reduces: boolean; readonly isPaused: Denial | null }> {
+  const reduces = limits?.reduces ?? false;
+  const isPaused = await killSwitch.check(reduces);
+  const stopsAll = (await killSwitch.check()) !== null;
+  if (isPaused === null || stopsAll || limits?.readReduces === undefined) return { reduces, isPaused };
+  return (await limits.readReduces()) ? { reduces: true, isPaused: null } : { reduces, isPaused };
 }
 
 /** Another order may have been planned at the same time. What cannot be checked is not sent. */

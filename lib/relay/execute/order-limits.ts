@@ -1,11 +1,12 @@
 import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
-import { countOwn, type ExposureReading, listOwn } from '../../account/read-exposure.ts';
+import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
 import { type RiskReading, readRisk, riskFactsOf } from '../../account/risk-facts.ts';
 import type { SeenPosition } from '../../account/seen-position.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
+import { ExchangeError } from '../../exchange/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import {
   type CheckedOrder,
@@ -63,7 +64,7 @@ export async function readLimits(
   const isSpot = target.tradesOn === 'spot';
   return {
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
-    check: (sized, planned) => checkAll({ services, account, isSpot, prices, risk }, sized, planned),
+    check: (sized, planned) => checkAll({ services, account, client, isSpot, prices, risk }, sized, planned),
   };
 }
 
@@ -83,6 +84,7 @@ function needsOf(account: Account, market: string, { dialect }: ExchangeClient):
 interface KnownForOrder {
   readonly services: ExecuteServices;
   readonly account: Account;
+  readonly client: ExchangeClient;
   readonly isSpot: boolean;
   readonly prices: UsdtPrices;
   readonly risk: RiskReading | null;
@@ -127,13 +129,35 @@ async function checkAll(
 }
 
 /** Only time can limit an order for which nothing was read. */
-function checkUnread({ account, isSpot, services }: KnownForOrder, sized: SizedOrder): LimitVerdict {
+function checkUnread(known: KnownForOrder, sized: SizedOrder): LimitVerdict {
+  const { account, isSpot, services } = known;
   const reduces = isMarkedReducing(sized.order) || (isSpot && sized.order.side === 'sell');
   if (reduces) return passing(true);
   const checked = { sized, notional: zero, isSpot };
   const unread = { exposure: null, day: null, lastLossAtMs: null };
   const checkTime = (nowMs: number) => checkRiskAgain('time', checked, { ...unread, nowMs }, account);
-  return { ...passing(false), denial: checkTime(services.clock.nowMs()), checkTime };
+  return {
+    ...passing(false),
+    denial: checkTime(services.clock.nowMs()),
+    checkTime,
+    readReduces: () => readReduces(known, checked),
+  };
+}
+
+async function readReduces(
+  { services, account, client, prices }: KnownForOrder,
+  checked: CheckedOrder,
+): Promise<boolean> {
+  if (client.dialect !== 'live') return false;
+  const { market } = checked.sized.order;
+  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  try {
+    const scope = { client, limits, prices, market, listsAll: false };
+    return onlyReduces(checked, (await readExposure(services, account, scope)).exposure);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return false;
+  }
 }
 
 function passing(reduces: boolean): LimitVerdict {
