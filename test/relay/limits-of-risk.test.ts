@@ -443,6 +443,23 @@ test('in the documented dialect, trading windows hold for every order that is no
   expect(await send(settingsWith({ limitOffset: '0.1%' }), { action: 'buy', ...stop })).toEqual(placed);
 });
 
+test.each([{ maxDailyLoss: '40' }, { coolDownAfterLoss: 30 }, { maxOpenNotional: '5000' }])(
+  'in the documented dialect nobody can count for %j: only what is marked as a reduction is sent',
+  async (limit) => {
+    await relay.close();
+    relay = await openLimitedRelay('documented');
+    relay.setPrice('50000');
+    const settings = settingsWith({ limitOffset: '0.1%', ...limit });
+    const stop = { orderType: undefined, maxSlippage: undefined, stopPrice: '50100', quantity: '0.01' };
+
+    expect(await send(settings, { action: 'buy', ...stop })).toMatchObject({ rule: 'limit_not_known' });
+    expect(relay.paper.control.state().orders).toEqual([]);
+    expect(await send(settings, { action: 'buy', ...stop, reduceOnly: true })).not.toMatchObject({
+      rule: 'limit_not_known',
+    });
+  },
+);
+
 test('an account without limits of risk causes no request for them', async () => {
   await send(settingsWith({}), { action: 'buy', quantity: '0.01' });
 

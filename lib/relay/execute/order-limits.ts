@@ -14,7 +14,7 @@ import {
   onlyReduces,
   withPlanned,
 } from '../../limits/counted-holdings.ts';
-import { denyUnknown, type RiskFacts, type RiskNeeds } from '../../limits/risk-limit.ts';
+import { denyUnknown, type RiskFacts } from '../../limits/risk-limit.ts';
 import { checkRisk, checkRiskAgain, judgesAgain, riskNeedsOf } from '../../limits/risk-limits.ts';
 import type { Account, TradingGround } from '../../model/account.ts';
 import { currenciesInName } from '../../model/market.ts';
@@ -48,9 +48,9 @@ export async function readLimits(
   target: LimitedOrder,
   client: ExchangeClient,
 ): Promise<LimitsForOrder> {
-  const needs = saysItReduces(target.signal, target.tradesOn)
-    ? null
-    : needsOf(account, target.market, client);
+  const wanted = saysItReduces(target.signal, target.tradesOn) ? null : riskNeedsOf(account, target.market);
+  const needs = client.dialect === 'live' ? wanted : null;
+  const isBlind = needs === null && (wanted?.holdings === true || wanted?.deals === true);
   // One request follows another, and all of them together take no longer than one reading for an order.
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
@@ -64,7 +64,8 @@ export async function readLimits(
   const isSpot = target.tradesOn === 'spot';
   return {
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
-    check: (sized, planned) => checkAll({ services, account, client, isSpot, prices, risk }, sized, planned),
+    check: (sized, planned) =>
+      checkAll({ services, account, client, isSpot, isBlind, prices, risk }, sized, planned),
   };
 }
 
@@ -75,17 +76,13 @@ interface LimitedOrder {
   readonly signal: OrderSignal;
 }
 
-/** @returns null when nothing must be read */
-function needsOf(account: Account, market: string, { dialect }: ExchangeClient): RiskNeeds | null {
-  // In the other dialect nothing can be read, and an account can have trading windows alone.
-  return dialect === 'live' ? riskNeedsOf(account, market) : null;
-}
-
 interface KnownForOrder {
   readonly services: ExecuteServices;
   readonly account: Account;
   readonly client: ExchangeClient;
   readonly isSpot: boolean;
+  /** Whether the account has limits that need lists which this dialect does not have. */
+  readonly isBlind: boolean;
   readonly prices: UsdtPrices;
   readonly risk: RiskReading | null;
 }
@@ -130,7 +127,7 @@ async function checkAll(
 
 /** Only time can limit an order for which nothing was read. */
 function checkUnread(known: KnownForOrder, sized: SizedOrder): LimitVerdict {
-  const { account, isSpot, services } = known;
+  const { account, isSpot, isBlind, client, services } = known;
   const reduces = isMarkedReducing(sized.order) || (isSpot && sized.order.side === 'sell');
   if (reduces) return passing(true);
   const checked = { sized, notional: zero, isSpot };
@@ -138,7 +135,12 @@ function checkUnread(known: KnownForOrder, sized: SizedOrder): LimitVerdict {
   const checkTime = (nowMs: number) => checkRiskAgain('time', checked, { ...unread, nowMs }, account);
   return {
     ...passing(false),
-    denial: checkTime(services.clock.nowMs()),
+    denial:
+      checkTime(services.clock.nowMs()) ??
+      denyUnknown(
+        account,
+        isBlind ? [`in the dialect "${client.dialect}" the exchange lists neither positions nor fills`] : [],
+      ),
     checkTime,
     readReduces: () => readReduces(known, checked),
   };
