@@ -20,9 +20,9 @@ export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
  * After a failure, the rest of the group is reported as unhandled too,
  * so that no message overtakes the failed one. Other groups continue.
  *
- * A signal that waits for an earlier one of its market is no failure: its message is done, so that deliveries are not
- * counted, and the reconciler enqueues the signal again. Later messages of the group find it in the ledger and wait behind
- * it.
+ * A signal that waits for an earlier one of its market, or for the exchange, is no failure. Its message comes again a few
+ * times, with the pauses of a failed one. After that the message is done, so that it does not become a dead letter, and the
+ * reconciler enqueues the signal again. Later messages of the group find it in the ledger and wait behind it.
  */
 export function createWorker(log: Log, handle: HandleMessage, postpone: PostponeMessage): WorkerHandler {
   return async ({ Records }) => {
@@ -46,41 +46,52 @@ async function handleGroup(
       const metColdStart = record.messageAttributes?.[coldStartAttribute] !== undefined;
       await handle(parseSignalMessage(record.body), metColdStart);
     } catch (error) {
-      if (isAwaited(error)) {
-        log.info('signal waits; the reconciler enqueues it again', {
-          messageId: record.messageId,
-          group: record.attributes.MessageGroupId ?? '',
-          reason: describeError(error),
-        });
-        continue;
-      }
-      log.error('message not handled; the queue delivers it again, up to the maximum number of deliveries', {
-        messageId: record.messageId,
-        group: record.attributes.MessageGroupId ?? '',
-        receiveCount: receiveCountOf(record),
-        reason: describeError(error),
-      });
+      if (!mayComeAgain(log, record, error)) continue;
       return records.slice(index);
     }
   }
   return [];
 }
 
+/** The deliveries that are left after these are for failures, so that no signal becomes a dead letter because it waits. */
+const mostWaits = 3;
+
+/** Whether the queue is to deliver the message again. */
+function mayComeAgain(log: Log, record: SQSRecord, error: unknown): boolean {
+  const receiveCount = receiveCountOf(record);
+  const facts = {
+    messageId: record.messageId,
+    group: record.attributes.MessageGroupId ?? '',
+    receiveCount,
+    reason: describeError(error),
+  };
+  if (!isAwaited(error)) {
+    log.error(
+      'message not handled; the queue delivers it again, up to the maximum number of deliveries',
+      facts,
+    );
+    return true;
+  }
+  const isAgain = receiveCount <= mostWaits;
+  log.info(`signal waits; the ${isAgain ? 'queue delivers' : 'reconciler enqueues'} it again`, facts);
+  return isAgain;
+}
+
 /**
  * The whole group waits for its first message, so the pause is
- * shorter than signals may be late; it grows with each failure.
+ * shorter than signals may be late; it grows with each delivery.
  */
 const pauseStepMs = 5_000;
 
-/** @param records of one group; the first one failed */
+/** @param records of one group; the first one failed or waits */
 async function postponeAll(
   log: Log,
   postpone: PostponeMessage,
   records: readonly SQSRecord[],
 ): Promise<void> {
-  const [failed] = records;
-  if (failed === undefined) return;
-  const pauseMs = pauseStepMs * receiveCountOf(failed);
+  const [first] = records;
+  if (first === undefined) return;
+  const pauseMs = pauseStepMs * receiveCountOf(first);
   try {
     await Promise.all(records.map(({ receiptHandle }) => postpone(receiptHandle, pauseMs)));
   } catch (error) {

@@ -58,7 +58,29 @@ describe('the worker behind a FIFO queue', () => {
     expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
   });
 
-  test('counts no delivery of a signal that waits for an earlier one, and goes on behind it', async () => {
+  test('has a signal that waits delivered again soon, and keeps those behind it from overtaking it', async () => {
+    const handled: string[] = [];
+    const pauses: (readonly [receipt: string, pauseMs: number])[] = [];
+    const worker = createWorker(
+      log,
+      async ({ signalId }) => {
+        handled.push(signalId);
+        throw new RelayError('position_awaited', 'waits');
+      },
+      async (...pause) => void pauses.push(pause),
+    );
+
+    const response = await worker(eventOf(['1', 'a', 3], ['2', 'a']));
+
+    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }, { itemIdentifier: '2' }] });
+    expect(handled).toEqual(['1']);
+    expect(pauses).toEqual([
+      ['receipt of 1', 15_000],
+      ['receipt of 2', 15_000],
+    ]);
+  });
+
+  test('leaves a signal that still waits at its fourth delivery to the reconciler, and goes on behind it', async () => {
     const handled: string[] = [];
     const worker = createWorker(
       log,
@@ -69,7 +91,7 @@ describe('the worker behind a FIFO queue', () => {
       notAtAll,
     );
 
-    expect(await worker(eventOf(['1', 'a'], ['2', 'a']))).toEqual({ batchItemFailures: [] });
+    expect(await worker(eventOf(['1', 'a', 4], ['2', 'a']))).toEqual({ batchItemFailures: [] });
     expect(handled).toEqual(['1', '2']);
   });
 
