@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { sweepAccepted } from '../../lib/relay/settle/sweep-accepted.ts';
+import { QueueService } from '../simulation/queue-service.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openFunctions } from '../support/functions.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
+const noonMs = Date.UTC(2026, 0, 1, 12);
 const ofAnyTime = {
   fromMs: Number.NEGATIVE_INFINITY,
   untilMs: Number.POSITIVE_INFINITY,
@@ -103,5 +107,35 @@ test('a signal that may wait for the position is enqueued for as long as it wait
 
   expect(enqueued).toEqual(['waits', 'behind']);
   expect(tooOld.map(({ signalId }) => signalId)).toEqual(['other', 'waits', 'behind']);
+  await functions.close();
+});
+
+test('a signal behind one that waits has a new message, too, however young it is', async () => {
+  const clock = createManualClock(noonMs);
+  const functions = await openFunctions(() => ({}), clock);
+  const queue = new QueueService(clock, 5, () => undefined);
+  const receive = async (id: string, members: object) => {
+    await functions.receive(JSON.stringify({ id, ticker: 'BTCUSDT', ...members }));
+    await queue.enqueue({ account: 'main', signalId: id, market: 'BTC_USDT' });
+  };
+  /** The ids of the signals whose messages are delivered now, and handled without being carried out. */
+  const deliver = () => {
+    const ids: string[] = [];
+    for (let held = queue.receive(); held !== null; held = queue.receive()) {
+      ids.push(parseSignalMessage(held.body).signalId);
+      queue.remove(held);
+    }
+    return ids;
+  };
+  await receive('close', { action: 'close', maxSlippage: '0.5%' });
+  clock.advance(12_000);
+  await receive('behind', { action: 'buy', quantity: 0.1, stopPrice: 60000 });
+  expect(deliver()).toEqual(['close', 'behind']);
+
+  clock.advance(23_000);
+  const window = { fromMs: noonMs, untilMs: clock.nowMs() - 30_000, aheadMs: clock.nowMs() + 60_000 };
+  await sweepAccepted({ ledger: functions.ledger, queue }, window, 'sweep-1');
+
+  expect(deliver()).toEqual(['close', 'behind']);
   await functions.close();
 });

@@ -11,8 +11,8 @@ import { arrivalOf } from '../services.ts';
 import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /**
- * Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`; in a market where one may wait for the
- * position, the older ones, too.
+ * Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`; in a market where one of those may wait
+ * for the position, signals of any age.
  */
 export interface SweepWindow {
   readonly fromMs: number;
@@ -50,14 +50,16 @@ export async function sweepAccepted(
   { fromMs, untilMs, aheadMs }: SweepWindow,
   attempt: string,
 ): Promise<Sweep> {
-  const waiting = await listAccepted(services.ledger, untilMs);
-  const ahead = await listAhead(services.ledger, aheadMs);
-  const waitingGroups = new Set([...waiting, ...ahead].filter(mayAwaitPosition).map(groupOfEntry));
-  // What waits for the position has no message left, however long it may wait.
-  const due = [
-    ...waiting.filter((entry) => entry.createdAtMs >= fromMs || waitingGroups.has(groupOfEntry(entry))),
-    ...ahead,
-  ];
+  const accepted = await listAccepted(services.ledger);
+  const isAhead = ({ createdAtMs }: Entry) => createdAtMs > aheadMs;
+  const waiting = accepted.filter(({ createdAtMs }) => createdAtMs < untilMs);
+  const waitingGroups = new Set(
+    [...waiting, ...accepted.filter(isAhead)].filter(mayAwaitPosition).map(groupOfEntry),
+  );
+  const isInWindow = (entry: Entry) =>
+    (entry.createdAtMs >= fromMs && entry.createdAtMs < untilMs) || isAhead(entry);
+  // What waits for the position may have no message left, however long it waits. Nor may those behind it, however young.
+  const due = accepted.filter((entry) => isInWindow(entry) || waitingGroups.has(groupOfEntry(entry)));
   const { queue } = services;
   const messages = queue === null ? [] : messagesOf(due);
   // Messages of signals that wait have been handled, and the queue would take theirs for duplicates.
@@ -79,20 +81,12 @@ function groupOfEntry({ account, signal }: Entry): string {
   return groupOf({ account, market: signal?.market ?? '' });
 }
 
-async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entry[]> {
-  const { entries } = await ledger.list({ status: 'accepted', limit: pageSize });
-  return entries.filter(({ createdAtMs }) => createdAtMs > aheadMs).toReversed();
-}
-
-/** @param untilMs only signals stored before this time */
-async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly Entry[]> {
+async function listAccepted(ledger: Ledger): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   const query = { status: 'accepted', oldestFirst: true, limit: pageSize } as const;
   for await (const { entries } of listPages(ledger, query)) {
-    const due = entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
-    found.push(...due);
-    // Pages are sorted by time: all later entries are too young as well.
-    if (due.length < entries.length || found.length >= mostSwept) break;
+    found.push(...entries);
+    if (found.length >= mostSwept) break;
   }
   return found;
 }
