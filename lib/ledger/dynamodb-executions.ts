@@ -63,6 +63,12 @@ class DynamodbExecutions implements Executions {
     };
     for await (const item of this.#table.queryAll(query))
       if (textAttribute(item, 'status') === 'placed' && items.push(item) === limit) break;
+    await Promise.all(
+      items
+        .filter(mayExpire)
+        .slice(0, mostKept)
+        .map((item) => this.#keep(entryOrDamaged(item))),
+    );
     return [...entriesOf(items)].sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
 
@@ -73,10 +79,12 @@ class DynamodbExecutions implements Executions {
     const isOpen = isOwnOrderOpen(execution);
     const place: Item =
       isOpen || !isFollowed ? {} : { ':place': { S: followedPlace(key, execution.readAtMs) } };
+    const expiresAt = expiryOf('placed', execution.readAtMs, this.#keepDays, isOpen);
+    const expiry: Item = isFollowed ? {} : { ':expiry': { N: String(expiresAt) } };
     const seen: Item = revision === 1 ? {} : { ':seen': { N: String(revision - 1) } };
     const written = await this.#table.update({
       Key: keyItem(key),
-      set: `SET #execution = :execution, #revision = :revision${placeExpression(isOpen, isFollowed)}`,
+      set: `SET #execution = :execution, #revision = :revision${restExpression(isOpen, isFollowed)}`,
       condition: `#status = :placed AND ${revision === 1 ? 'attribute_not_exists(#revision)' : '#revision = :seen'}`,
       values: {
         ':placed': { S: 'placed' },
@@ -84,9 +92,9 @@ class DynamodbExecutions implements Executions {
         ':revision': { N: String(revision) },
         ...seen,
         ...place,
+        ...expiry,
       },
     });
-    if (written.done) await this.#expire(key, written.item);
     // If the response to a write is lost, the retry conflicts with its own earlier write.
     return written.done || (written.found !== null && written.found['execution']?.S === text);
   }
@@ -108,18 +116,15 @@ class DynamodbExecutions implements Executions {
     });
   }
 
-  /** The time of deletion is earlier once nothing is followed. */
-  async #expire(key: EntryKey, item: Item): Promise<void> {
-    const { status, updatedAtMs } = entryOrDamaged(item);
-    const mayChange = item['openOrder'] !== undefined;
-    const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, mayChange);
-    if (expiresAt === null || item[expiryAttribute]?.N === String(expiresAt)) return;
-    await this.#table.update({
+  /** Takes the time of deletion from a followed entry. If it fails, the next reading does it. */
+  async #keep(key: EntryKey): Promise<void> {
+    const kept = {
       Key: keyItem(key),
-      set: `SET #${expiryAttribute} = :expiry`,
-      condition: 'attribute_exists(#account)',
-      values: { ':expiry': { N: String(expiresAt) } },
-    });
+      set: `REMOVE #${expiryAttribute}`,
+      // Another process may have stored meanwhile that it is not followed any more.
+      condition: 'attribute_exists(#openOrder)',
+    };
+    await this.#table.update(kept).catch(() => undefined);
   }
 
   async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {
@@ -143,9 +148,22 @@ class DynamodbExecutions implements Executions {
   }
 }
 
-function placeExpression(isOpen: boolean, isFollowed: boolean): string {
-  if (isOpen) return '';
-  return isFollowed ? ', #openOrder = :place' : ' REMOVE #openOrder';
+/** What is followed is never deleted: what protects a position is decided by it, however long that is held. */
+function restExpression(isOpen: boolean, isFollowed: boolean): string {
+  const place = isOpen || !isFollowed ? '' : ', #openOrder = :place';
+  if (isFollowed) return `${place} REMOVE #${expiryAttribute}`;
+  return `, #${expiryAttribute} = :expiry${isOpen ? '' : ' REMOVE #openOrder'}`;
+}
+
+/** How many entries one reading keeps: it must not hold up an order. */
+const mostKept = 25;
+
+/**
+ * Whether a followed entry has a time of deletion all the same: a release of before gave it one. One that nobody has read
+ * yet may have it: where the exchange lists no fills, nobody ever will.
+ */
+function mayExpire(item: Item): boolean {
+  return item[expiryAttribute] !== undefined && item['execution'] !== undefined;
 }
 
 /** @returns the key of the fill with which the page begins */

@@ -182,15 +182,45 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       },
     );
 
-    test('is later while the order is followed', async () => {
-      const { ledger, executions, tableName, close } = await open(7);
+    async function placeAfterLookup(ledger: Ledger): Promise<void> {
       await acceptOne(ledger, orderEntry('a'), null);
       await ledger.start(key, sending, null);
       await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
       await ledger.move(key, { from: 'unknown', step: placed });
-      expect(await expiryOf(tableName)).toBe(String(settledAtS + 400 * 86_400));
-      await executions.record(key, { revision: 1, readAtMs: 1, orders: [], isFollowed: false }, []);
-      expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
+    }
+    const dayS = 86_400;
+    const followed = {
+      revision: 1,
+      readAtMs: (settledAtS + 300 * dayS) * 1000,
+      orders: [],
+      isFollowed: true,
+    };
+
+    test('is not set while the order is followed, and comes the configured number of days after its end', async () => {
+      const { ledger, executions, tableName, close } = await open(7);
+      await placeAfterLookup(ledger);
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 400 * dayS));
+      await executions.record(key, followed, []);
+      expect(await expiryOf(tableName)).toBeUndefined();
+      const endedAtS = settledAtS + 500 * dayS;
+      await executions.record(
+        key,
+        { revision: 2, readAtMs: endedAtS * 1000, orders: [], isFollowed: false },
+        [],
+      );
+      expect(await expiryOf(tableName)).toBe(String(endedAtS + 7 * dayS));
+      await close();
+    });
+
+    test('is taken from a followed entry to which a release of before has given one', async () => {
+      const { ledger, executions, tableName, close } = await open(7);
+      await placeAfterLookup(ledger);
+      await executions.record(key, followed, []);
+      const item = await readItem(tableName, 'signal#a');
+      const Item = { ...item, expiresAt: { N: String(settledAtS + 400 * dayS) } };
+      await sdk.send(new PutItemCommand({ TableName: tableName, Item }));
+      expect(await executions.followed('main', 10)).toMatchObject([{ signalId: 'a' }]);
+      expect(await expiryOf(tableName)).toBeUndefined();
       await close();
     });
   });
