@@ -162,7 +162,7 @@ export default {
     keepWarm: true,
     // Whether the exchange sees one address that stays, to which its keys can be bound: about 37 dollars a month.
     fixedAddress: false,
-    // How long the ledger entry of a settled signal is kept.
+    // How long the ledger entry of a settled signal is kept. Fills are kept for 400 days at least.
     keepLedgerDays: 400,
     logRetentionDays: 90,
   },

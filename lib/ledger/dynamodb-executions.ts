@@ -20,7 +20,7 @@ import { type Executions, type FillPage, type FillQuery, refuseCursor } from './
 export interface DynamodbExecutionsOptions {
   readonly client: DynamodbClient;
   readonly tableName: string;
-  /** Entries and fills may be deleted after this many days. */
+  /** Entries may be deleted after this many days; fills after 400, if that is later. */
   readonly keepDays: number;
 }
 
@@ -108,7 +108,8 @@ class DynamodbExecutions implements Executions {
    * that the fill of a signal takes its place without a condition.
    */
   async #addFill(fill: Fill, attribute: 'fill' | 'otherDeal'): Promise<void> {
-    const expiresAt = Math.ceil(fill.atMs / 1000) + this.#keepDays * 86_400;
+    // Kept as long as an open order: what a later sale closes counts with its cost.
+    const expiresAt = expiryOf('placed', fill.atMs, this.#keepDays, true);
     await this.#table.update({
       Key: fillKeyItem(fill),
       set: `SET #${attribute} = if_not_exists(#${attribute}, :fill), #${expiryAttribute} = :expiry`,

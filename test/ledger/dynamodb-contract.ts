@@ -10,10 +10,12 @@ import {
 import { maximumStepBytes } from '../../lib/ledger/bound-step.ts';
 import { createFirstLookup } from '../../lib/ledger/create-entry.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
+import { fillKeyItem } from '../../lib/ledger/dynamodb-items.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { accessOf } from '../support/aws-access.ts';
@@ -209,6 +211,31 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
         [],
       );
       expect(await expiryOf(tableName)).toBe(String(endedAtS + 7 * dayS));
+      await close();
+    });
+
+    test('of a fill is no earlier than 400 days after it: a later sale counts with what it cost', async () => {
+      const { executions, tableName, close } = await open(7);
+      const fill: Fill = {
+        account: 'main',
+        market: 'BTC_USDT',
+        dealId: 7,
+        atMs: settledAtS * 1000,
+        signalId: '',
+        orderId: 42,
+        role: 'other',
+        side: 'buy',
+        liquidity: 'taker',
+        amount: '0.01',
+        price: '60000',
+        notional: '600',
+        fee: '0.6',
+        feeAsset: 'USDT',
+      };
+      await executions.recordOthers([fill]);
+      expect(await readItem(tableName, fillKeyItem(fill)['item']?.S ?? '')).toMatchObject({
+        expiresAt: { N: String(settledAtS + 400 * dayS) },
+      });
       await close();
     });
 
