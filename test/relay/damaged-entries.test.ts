@@ -69,7 +69,7 @@ describe.each(['signal', 'steps'] as const)('a waiting signal whose %s is damage
     expect(await relay.reconcile()).toMatchObject({ denied: 1, stuck: 2 });
 
     expect(await statusOf('torn')).toBe('denied');
-    expect(relay.alarms).toMatchObject([{ signalId: 'torn' }]);
+    expect(relay.alarms).toMatchObject([{ signalId: 'torn' }, { name: 'signals_waiting', signals: 2 }]);
   });
 });
 

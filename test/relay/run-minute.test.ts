@@ -29,11 +29,11 @@ describe('a run of the reconciler', () => {
   });
   afterEach(() => file.close());
 
-  async function reconcile(): Promise<void> {
+  async function reconcile(nowMs = noonMs): Promise<void> {
     const silence = () => undefined;
     await runMinute(
       {
-        clock: createManualClock(noonMs),
+        clock: createManualClock(nowMs),
         log: { info: silence, warn: silence, error: silence },
         alarms: recorded.alarms,
         settings: parseConfig(testConfig).settings,
@@ -70,7 +70,16 @@ describe('a run of the reconciler', () => {
     await accept('b', 7_200_000);
     await reconcile();
     expect(enqueued).toEqual([]);
-    expect(recorded.raised).toEqual([{ name: 'signals_waiting', signals: 2 }]);
+    expect(recorded.raised).toEqual([{ name: 'signals_waiting', account: 'main', signals: 2 }]);
+  });
+
+  test('raises that alarm again after unknownAlarmMinutes, not in every run', async () => {
+    const entry = { atMs: noonMs - 900_001, signal: { ...signal, maxLagMs: 7_200_000 } };
+    await acceptOne(ledger, orderEntry('a', entry), null);
+    for (const minute of [0, 1, 14, 15, 16]) await reconcile(noonMs + minute * 60_000);
+    expect(recorded.raised).toEqual(
+      Array.from({ length: 2 }, () => ({ name: 'signals_waiting', account: 'main', signals: 1 })),
+    );
   });
 
   test('does not count signals it denied as stale among the stuck ones', async () => {
@@ -81,7 +90,7 @@ describe('a run of the reconciler', () => {
     expect(await ledger.read({ account: 'main', signalId: 'stale' })).toMatchObject({ status: 'denied' });
     expect(recorded.raised).toEqual([
       { name: 'signal_not_executed', account: 'main', market: 'BTC_USDT', signalId: 'stale' },
-      { name: 'signals_waiting', signals: 1 },
+      { name: 'signals_waiting', account: 'main', signals: 1 },
     ]);
   });
 

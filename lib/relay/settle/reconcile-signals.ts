@@ -12,7 +12,7 @@ import { tellWaiting } from '../protect/failed-alarm.ts';
 import { lookUpSafely } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import { lostResponseOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
-import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
+import { denyForgotten, type SweepWindow, sweepAccepted, tellStuck } from './sweep-accepted.ts';
 
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
@@ -103,8 +103,9 @@ async function sweep(services: ReconcileServices, nowMs: number) {
   const window = windowAt(nowMs, youngestMs);
   const { enqueued, tooOld, waiting } = await sweepAccepted(services, window, String(nowMs));
   await tellWaiting(services, waiting);
-  const denied = await denyForgotten(services, tooOld, reconciler);
-  return { enqueued, denied, stuck: tooOld.length - denied };
+  const { denied, stuck } = await denyForgotten(services, tooOld, reconciler);
+  await tellStuck(services, stuck);
+  return { enqueued, denied, stuck: stuck.length };
 }
 
 async function lookUpLostOrders(services: ReconcileServices, startedAtMs: number) {

@@ -16,16 +16,7 @@ export async function runMinute(services: ReconcileServices, follower: Follower 
 }
 
 async function reconcile(services: ReconcileServices): Promise<void> {
-  const { log, alarms } = services;
-  const { enqueued, stuck } = await reconcileSignals(services);
+  const { enqueued } = await reconcileSignals(services);
   if (enqueued > 0)
-    log.warn('signals were stored but not executed; they are enqueued again', { signals: enqueued });
-  if (stuck > 0)
-    alarms.raise(
-      {
-        name: 'signals_waiting',
-        message: 'signals have waited for more than 15 minutes: check the dead letters, then run redrive',
-      },
-      { signals: stuck },
-    );
+    services.log.warn('signals were stored but not executed; they are enqueued again', { signals: enqueued });
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../../ledger/entry.ts';
 import { type Ledger, listPages } from '../../ledger/ledger.ts';
+import { createTeller, type TellServices } from '../../ledger/tell-once.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
 import { isPositionSignal, isReduction, placesOrder } from '../../model/signal.ts';
@@ -95,14 +96,15 @@ async function listAccepted(ledger: Ledger): Promise<readonly Entry[]> {
  * Denies signals that were never executed and are stale by now: even if their messages are delivered later,
  * nothing is sent for them. A damaged entry is denied at any age, because it cannot be executed.
  *
- * @returns how many it denied
+ * @returns how many it denied, and the others, which wait although their time is not up
  * @throws RelayError `store_unavailable`
  */
 export async function denyForgotten(
   services: SettleServices & { readonly settings: Settings },
   entries: readonly Entry[],
   by: string,
-): Promise<number> {
+): Promise<{ readonly denied: number; readonly stuck: readonly Entry[] }> {
+  const stuck: Entry[] = [];
   let denied = 0;
   for (const entry of entries) {
     const { signal, createdAtMs } = entry;
@@ -110,7 +112,10 @@ export async function denyForgotten(
       signal === null
         ? denyDamaged()
         : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
-    if (denial === null) continue;
+    if (denial === null) {
+      stuck.push(entry);
+      continue;
+    }
     const why = signal === null ? 'is damaged in the store' : 'is too old by now';
     const message = `a signal was never executed and ${why}`;
     const outcome: Outcome = {
@@ -119,7 +124,23 @@ export async function denyForgotten(
     };
     if (await unlessMoved(() => settleEntry(services, entry, outcome, by))) denied += 1;
   }
-  return denied;
+  return { denied, stuck };
+}
+
+/**
+ * Tells of each account that signals of it are stuck: again after a while, and not in every run. An alarm of AWS that never
+ * ends would keep the mails of all others back.
+ */
+export async function tellStuck(
+  services: TellServices & { readonly settings: Settings },
+  stuck: readonly Entry[],
+): Promise<void> {
+  const teller = createTeller(services);
+  const message = 'signals have waited for more than 15 minutes: check the dead letters, then run redrive';
+  const alarm = { name: 'signals_waiting', message } as const;
+  const everyMs = services.settings.unknownAlarmAfterMs;
+  for (const [account, { length }] of Map.groupBy(stuck, (entry) => entry.account))
+    await teller.tell(account, { key: alarm.name, alarm, facts: { signals: length }, everyMs });
 }
 
 function denyDamaged(): Denial {
