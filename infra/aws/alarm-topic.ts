@@ -28,6 +28,8 @@ export interface AlarmProps {
    * The alarm goes off instead when the metric is below this or missing, except while a new alarm warms up.
    */
   readonly below?: number;
+  /** The alarm goes off, too, when the metric is missing, except while a new alarm warms up. */
+  readonly orMissing?: true;
   /** How many periods in a row the threshold must be crossed; 1 when absent. */
   readonly periods?: number;
   /** What happened, in a sentence or two. */
@@ -59,6 +61,7 @@ export class AlarmTopic extends Construct {
 
   add(id: string, props: AlarmProps): void {
     const isFloor = props.below !== undefined;
+    const isMissingWrong = isFloor || props.orMissing === true;
     const alarm = new Alarm(this, id, {
       metric: props.metric,
       threshold: props.below ?? props.above ?? 0,
@@ -66,10 +69,10 @@ export class AlarmTopic extends Construct {
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: props.periods ?? 1,
-      treatMissingData: isFloor ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: isMissingWrong ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
     });
-    if (isFloor) letWarmUp(alarm, props);
+    if (isMissingWrong) letWarmUp(alarm, props);
     const notify = new SnsAction(this.topic);
     alarm.addAlarmAction(notify);
     alarm.addOkAction(notify);

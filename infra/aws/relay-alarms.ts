@@ -176,7 +176,8 @@ export class RelayAlarms extends Construct {
 
   /**
    * What goes wrong in "receive" is a 5xx of the webhook. A failed run of the
-   * reconciler is retried, then put into the undelivered queue.
+   * reconciler is retried, then put into the undelivered queue, whose alarm
+   * may be on already for another reason.
    */
   #addFunctions({ topic, execute, reconcile }: RelayAlarmsProps): void {
     const sum = { statistic: Stats.SUM, period: alarmPeriod };
@@ -186,16 +187,17 @@ export class RelayAlarms extends Construct {
       runbook:
         'read its log around this time for the cause: the exchange, AWS, or the code. Signals in progress are delivered again without your help.',
     });
-    // Missing data sets it off, or a schedule that never ran would raise no alarm. The periods are short,
-    // because CloudWatch looks several periods further back before it treats data as missing.
+    // Each run counts as an error or as none, so the least of a minute is above zero only if no run of it ended well. Missing
+    // data sets the alarm off, too, or a schedule that never ran would raise none. The periods are short, because CloudWatch
+    // looks several periods further back before it treats data as missing.
     topic.add('ReconcileDidNotRun', {
-      metric: reconcile.lambda.metricInvocations(sum),
-      below: 1,
+      metric: reconcile.lambda.metricErrors({ statistic: Stats.MINIMUM, period: alarmPeriod }),
+      orMissing: true,
       periods: 5,
       meaning:
-        'The reconciler has not run for five minutes. It looks up orders whose outcome is unknown and queues signals again that got stuck.',
+        'For five minutes the reconciler has not run, or each of its runs failed. It looks up orders whose outcome is unknown, queues signals again that got stuck, and follows placed orders and what protects their positions.',
       runbook:
-        'check in EventBridge Scheduler that the schedule is enabled, and read in the undelivered queue why runs failed.',
+        'read the log of the function "reconcile" for the cause. If it shows no run, check in EventBridge Scheduler that the schedule is enabled, and read in the undelivered queue why runs failed.',
     });
   }
 

@@ -15,6 +15,7 @@ interface Silence {
   readonly periods: number;
   readonly seconds: number;
   readonly warmUpMinutes: number;
+  readonly statistic?: 'Minimum';
 }
 
 /**
@@ -32,7 +33,15 @@ const alarms: Readonly<Record<string, readonly [string, string, string, number, 
   OldestSignal: ['AWS/SQS', 'ApproximateAgeOfOldestMessage', above, 45, quiet],
   Undelivered: ['AWS/SQS', 'ApproximateNumberOfMessagesVisible', above, 0, quiet],
   ExecuteErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  ReconcileDidNotRun: silent({ periods: 5, seconds: 60, warmUpMinutes: 15 }),
+  // The least of a minute is 1 if every run failed; a minute without a run has none.
+  ReconcileDidNotRun: [
+    'AWS/Lambda',
+    'Errors',
+    above,
+    0,
+    'breaching',
+    { periods: 5, seconds: 60, warmUpMinutes: 15, statistic: 'Minimum' },
+  ],
   // Three hours: two more than the longest pause of its schedule.
   BalancesDidNotRun: silent({ periods: 12, seconds: 900, warmUpMinutes: 180 }),
   // From Friday to Monday; no warm-up is longer than two days.
@@ -84,7 +93,7 @@ function describeAlarm(name: string): Requirement {
     ...(silence === undefined
       ? {}
       : { WarmUpConfiguration: { WarmUpPeriodDurationInMinutes: silence.warmUpMinutes } }),
-    Statistic: Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum',
+    Statistic: silence?.statistic ?? (Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum'),
   };
   return {
     id: `RelayAlarms${name}`,
