@@ -16,7 +16,8 @@ const number = (name: string) => ({ name, type: AttributeType.NUMBER });
 export type LedgerIndex = 'open-orders' | 'by-time' | 'by-account' | 'by-status' | 'by-look';
 
 /**
- * The ledger: one on-demand table that can be restored to any second of the last 35 days.
+ * The ledger: one on-demand table that can be restored to any second of the last 35 days. Nothing notices that it was:
+ * docs/aws.md says what must be done before it is used.
  *
  * Deleting the stack keeps the table, because it proves the outcome of every alert. The DynamoDB ledger
  * (lib/ledger) defines its keys and indexes.
