@@ -106,7 +106,8 @@ export default {
       // when they cannot be counted.
       //
       // The value of all positions and open orders, the new order included, in USDT. What is quoted in another currency
-      // counts at the last price of its pair with USDT; without such a pair, nothing is opened.
+      // counts at the last price of its pair with USDT; without such a pair, nothing is opened. What has filled on spot is no
+      // position and does not count: there only the size of each order and the balance bound what is bought.
       maxOpenNotional: null,
       // The loss of a day in USDT: realised profit of all deals of the account since midnight, by hand, too, at average
       // cost and after fees, and the floating profit of all positions. At this loss the account is paused with an

@@ -7,6 +7,7 @@ import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { platformStatus } from '../../lib/exchange/endpoints/platform-status.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { listLimitNotes } from '../../lib/host/config.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { describeRegions } from '../../lib/model/region.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -27,6 +28,7 @@ export async function checkExchange(session: Session): Promise<readonly Check[]>
     ...reportRegions(settings),
     ...checkModes(settings, location),
     ...checkMarketOrders(settings, location.dialect),
+    ...warnOfLimits(settings),
   ];
   if (reachable.verdict === 'fail') return [reachable, ...configured];
   const accounts = Object.values(settings.accounts);
@@ -67,6 +69,13 @@ async function checkReachable(session: Session): Promise<Check> {
 /** What the region of an account leaves to it. A configuration that asks for more does not load. */
 export function reportRegions({ accounts }: Settings): readonly Check[] {
   return describeRegions(accounts).map((note) => pass('region', note));
+}
+
+/** Warns of what the limits of an account leave out. */
+export function warnOfLimits(settings: Settings): readonly Check[] {
+  return listLimitNotes(settings).map((note) =>
+    warn('limits', note, 'Keep no more in the trade balance than may be at stake there.'),
+  );
 }
 
 /** Warns that an account in paper mode sends no orders where there is no paper exchange. */

@@ -68,7 +68,7 @@ const columns: readonly Column[] = [
   { title: 'now' },
 ];
 
-function renderReport({ limits, unknown }: LimitReport, account: string, screen: Screen): string {
+function renderReport({ limits, unknown, uncounted }: LimitReport, account: string, screen: Screen): string {
   if (limits.length === 0)
     return `Account ${account} sets no limit of growing risk: ${riskLimitNames.join(', ')}. relay.config.example.ts explains them.`;
   return [
@@ -78,6 +78,7 @@ function renderReport({ limits, unknown }: LimitReport, account: string, screen:
       screen,
     ),
     ...unknown.map((text) => paint({ text: `Not known, so nothing may be opened: ${text}.`, style: 'bad' })),
+    ...uncounted.map((text) => paint({ text: `Not counted: ${text}.`, style: 'bad' })),
     paint(
       'Orders that only reduce a position, and cancellations, pass all of these limits. `npx relay pause --everything` alone stops reductions, too.',
     ),

@@ -1,6 +1,6 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
+import { type HostConfig, listLimitNotes, listRegionNotes } from '../../lib/host/config.ts';
 import { isOnPaper } from '../../lib/host/paper-stage.ts';
 import type { Bundles } from './function-names.ts';
 import { TradingRelay } from './trading-relay.ts';
@@ -112,4 +112,6 @@ function warnOfWhatIsNotTraded(stack: RelayStack, config: HostConfig): void {
     );
   for (const note of listRegionNotes(settings))
     Annotations.of(stack).addWarningV2('trading-relay:region', `${note}.`);
+  for (const note of listLimitNotes(settings))
+    Annotations.of(stack).addWarningV2('trading-relay:limits', `${note}.`);
 }

@@ -29,6 +29,8 @@ export interface GreetingFacts {
   readonly tickers: Settings['tickers'];
   /** One sentence for each region that restricts some of the accounts. */
   readonly regionNotes: readonly string[];
+  /** What the limits of the accounts leave out on spot, one sentence each. */
+  readonly limitNotes: readonly string[];
   /** Accounts whose orders are not sent until they are resumed. */
   readonly paused: readonly string[];
   /** Whether the paper exchange could not read what an older release had stored. */
@@ -152,7 +154,8 @@ export function describeLiveOnPaper(accounts: readonly string[]): string {
   return `${accounts.join(', ')}: the mode is "live", but \`npm start\` trades on its paper exchange. No order leaves this machine, and no real money moves.`;
 }
 
-function writeNotes({ isLive, accounts, paused, regionNotes, data, wasPaperEmptied }: GreetingFacts): string {
+function writeNotes(facts: GreetingFacts): string {
+  const { isLive, accounts, paused, regionNotes, limitNotes, data, wasPaperEmptied } = facts;
   const notes: readonly Note[] = [
     ...(isLive ? listLiveNotes(accounts) : listPaperNotes(accounts)),
     ...(wasPaperEmptied ? [['NEW', emptiedNote] as const] : []),
@@ -165,6 +168,7 @@ function writeNotes({ isLive, accounts, paused, regionNotes, data, wasPaperEmpti
           ] as const,
         ]),
     ...regionNotes.map((note) => ['REGION', note] as const),
+    ...limitNotes.map((note) => ['LIMITS', note] as const),
   ];
   return notes.map(([title, text]) => writeNote(title, text)).join('');
 }

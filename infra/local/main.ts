@@ -3,7 +3,12 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
-import { explainConfigError, type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
+import {
+  explainConfigError,
+  type HostConfig,
+  listLimitNotes,
+  listRegionNotes,
+} from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
@@ -224,6 +229,7 @@ async function greet(
     accounts,
     tickers: settings.tickers,
     regionNotes: listRegionNotes(settings),
+    limitNotes: listLimitNotes(settings),
     wasPaperEmptied: exchange.wasEmptied,
   });
 }

@@ -6,6 +6,7 @@ import type { Pause } from '../ledger/ledger.ts';
 import { checkPause } from '../limits/check-order.ts';
 import { type LimitUse, unused } from '../limits/risk-limit.ts';
 import { listRiskUse, riskNeedsOf } from '../limits/risk-limits.ts';
+import { describeSpotGaps } from '../limits/spot-gaps.ts';
 import type { Account } from '../model/account.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { readRisk, riskFactsOf } from './risk-facts.ts';
@@ -17,6 +18,8 @@ export interface LimitReport {
   readonly limits: readonly LimitUse[];
   /** What could not be counted; while there is any, only reductions are sent. */
   readonly unknown: readonly string[];
+  /** What the limits leave out, one sentence each. */
+  readonly uncounted: readonly string[];
 }
 
 interface ReportServices extends AccountServices {
@@ -45,6 +48,7 @@ export async function readLimitUse(
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
     limits: [...(pause === null ? [] : [describePause(pause)]), ...listRiskUse(facts, account)],
     unknown: risk?.unknown ?? [],
+    uncounted: describeSpotGaps(account),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
+import { describeSpotGaps } from '../limits/spot-gaps.ts';
 import { describeRegions } from '../model/region.ts';
 import type { Settings } from '../model/settings.ts';
 import type { NoticeSettings } from '../notices/notice-settings.ts';
@@ -177,4 +178,11 @@ export function explainConfigError(error: unknown): string | null {
 /** For each region that restricts some of the accounts, one sentence on what it leaves to them. */
 export function listRegionNotes({ accounts }: Settings): readonly string[] {
   return describeRegions(accounts);
+}
+
+/** What the limits of the accounts leave out on spot, one sentence each. */
+export function listLimitNotes({ accounts }: Settings): readonly string[] {
+  return Object.values(accounts).flatMap((account) =>
+    describeSpotGaps(account).map((gap) => `${account.name}: ${gap}`),
+  );
 }

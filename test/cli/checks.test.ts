@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkQueue, checkSubscribers } from '../../cli/checks/check.ts';
-import { checkModes, judgeClock, judgeKey, reportRegions } from '../../cli/checks/exchange-checks.ts';
+import {
+  checkModes,
+  judgeClock,
+  judgeKey,
+  reportRegions,
+  warnOfLimits,
+} from '../../cli/checks/exchange-checks.ts';
 import { checkMarketOrders, checkMarkets } from '../../cli/checks/market-checks.ts';
 import { judgeAllowlist } from '../../cli/checks/stack-checks.ts';
 import { describeExchange } from '../../cli/session/session.ts';
@@ -314,6 +320,26 @@ describe('market orders', () => {
       { name: 'market orders of main', verdict: 'ok' },
       { name: 'market orders of rehearsal', verdict: 'ok' },
     ]);
+  });
+});
+
+describe('the limits', () => {
+  test('cause a warning when maxOpenNotional is to bound an account that trades on spot', () => {
+    const judged = (tradesOn: string) =>
+      warnOfLimits(
+        parseConfig({
+          ...shipped,
+          accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn } }, maxOpenNotional: '500' } },
+        }).settings,
+      );
+
+    expect(judged('spot')).toMatchObject([
+      {
+        verdict: 'warn',
+        found: expect.stringContaining('main: maxOpenNotional does not count what has filled on spot'),
+      },
+    ]);
+    expect(judged('margin')).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -296,6 +296,19 @@ describe('limits', () => {
     expect(stdout).toMatch(/^market +maxAmount +maxNotional$/m);
     expect(stdout).toMatch(/^BTC_USDT +0\.01 BTC +1000 USDT$/m);
     expect(stdout).toContain('Account main. Not looked at: rehearsal; for that: npx relay limits rehearsal');
+  });
+
+  test('says what a limit does not count', async () => {
+    const path = configure(`maxOpenNotional: '500'`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(`'margin'`, `'spot'`));
+
+    const document = await runForJson(relay.here('limits', '--config', path));
+    const { stdout } = await runCli(relay.here('limits', '--config', path));
+
+    expect(document).toMatchObject({
+      uncounted: [expect.stringContaining('what has filled on spot (BTC_USDT)')],
+    });
+    expect(stdout).toContain('Not counted: maxOpenNotional does not count what has filled on spot');
   });
 
   test('shows what is used, what is left, and why an order would be denied', async () => {

@@ -10,6 +10,7 @@ import {
   riskLimitNames,
   riskNeedsOf,
 } from '../../lib/limits/risk-limits.ts';
+import { describeSpotGaps } from '../../lib/limits/spot-gaps.ts';
 import type { Account, RiskLimits } from '../../lib/model/account.ts';
 import { accountOn } from '../signals/reading.ts';
 
@@ -241,4 +242,16 @@ test('what was not read has no use to tell, and a text says what of the day is n
     used: null,
     denies: 'a value is not known',
   });
+});
+
+test('what has filled on spot counts for no open notional, and the limits say so', () => {
+  const onSpot = (market: string, limits: Partial<RiskLimits>) =>
+    describeSpotGaps({ ...accountWith(limits), markets: accountOn(market, 'spot').markets });
+
+  expect(onSpot('BTC_USDT', { maxOpenNotional: d('500') })).toEqual([
+    expect.stringContaining('maxOpenNotional does not count what has filled on spot (BTC_USDT)'),
+  ]);
+  expect(onSpot('BTC_USDT', { maxDailyLoss: d('500') })).toEqual([]);
+  expect(onSpot('DBTC_DUSDT', { maxOpenNotional: d('500') })).toEqual([]);
+  expect(describeSpotGaps(accountWith({ maxOpenNotional: d('500') }))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { type GreetingFacts, writeGreeting } from '../../../infra/local/greeting.ts';
-import { parseConfig } from '../../../lib/host/config.ts';
+import { listLimitNotes, parseConfig } from '../../../lib/host/config.ts';
 import type { Account } from '../../../lib/model/account.ts';
 import { describeRegions } from '../../../lib/model/region.ts';
 import { firstAlertText } from '../../../lib/signals/first-alert.ts';
@@ -28,6 +28,7 @@ const facts: GreetingFacts = {
   accounts: [main],
   tickers: settings.tickers,
   regionNotes: [],
+  limitNotes: [],
   paused: [],
   wasPaperEmptied: false,
 };
@@ -150,6 +151,19 @@ describe('the greeting of a local run', () => {
 
     expect(stripVTControlCharacters(writeGreeting({ ...facts, regionNotes }))).toContain(
       '  REGION          main: in the EU the exchange offers spot trading only',
+    );
+  });
+
+  test('says what the limits of an account leave out', () => {
+    const markets = { BTC_USDT: { tradesOn: 'spot' } };
+    const onSpot = parseConfig({
+      ...shipped,
+      accounts: { main: { mode: 'live', markets, maxOpenNotional: '500' } },
+    }).settings;
+    const limitNotes = listLimitNotes(onSpot);
+
+    expect(stripVTControlCharacters(writeGreeting({ ...facts, limitNotes }))).toContain(
+      '  LIMITS          main: maxOpenNotional does not count what has filled on spot\n',
     );
   });
 

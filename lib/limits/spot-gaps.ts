@@ -1,0 +1,20 @@
+import type { Account } from '../model/account.ts';
+import { currenciesInName, playMoney } from '../model/market.ts';
+
+/** What the limits of an account leave out on spot, one sentence each, where an owner may expect that it counts. */
+export function describeSpotGaps(account: Account): readonly string[] {
+  const spot = Object.entries(account.markets).flatMap(([market, { tradesOn }]) =>
+    tradesOn === 'spot' ? [market] : [],
+  );
+  return describeUnbounded(account, spot);
+}
+
+/** On spot what has filled is no position: nothing says what of a balance was bought, and what the owner had before. */
+function describeUnbounded({ limits }: Account, spot: readonly string[]): readonly string[] {
+  // What is bought with play money is worth nothing.
+  const markets = spot.filter((market) => currenciesInName(market).quote !== playMoney);
+  if ((limits?.maxOpenNotional ?? null) === null || markets.length === 0) return [];
+  return [
+    `maxOpenNotional does not count what has filled on spot (${markets.join(', ')}), only orders that are still open there; maxAmount and maxNotional bound each order, and the balance of the account bounds all of them`,
+  ];
+}
