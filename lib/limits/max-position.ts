@@ -2,7 +2,7 @@ import { formatDecimal, zero } from '../base/decimal.ts';
 import { currenciesInName } from '../model/market.ts';
 import { sides } from '../model/order.ts';
 import { limitsOf } from './check-order.ts';
-import { isFilledNow, positionAfter } from './counted-holdings.ts';
+import { type Exposure, isFilledNow, positionAfter, type SidedOrder } from './counted-holdings.ts';
 import { type RiskLimit, unused, usageOf } from './risk-limit.ts';
 
 /** The largest position of a market, in base units; one of exactly that size is allowed. */
@@ -33,12 +33,13 @@ export const maxPosition: RiskLimit = {
     return Object.entries(markets).flatMap(([market, { maxPosition: most = null }]) =>
       most === null
         ? []
-        : sides.map((side) => {
-            const used = positionAfter({ market, side }, { amount: zero, fillsNow: false }, exposure);
+        : openingSides(market, exposure).map(({ side, positionSide }) => {
+            const order = { market, side, positionSide };
+            const used = positionAfter(order, { amount: zero, fillsNow: false }, exposure);
             const denies = `a ${side} would enlarge the position beyond the limit`;
             return {
               ...unused('maxPosition'),
-              of: `${market} ${side}`,
+              of: positionSide === 'BOTH' ? `${market} ${side}` : `${market} ${side} ${positionSide}`,
               ...usageOf(most, used, (left) => (left.lte(zero) ? denies : null)),
               unit: currenciesInName(market).base,
             };
@@ -46,3 +47,19 @@ export const maxPosition: RiskLimit = {
     );
   },
 };
+
+type OpeningSide = Required<Pick<SidedOrder, 'side' | 'positionSide'>>;
+
+const oneWay: readonly OpeningSide[] = sides.map((side) => ({ side, positionSide: 'BOTH' }));
+const hedged: readonly OpeningSide[] = [
+  { side: 'buy', positionSide: 'LONG' },
+  { side: 'sell', positionSide: 'SHORT' },
+];
+
+/** The ways to enlarge a position of the market. In hedge mode its positions and orders name their side. */
+function openingSides(market: string, { positions, orders }: Exposure): readonly OpeningSide[] {
+  const isHedged = [...positions, ...orders].some(
+    ({ market: of, positionSide = 'BOTH' }) => of === market && positionSide !== 'BOTH',
+  );
+  return isHedged ? hedged : oneWay;
+}

@@ -232,6 +232,24 @@ test('the use of each limit says what is used, what is left, and why nothing mor
   ]);
 });
 
+test('in hedge mode the use of a largest position is told for each side', () => {
+  const account = accountWith({}, d('0.02'));
+  const side = (positionSide: 'LONG' | 'SHORT', amount: string) =>
+    ({ market: 'BTC_USDT', amount: d(amount), notional: d('1000'), positionSide }) as const;
+  const useOf = (exposure: Exposure) =>
+    listRiskUse({ ...facts, exposure }, account).map(({ of, used, denies }) => [of, used, denies !== null]);
+
+  expect(useOf({ positions: [side('LONG', '0.02'), side('SHORT', '-0.02')], orders: [] })).toEqual([
+    ['BTC_USDT buy LONG', '0.02', true],
+    ['BTC_USDT sell SHORT', '0.02', true],
+  ]);
+  const resting = { side: 'sell', onlyReduces: false, rests: true } as const;
+  expect(useOf({ positions: [], orders: [{ ...side('SHORT', '0.01'), ...resting }] })).toEqual([
+    ['BTC_USDT buy LONG', '0', false],
+    ['BTC_USDT sell SHORT', '0.01', false],
+  ]);
+});
+
 test('what was not read has no use to tell, and a text says what of the day is not known', () => {
   const unread = { ...facts, exposure: null };
   const names = listRiskUse(unread, everything).map(({ name }) => name);
