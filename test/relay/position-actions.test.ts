@@ -4,10 +4,11 @@ import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import { listAccountDeals } from '../../lib/exchange/list-account.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
-import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 
 let relay: Aftermath;
@@ -912,6 +913,106 @@ describe('one strategy a market', () => {
     await send({ target: 'flat', strategy: 'trend' });
     expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['satisfied', 'placed']);
     expect((await send({ target: '0.2', strategy: 'trend' }))[0]?.status).toBe('denied');
+  });
+
+  describe('counts for what its owner has opened:', () => {
+    const handOrder = async (side: 'buy' | 'sell', amount: string) => {
+      const client = await relay.services.exchangeFor('main');
+      const order = { market: 'BTC_USDT', side, amount: parseDecimal(amount), clientOrderId: '' };
+      await client.call(marketEndpoint, order);
+    };
+    const lookAround = async () => {
+      for (let minutes = 0; minutes < 3; minutes += 1) {
+        relay.clock.advance(minuteMs);
+        await relay.follow();
+        await relay.reconcile();
+      }
+    };
+
+    test('a position that was opened by hand after it was flat is nobody’s', async () => {
+      await send({ target: '0.2', strategy: 'trend' });
+      await send({ target: 'flat', strategy: 'trend' });
+      await lookAround();
+      await handOrder('buy', '0.3');
+      const early = (await send({ target: '0.1', strategy: 'mean' }))[1];
+      expect(noteOf(early)).toContain(
+        'strategy "trend" has taken BTC_USDT, and its position is not flat (long 0.3)',
+      );
+      await lookAround();
+
+      expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['placed', 'satisfied']);
+      expect(await heldAmount()).toBe('0.1');
+      expect((await order('buy', '0.1', { strategy: 'trend' }))?.status).toBe('denied');
+    });
+
+    test('one that an alert without a strategy has opened since is nobody’s, too', async () => {
+      await send({ target: '0.2', strategy: 'trend' });
+      await send({ target: 'flat', strategy: 'trend' });
+      await lookAround();
+      await order('sell', '0.3');
+      await lookAround();
+
+      expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('placed');
+    });
+
+    test.each([
+      ['opened and others have enlarged', ['trend', 'hand']],
+      ['enlarged and others have opened', ['hand', 'trend']],
+    ])('one that it has %s stays its own', async (_, openers) => {
+      await send({ target: '0.2', strategy: 'trend' });
+      await send({ target: 'flat', strategy: 'trend' });
+      await lookAround();
+      for (const opener of openers) {
+        if (opener === 'hand') await handOrder('buy', '0.3');
+        else await order('buy', '0.1', { strategy: opener });
+        await lookAround();
+      }
+
+      expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('denied');
+    });
+
+    test('one that an order of it with an unknown outcome may have opened is not given away', async () => {
+      await send({ target: '0.2', strategy: 'trend' });
+      await send({ target: 'flat', strategy: 'trend' });
+      await lookAround();
+      relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
+      expect((await order('buy', '0.1', { strategy: 'trend' }))?.status).toBe('unknown');
+      // Until the order is known, its deal is one of no signal.
+      const client = await relay.services.exchangeFor('main');
+      const deals = await listAccountDeals(client, noonMs, {});
+      const newest = deals.toSorted((one, other) => other.atMs - one.atMs)[0];
+      if (newest === undefined) throw new Error('the exchange lists no deal');
+      const { market, id: dealId, atMs, orderId } = newest;
+      const deal = {
+        account: 'main',
+        market,
+        dealId,
+        atMs,
+        orderId,
+        side: 'buy',
+        signalId: '',
+        role: 'other',
+      } as const;
+      const money = { amount: '0.1', price: '50000', notional: '5000', fee: '0', feeAsset: 'USDT' };
+      await relay.services.executions.recordOthers([{ ...deal, ...money, liquidity: 'taker' }]);
+      relay.clock.advance(longestPositionLagMs + 1);
+
+      expect(statusesOf(await send({ target: 'flat', strategy: 'mean' }))).toEqual(['denied']);
+      // Nothing was looked up or cancelled for it.
+      expect((await relay.entry('s3')).status).toBe('unknown');
+    });
+
+    test('one beside which an entry of it rests is not given away', async () => {
+      await send({ target: '0.2', strategy: 'trend' });
+      await send({ target: 'flat', strategy: 'trend' });
+      await lookAround();
+      const resting = { action: 'buy', orderType: 'limit', limitPrice: '40000', quantity: '0.1' };
+      await send({ ...resting, maxSlippage: undefined, strategy: 'trend' });
+      await handOrder('buy', '0.3');
+      await lookAround();
+
+      expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('denied');
+    });
   });
 
   test('is a market of its own on each side of hedge mode', async () => {

@@ -43,13 +43,13 @@ export async function planPresumedOrder(
   const reading = await readPosition(services, ground.client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { position, readAtMs } = reading;
+  const { position, readAtMs, openedAtMs } = reading;
   const mismatch =
     requirePosition === undefined
       ? null
       : await checkPresumed(services, account, { signal, signalId, clientOrderId }, position);
   if (mismatch !== null) return mismatch;
-  const claim = await claimMarket(services, account, signal, position);
+  const claim = await claimMarket(services, account, signal, { ...position, openedAtMs });
   if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
   const plan = await planOrder(services, account, signal, clientOrderId, position);
   return claim.on(withPosition(plan, { position, readAtMs }));

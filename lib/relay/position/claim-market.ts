@@ -1,4 +1,3 @@
-import type { SeenPosition } from '../../account/seen-position.ts';
 import { type Decimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { type Json, toJson } from '../../base/json.ts';
@@ -16,11 +15,12 @@ import type { ExecuteServices } from '../services.ts';
 import {
   claimsMarket,
   denyAnother,
-  isEntryOf,
   isOfAnother,
   type MarketOwner,
+  mayOpenFor,
   readOwner,
 } from './one-strategy.ts';
+import { type DatedOpening, isOpenedByOthers } from './opened-by-others.ts';
 
 type OrderedSignal = OrderSignal | PositionSignal;
 
@@ -66,20 +66,18 @@ export async function claimMarket(
   services: ExecuteServices,
   account: Account,
   signal: OrderedSignal,
-  { amount }: SeenPosition,
+  position: DatedOpening,
 ): Promise<MarketClaim> {
   if (passesClaim(signal)) return noClaim;
   const owner = await readMarketOwner(services, account, signal);
   const { strategy } = signal;
   if (strategy === undefined || !claimsMarket(signal, account, owner)) return noClaim;
   if (isOfAnother(signal, owner)) {
-    const denial = denyAnother(
-      signal,
-      owner,
-      amount,
-      await findEntryOf(services, account, signal, owner, amount),
-    );
-    if (denial !== null) return { ok: false, denial };
+    const { amount } = position;
+    const entry = await findEntryOf(services, account, signal, owner, amount);
+    const denial = denyAnother(signal, owner, amount, entry);
+    if (denial !== null && !(await isOpenedByOthers(services, account, signal, owner, position)))
+      return { ok: false, denial };
   }
   if (owner?.strategy === strategy || findRehearsalReason(account.mode, services.isPaperExchange) !== null)
     return noClaim;
@@ -97,7 +95,8 @@ async function findEntryOf(
   if (!held.eq(zero) || wantsNoPosition(signal)) return null;
   const open = await services.ledger.openOrders(account.name, signal.market, mostBelieved);
   for (const entry of open)
-    if (isEntryOf(entry, owner, signal) && !(await hasEnded(services, entry))) return entry;
+    if (entry.orderOpen && mayOpenFor(entry, owner, signal) && !(await hasEnded(services, entry)))
+      return entry;
   return null;
 }
 

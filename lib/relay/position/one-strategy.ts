@@ -49,13 +49,13 @@ export function isOfAnother(
   return owner !== null && owner.strategy !== strategy;
 }
 
-/** Whether it is an open order of the strategy that may open or enlarge the position which the signal is about. */
-export function isEntryOf(
-  { signal, orderOpen }: Entry,
+/** Whether it is an order of the strategy that may open or enlarge the position which the signal is about. */
+export function mayOpenFor(
+  { signal }: Pick<Entry, 'signal'>,
   owner: MarketOwner,
   about: OrderSignal | PositionSignal,
 ): boolean {
-  if (!orderOpen || signal === null || signal.action === 'close' || isProtecting(signal)) return false;
+  if (signal === null || signal.action === 'close' || isProtecting(signal)) return false;
   if (!placesOrder(signal) || signal.strategy !== owner.strategy) return false;
   return (
     !(signal.action === 'order' && isMarkedReducing(signal)) && hedgeSideOf(signal) === hedgeSideOf(about)
@@ -63,7 +63,7 @@ export function isEntryOf(
 }
 
 /**
- * Denies a second strategy while the position that the first one opened is not flat, or an order of it may open one.
+ * Denies a second strategy while the market of the first one is not flat, or an order of that one may open a position.
  *
  * @param entry an open order of the first strategy; null: none
  */
@@ -74,7 +74,7 @@ export function denyAnother(
   entry: Entry | null,
 ): Denial | null {
   const has = !amount.eq(zero)
-    ? `holds the position of ${market} (${describeAmount(amount)})`
+    ? `has taken ${market}, and its position is not flat (${describeAmount(amount)})`
     : entry === null
       ? null
       : `has an open order in ${market} ("${entry.signalId}")`;

@@ -68,8 +68,8 @@ export async function planPosition(
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
-  const { position, readAtMs, modifiedAtMs, attached } = reading;
-  if (isAnotherPosition(signal, reading.openedAtMs))
+  const { position, readAtMs, modifiedAtMs, openedAtMs, attached } = reading;
+  if (isAnotherPosition(signal, openedAtMs))
     return satisfiedPlan(
       services,
       'what was left was closed, and another position was opened since',
@@ -78,7 +78,7 @@ export async function planPosition(
     );
   const wanted = await readWanted(client, signal, market, limits);
   if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
-  const claim = await claimMarket(services, account, signal, position);
+  const claim = await claimMarket(services, account, signal, { ...position, openedAtMs });
   if (!claim.ok) return { verdict: 'denied', denial: claim.denial };
   const leg = planLeg(signal, position, wanted.amount, before, market);
   if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
