@@ -59,6 +59,7 @@ async function showReport(
       ledger: session.openLedger(),
       executions: session.openExecutions(),
       firstOf: async (name) => (await readDealsState(session.openFacts(), name))?.first ?? null,
+      keptFromMs: session.keptFromMs(),
       isSpot: (name, market) => findAccount(session.settings, name)?.markets[market]?.tradesOn === 'spot',
     },
     { accounts, ...period, by, dayOf },

@@ -28,6 +28,7 @@ export async function readSignalEndings(
     ledger: session.openLedger(),
     executions: session.openExecutions(),
     firstOf: async (account: string) => (await readDealsState(session.openFacts(), account))?.first ?? null,
+    keptFromMs: session.keptFromMs(),
     isSpot,
     async heldOf(account: string, market: string, side: 'buy' | 'sell', sinceMs: number) {
       if (isSpot(account, market)) return null;

@@ -137,6 +137,7 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
       );
     },
     openLedger: () => createSqliteLedger(openDatabase()),
+    keptFromMs: () => null,
     openExecutions: () => createSqliteExecutions(openDatabase()),
     openFacts: () => createSqliteAccountFacts(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase()),

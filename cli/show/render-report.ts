@@ -142,7 +142,7 @@ function renderProfit(shown: ShownReport, screen: Screen): string {
 /** What a reader needs to know to check the figures by hand. */
 function listNotes(
   totals: readonly ReportRow[],
-  { firstFillAtMs, unmatched, unvaluedFees, otherDeals, sharedDeals, unread }: Caveats,
+  { firstFillAtMs, expiredBeforeMs, unmatched, unvaluedFees, otherDeals, sharedDeals, unread }: Caveats,
   hasDeals: boolean,
   { timeZone }: Screen,
 ): readonly string[] {
@@ -158,6 +158,11 @@ function listNotes(
           `Profit: realised, at average cost, counted from the first stored fill${firstFillAtMs === null ? '' : ` (${describeTime(firstFillAtMs, timeZone)})`}. Funding is not in it. A trade is an order that closed a position or a part of it; it is won when its deals made more than their fees.`,
         ]
       : []),
+    ...(expiredBeforeMs === null
+      ? []
+      : [
+          `Fills from before ${describeTime(expiredBeforeMs, timeZone)} may have expired (aws.keepLedgerDays), and with them the cost of what was opened before. The profit of its close is not known; an order that is not marked as reducing then counts as one that opens the opposite position.`,
+        ]),
     ...(otherDeals === 0
       ? []
       : [

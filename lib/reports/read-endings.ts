@@ -11,12 +11,15 @@ import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import { type Ending, type EndingState, endingOf } from './entry-ending.ts';
 import { createLotBooks, type EntryLot, type LotBooks } from './entry-lots.ts';
+import { firstIfKept } from './kept-first.ts';
 
 export interface EndingSources {
   readonly ledger: Pick<Ledger, 'list'>;
   readonly executions: Pick<Executions, 'listFills'>;
   /** What an account held when it was first read; null: it never was. */
   firstOf(account: string): Promise<FirstHoldings | null>;
+  /** Fills from before may have expired; absent or null: none expire. */
+  readonly keptFromMs?: number | null;
   /** Whether a market trades on the spot account. */
   isSpot(account: string, market: string): boolean;
   /**
@@ -100,7 +103,7 @@ const clockAheadMs = 31 * 24 * 3_600_000;
 
 /** @returns false when there are too many fills: nothing may be concluded from those that were read */
 async function replay(
-  { ledger, executions, firstOf, isSpot }: EndingSources,
+  { ledger, executions, firstOf, keptFromMs = null, isSpot }: EndingSources,
   books: LotBooks,
   account: string,
   { entries, nowMs }: { readonly entries: readonly Entry[]; readonly nowMs: number },
@@ -116,7 +119,7 @@ async function replay(
       strategies.set(signalId, signal?.strategy);
   // On spot the owner may sell coins that he holds besides.
   const counts = (fill: Fill) => isOfSignal(fill) || (fill.onSpot !== true && !isSpot(account, fill.market));
-  let first = await firstOf(account);
+  let first = firstIfKept(await firstOf(account), keptFromMs);
   let count = 0;
   for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {
     count += 1;

@@ -4,6 +4,7 @@ import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import type { FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
+import { firstIfKept, hasExpired } from './kept-first.ts';
 import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
 import { factsOf, type SignalFacts } from './signal-facts.ts';
 
@@ -14,6 +15,8 @@ export interface ReportSources {
   isSpot(account: string, market: string): boolean;
   /** What an account held when the relay first read it; null: it never did. */
   firstOf(account: string): Promise<FirstHoldings | null>;
+  /** Fills from before may have expired; absent or null: none expire. */
+  readonly keptFromMs?: number | null;
 }
 
 export interface ReportQuery {
@@ -37,6 +40,8 @@ export interface Report {
 export interface Caveats {
   /** The first stored fill, from which on average cost is known; null when there is none. */
   readonly firstFillAtMs: number | null;
+  /** Fills from before may have expired, and with them what had opened a position; null: all that were read are there. */
+  readonly expiredBeforeMs: number | null;
   /** Market → base units that were sold or closed although no stored fill had opened them. Their profit is unknown. */
   readonly unmatched: Readonly<Record<string, Decimal>>;
   /** Assets of fees that are neither base nor quote currency: they are in `fees`, and not in the net profit. */
@@ -62,6 +67,7 @@ export async function readReport(
   onDeal: (deal: BookedDeal) => void = () => undefined,
 ): Promise<Report> {
   const { fromMs, untilMs } = query;
+  const { keptFromMs = null } = sources;
   const builder = createReportBuilder(query.by, query.dayOf);
   const found = createFindings();
   const isCounted = createCounted(sources, query);
@@ -69,7 +75,9 @@ export async function readReport(
     const { facts, unread } = await readFacts(sources.ledger, account, query);
     found.unread += unread;
     const isSpot = (market: string) => sources.isSpot(account, market);
-    const books = createDealBooks(isSpot, await sources.firstOf(account));
+    const first = await sources.firstOf(account);
+    if (hasExpired(first, keptFromMs)) found.expiredBeforeMs = keptFromMs;
+    const books = createDealBooks(isSpot, firstIfKept(first, keptFromMs));
     const firstFills = new Map<string, number>();
     for await (const fill of listFills(sources.executions, account, 0, untilMs)) {
       const { signalId, role, atMs } = fill;
@@ -154,6 +162,7 @@ async function readMissing(
 
 interface Findings {
   firstFillAtMs: number;
+  expiredBeforeMs: number | null;
   otherDeals: number;
   sharedDeals: number;
   unread: number;
@@ -164,6 +173,7 @@ interface Findings {
 function createFindings(): Findings {
   return {
     firstFillAtMs: Number.POSITIVE_INFINITY,
+    expiredBeforeMs: null,
     otherDeals: 0,
     sharedDeals: 0,
     unread: 0,
@@ -181,9 +191,10 @@ function noteGaps(found: Findings, deal: BookedDeal): void {
 }
 
 function describeFindings(found: Findings): Caveats {
-  const { firstFillAtMs, otherDeals, sharedDeals, unread, unmatched, unvaluedFees } = found;
+  const { firstFillAtMs, expiredBeforeMs, otherDeals, sharedDeals, unread, unmatched, unvaluedFees } = found;
   return {
     firstFillAtMs: Number.isFinite(firstFillAtMs) ? firstFillAtMs : null,
+    expiredBeforeMs,
     unmatched: Object.fromEntries(unmatched),
     unvaluedFees: [...unvaluedFees].sort(),
     otherDeals,

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
+import { dayMs as oneDayMs } from '../../lib/base/time-zone.ts';
 import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { type Executions, listFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { BookedDeal } from '../../lib/reports/book-deals.ts';
 import { type ReportQuery, readReport } from '../../lib/reports/read-report.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
@@ -174,6 +177,7 @@ describe.each([
     ]);
     expect(caveats).toEqual({
       firstFillAtMs: dayMs - 86_400_000 + 100,
+      expiredBeforeMs: null,
       unmatched: {},
       unvaluedFees: [],
       otherDeals: 0,
@@ -264,6 +268,32 @@ describe('what no stored fill had opened', () => {
     });
     expect(toJson(caveats.unmatched)).toEqual({ ETH_USDT: '1.998' });
   });
+});
+
+test('what was held at first counts only as long as every fill since then is kept', async () => {
+  await open(openFile);
+  const deal = (dealId: number, day: number, side: 'buy' | 'sell', price: string): Fill => ({
+    ...{ account: 'main', market: 'SOL_PERP', dealId, orderId: dealId, atMs: day * oneDayMs, side },
+    ...{ signalId: '', role: 'other', liquidity: 'taker', amount: '1', price, notional: price },
+    ...{ fee: '0', feeAsset: 'USDT' },
+  });
+  // The first position was closed on day 3, by a deal that has expired.
+  await executions.recordOthers([deal(1001, 10, 'sell', '200'), deal(1002, 11, 'buy', '190')]);
+  const first = {
+    atMs: 0,
+    books: new Map([['SOL_PERP', { amount: parseDecimal('1'), cost: parseDecimal('100') }]]),
+    except: new Set<string>(),
+  };
+  const readKept = async (keptFromMs: number | null) => {
+    const sources = { ledger, executions, firstOf: async () => first, isSpot: () => false, keptFromMs };
+    const period = { fromMs: 0, untilMs: 18 * oneDayMs };
+    const { totals, caveats } = await readReport(sources, { ...query, ...period });
+    return [totals[0]?.profit.net.toFixed(), caveats.expiredBeforeMs];
+  };
+
+  expect(await readKept(10 * oneDayMs)).toEqual(['10', 10 * oneDayMs]);
+  expect(await readKept(null)).toEqual(['100', null]);
+  await stores.close();
 });
 
 test('deals that two accounts have, whose keys are of one account at the exchange, count once', async () => {
