@@ -6,7 +6,7 @@ export function describeSpotGaps(account: Account): readonly string[] {
   const spot = Object.entries(account.markets).flatMap(([market, { tradesOn }]) =>
     tradesOn === 'spot' ? [market] : [],
   );
-  return describeUnbounded(account, spot);
+  return [...describeUnbounded(account, spot), ...describeUnmatched(account, spot)];
 }
 
 /** On spot what has filled is no position: nothing says what of a balance was bought, and what the owner had before. */
@@ -17,4 +17,21 @@ function describeUnbounded({ limits }: Account, spot: readonly string[]): readon
   return [
     `maxOpenNotional does not count what has filled on spot (${markets.join(', ')}), only orders that are still open there; maxAmount and maxNotional bound each order, and the balance of the account bounds all of them`,
   ];
+}
+
+/** Profit is booked by market: a sale closes nothing that was bought against another quote currency. */
+function describeUnmatched({ limits }: Account, spot: readonly string[]): readonly string[] {
+  const blind = [
+    ...((limits?.maxDailyLoss ?? null) === null ? [] : ['maxDailyLoss']),
+    ...((limits?.coolDownMs ?? null) === null ? [] : ['coolDownAfterLoss']),
+  ];
+  if (blind.length === 0) return [];
+  const does = blind.length === 1 ? 'does' : 'do';
+  return [...Map.groupBy(spot, (market) => currenciesInName(market).base).values()].flatMap((markets) =>
+    markets.length < 2
+      ? []
+      : [
+          `${blind.join(' and ')} ${does} not count the loss of what is bought in one of ${markets.join(', ')} and sold in another; sell where you bought`,
+        ],
+  );
 }

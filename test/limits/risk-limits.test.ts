@@ -273,3 +273,21 @@ test('what has filled on spot counts for no open notional, and the limits say so
   expect(onSpot('DBTC_DUSDT', { maxOpenNotional: d('500') })).toEqual([]);
   expect(describeSpotGaps(accountWith({ maxOpenNotional: d('500') }))).toEqual([]);
 });
+
+test('what is bought in one market of spot and sold in another closes nothing, and the limits say so', () => {
+  const markets = { ...accountOn('BTC_USDT', 'spot').markets, ...accountOn('BTC_USDC', 'spot').markets };
+  const losses = { maxDailyLoss: d('500'), coolDownMs: minuteMs };
+
+  expect(describeSpotGaps({ ...accountWith(losses), markets })).toEqual([
+    expect.stringContaining(
+      'maxDailyLoss and coolDownAfterLoss do not count the loss of what is bought in one of BTC_USDT, BTC_USDC and sold in another',
+    ),
+  ]);
+  expect(describeSpotGaps({ ...accountWith({ ...losses, maxDailyLoss: null }), markets })).toEqual([
+    expect.stringMatching(/^coolDownAfterLoss does not count/),
+  ]);
+  expect(describeSpotGaps({ ...accountWith({}), markets })).toEqual([]);
+  expect(
+    describeSpotGaps({ ...accountWith(losses), markets: accountOn('BTC_USDT', 'spot').markets }),
+  ).toEqual([]);
+});
