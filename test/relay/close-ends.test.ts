@@ -890,11 +890,27 @@ describe('A position that was to be closed or reduced, and stands, is an alarm',
     expect([await heldAmount(), untold().length]).toEqual(['0.1', 1]);
   });
 
-  test('when it is denied', async () => {
+  test.each([
+    ['all of it', {}],
+    ['a part of it', { quantity: '50%' }],
+  ])('when a close of %s is denied', async (_, part) => {
     await send(buy);
     relay.clock.advance(settledMs);
 
-    expect((await send({ action: 'close', positionSide: 'LONG' })).status).toBe('denied');
+    expect((await send({ action: 'close', positionSide: 'LONG', ...part })).status).toBe('denied');
+    expect(untold()).toHaveLength(1);
+  });
+
+  test.each([
+    ['reversal', { action: 'reverse' }],
+    ['target', { target: '0.05' }],
+  ])('once when the reducing leg of a %s is denied', async (_, alert) => {
+    await send(buy);
+    relay.clock.advance(settledMs);
+    const pause = { sinceMs: relay.clock.nowMs(), reason: 'a drill', kind: 'everything' } as const;
+    await relay.services.ledger.writePause('main', pause);
+
+    expect((await send(alert)).status).toBe('denied');
     expect(untold()).toHaveLength(1);
   });
 

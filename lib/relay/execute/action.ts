@@ -95,6 +95,8 @@ export interface Outcome {
   /** For people: nothing decides by it. */
   readonly evidence: Json;
   readonly facts?: StepFacts;
+  /** The rule that denied the signal; it is stored for people alone, in the evidence. */
+  readonly deniedBy?: string;
   readonly orderId?: number;
   readonly orderOpen?: boolean;
   /** An alarm that the operator must look into, whatever the status. */

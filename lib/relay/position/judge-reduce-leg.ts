@@ -62,6 +62,9 @@ export function saysNothingToReduce(facts: StepFacts | undefined): boolean {
   return facts?.refusedCode === nothingToReduce;
 }
 
+/** The rule of a reversal that finds nothing to turn, in a reading of the position that counts. */
+export const nothingToTurn = 'no_position';
+
 function done(
   leg: Entry,
   result: { readonly hasReduced: boolean; readonly isRehearsed: boolean },

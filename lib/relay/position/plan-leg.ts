@@ -13,6 +13,7 @@ import type { Side } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { CloseSignal, OrderSize, ReverseSignal } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
+import { nothingToTurn } from './judge-reduce-leg.ts';
 
 /** What one leg has to do about the position that was read. */
 export type LegPlan =
@@ -42,7 +43,7 @@ export function planClose(
 export function planReverseClose({ amount, side }: SeenPosition, { name }: Steps): LegPlan {
   if (amount.eq(zero))
     return denied({
-      rule: 'no_position',
+      rule: nothingToTurn,
       limit: 'an open position',
       actual: 'flat',
       message: `${name} has no open position that could be turned; write "buy" or "sell", or send the position that you want as "target"`,

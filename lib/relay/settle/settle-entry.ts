@@ -6,10 +6,10 @@ import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
+import { isReduction, type Signal } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
-import { saysNothingToReduce } from '../position/judge-reduce-leg.ts';
+import { nothingToTurn, saysNothingToReduce } from '../position/judge-reduce-leg.ts';
 
 /** The services that storing an outcome needs. */
 export interface SettleServices {
@@ -51,15 +51,14 @@ export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Out
     );
 }
 
-const undone: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
+const undone: ReadonlySet<Status> = new Set(['denied', 'rejected', 'not_sent', 'not_placed']);
 
 /** A position that was to be closed or reduced may stand, unless the exchange says that there is none. */
-function undoneAlarm({ signal, signalId }: Entry, { status, note, facts }: Outcome): Alarm | undefined {
-  if (signal === null || !isReduction(signal)) return undefined;
-  // A leg of a reversal is also denied because there is nothing to turn.
-  const isDenied = status === 'denied' && (signal.action === 'order' || wantsNoPosition(signal));
-  if (!isDenied && !undone.has(status)) return undefined;
+function undoneAlarm({ signal, signalId }: Entry, outcome: Outcome): Alarm | undefined {
+  const { status, note, facts, deniedBy } = outcome;
+  if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
   if (saysNothingToReduce(facts)) return undefined;
+  if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
   return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
 }
 
@@ -154,7 +153,7 @@ export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
 /** @param readings what the order was sized on, if anything was read */
 export function denialOutcome({ rule, limit, actual, message }: Denial, readings?: Json): Outcome {
   const evidence = { rule, limit, actual, ...(readings === undefined ? {} : { readings }) };
-  return { status: 'denied', note: message, evidence };
+  return { status: 'denied', note: message, evidence, deniedBy: rule };
 }
 
 /** @returns false when the entry already had another status, which is no error */
