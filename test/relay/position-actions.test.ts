@@ -910,6 +910,7 @@ describe('one strategy a market', () => {
       actual: 'mean',
     });
     expect(plain?.status).toBe('denied');
+    expect(relay.alarms).toEqual([]);
     await send({ target: 'flat', strategy: 'trend' });
     expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['satisfied', 'placed']);
     expect((await send({ target: '0.2', strategy: 'trend' }))[0]?.status).toBe('denied');

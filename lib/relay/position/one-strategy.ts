@@ -20,6 +20,9 @@ export interface MarketOwner {
   readonly sinceMs: number;
 }
 
+/** The rule that denies a second strategy. */
+export const anotherHasMarket = 'one_strategy_per_market';
+
 const StoredOwner = z.object({ strategy: z.string(), sinceMs: z.number() });
 
 /** @returns null when nobody owns the market */
@@ -80,7 +83,7 @@ export function denyAnother(
       : `has an open order in ${market} ("${entry.signalId}")`;
   if (has === null) return null;
   return {
-    rule: 'one_strategy_per_market',
+    rule: anotherHasMarket,
     limit: owner.strategy,
     actual: strategy,
     message: `strategy "${owner.strategy}" ${has}, and the alert is of strategy "${strategy}"; give each strategy an account (sub-account) of its own, or set oneStrategyPerMarket: false for the account in relay.config.ts`,

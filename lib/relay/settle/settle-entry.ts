@@ -6,10 +6,11 @@ import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
-import { isReduction, type Signal } from '../../model/signal.ts';
+import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
 import { nothingToTurn, saysNothingToReduce } from '../position/judge-reduce-leg.ts';
+import { anotherHasMarket } from '../position/one-strategy.ts';
 
 /** The services that storing an outcome needs. */
 export interface SettleServices {
@@ -59,6 +60,8 @@ function undoneAlarm({ signal, signalId }: Entry, outcome: Outcome): Alarm | und
   if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
   if (saysNothingToReduce(facts)) return undefined;
   if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
+  // The position is that of another strategy, which this one wanted to turn.
+  if (signal.action !== 'close' && !wantsNoPosition(signal) && deniedBy === anotherHasMarket) return undefined;
   return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
 }
 
