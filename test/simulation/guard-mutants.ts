@@ -191,7 +191,9 @@ const forgetGrowth = (facts: ContestedFacts): ContestedFacts =>
 const forgetPlaces = (facts: ContestedFacts, { handlerName }: MutationTools): ContestedFacts =>
   override(facts, {
     async read(account, name) {
-      return handlerName === 'reconcile' && name === 'protected places' ? null : await facts.read(account, name);
+      return handlerName === 'reconcile' && name === 'protected places'
+        ? null
+        : await facts.read(account, name);
     },
   });
 

@@ -61,7 +61,8 @@ function undoneAlarm({ signal, signalId }: Entry, outcome: Outcome): Alarm | und
   if (saysNothingToReduce(facts)) return undefined;
   if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
   // The position is that of another strategy, which this one wanted to turn.
-  if (signal.action !== 'close' && !wantsNoPosition(signal) && deniedBy === anotherHasMarket) return undefined;
+  if (signal.action !== 'close' && !wantsNoPosition(signal) && deniedBy === anotherHasMarket)
+    return undefined;
   return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
 }
 
