@@ -22,7 +22,7 @@ describe('following orders', () => {
     const usage = await measureFollowing(table);
 
     expect(tableOf('following')).toBe(renderFollowingCost(usage));
-    expect(usage.idleReadUnits).toBe(1);
+    expect(usage.idleReadUnits).toBe(2);
   });
 
   test('asks the exchange as often as docs/builders/cost.md says', async () => {

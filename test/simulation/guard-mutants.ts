@@ -187,14 +187,11 @@ const forgetGrowth = (facts: ContestedFacts): ContestedFacts =>
     },
   });
 
-/** Only what followed orders opened is protected, as far as following goes. */
-const forgetPlaces = (facts: ContestedFacts, { handlerName }: MutationTools): ContestedFacts =>
+/** What alerts asked for a whole position is not known any more when its orders are looked at. */
+const forgetWishes = (facts: ContestedFacts): ContestedFacts =>
   override(facts, {
-    async read(account, name) {
-      return handlerName === 'reconcile' && name === 'protected places'
-        ? null
-        : await facts.read(account, name);
-    },
+    read: async (account, name) =>
+      name.startsWith('protection asked in ') ? null : await facts.read(account, name),
   });
 
 /** The best price that was ever seen is the first one. */
@@ -487,12 +484,12 @@ export const guardMutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'asked-once',
-    breaks: 'what an alert asked for a position has one try where no followed order opened that',
-    seeds: 1000,
-    fromSeed: 1,
+    name: 'forgotten-wish',
+    breaks: 'what an alert asks to protect a position with is forgotten before its orders are placed',
+    seeds: 300,
+    fromSeed: 16,
     ...shared,
-    mutation: { facts: forgetPlaces },
+    mutation: { facts: forgetWishes },
   },
   {
     name: 'hidden-forgotten',

@@ -67,8 +67,13 @@ export function proxyEvent(body: string): APIGatewayProxyEvent {
 }
 
 /** The parts of an SQS event that the function reads. */
-export function queueEvent(messageId: string, body: string, group = 'main.BTC_USDT'): SQSEvent {
-  const attributes = { MessageGroupId: group, ApproximateReceiveCount: '1' };
+export function queueEvent(
+  messageId: string,
+  body: string,
+  group = 'main.BTC_USDT',
+  receiveCount = 1,
+): SQSEvent {
+  const attributes = { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) };
   return {
     Records: [{ messageId, receiptHandle: `receipt of ${messageId}`, body, attributes }],
   } as unknown as SQSEvent;

@@ -72,6 +72,9 @@ export async function openLocalStage(): Promise<Stage> {
   };
 }
 
+/** After these the queue makes a message a dead letter. */
+const mostDeliveries = 5;
+
 /** The functions as AWS calls them: DynamoDB, a FIFO queue that drops duplicates, the reconciler each minute. */
 export async function openAwsStage(): Promise<Stage> {
   const clock = createManualClock(Date.UTC(2026, 10, 22, 12));
@@ -96,10 +99,15 @@ export async function openAwsStage(): Promise<Stage> {
     async () => undefined,
   );
 
+  async function isHandled(message: SignalMessage, receiveCount: number): Promise<boolean> {
+    const event = queueEvent(message.signalId, JSON.stringify(message), undefined, receiveCount);
+    return (await execute(event)).batchItemFailures.length === 0;
+  }
+
   async function deliver(): Promise<void> {
     for (let message = line.take(); message !== null; message = line.take()) {
-      const { batchItemFailures } = await execute(queueEvent(message.signalId, JSON.stringify(message)));
-      if (batchItemFailures.length > 0) throw new Error(`${message.signalId} was not handled`);
+      for (let count = 1; !(await isHandled(message, count)); count += 1)
+        if (count === mostDeliveries) throw new Error(`${message.signalId} was not handled`);
     }
   }
 
