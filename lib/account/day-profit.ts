@@ -8,7 +8,7 @@ import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
-import type { CostBooks, CostPosition, FirstHoldings } from '../model/average-cost.ts';
+import type { CostBooks, FirstHoldings } from '../model/average-cost.ts';
 import { type Fill, fillNameOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
@@ -43,8 +43,6 @@ export interface DayFills {
   readonly isSpot: (market: string) => boolean;
 }
 
-/** An account without stored books is computed from the fills of this time. */
-const firstReplayMs = 31 * dayMs;
 /** A fill carries the time of the exchange, which is ahead of a clock that was set back. */
 const clockAheadMs = 31 * dayMs;
 
@@ -87,13 +85,11 @@ async function readFills(
   const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
-  const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
   const stored = parseStored(await facts.read(name, 'books'));
-  // Books of a later time were stored before the clock was set back, or in another time zone.
-  const start =
-    stored === null || stored.atMs > checkpointMs
-      ? { atMs: checkpointMs - firstReplayMs, books: new Map<string, CostPosition>() }
-      : stored;
+  // Books of a later time were stored before the clock was set back. Without books every fill counts, as in a report.
+  const start = stored === null || stored.atMs > sinceMs ? { atMs: 0, books: new Map() } : stored;
+  // In another time zone, the books may have been stored after the last day began.
+  const checkpointMs = Math.max(startOfDayAt(sinceMs - 1, timeZone), start.atMs);
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
     const older = merge(

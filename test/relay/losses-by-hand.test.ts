@@ -685,6 +685,42 @@ test('a position keeps its cost over every day for which the books are stored', 
   expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
 });
 
+test('a position keeps its cost until a limit of loss is set', async () => {
+  await relay.sendUnder(settingsWith({}), { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  for (let days = 0; days < 40; days += 1) await goOn(dayMs);
+  const before = await readCollateral();
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+  const lost = before.minus(await readCollateral());
+
+  expect(lost.gt(parseDecimal('50'))).toBe(true);
+  expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
+});
+
+test('a position keeps its cost when the time zone of the account changes', async () => {
+  const inNewYork = settingsWith({ maxDailyLoss: '40', timeZone: 'America/New_York' });
+  await relay.sendUnder(limited, { ...entry, stopLoss: undefined });
+  await goOn(20_000);
+  for (let days = 0; days < 40; days += 1) {
+    relay.clock.advance(dayMs);
+    await usedOfLoss();
+  }
+  // One in the morning in London is eight in the evening of the day before in New York.
+  relay.clock.advance(dayMs - (relay.clock.nowMs() % dayMs) + 60 * minuteMs);
+  await usedOfLoss();
+  const before = await readCollateral();
+  relay.setPrice('47500');
+  await tradeByHand('sell', '0.02');
+  relay.clock.advance(2 * longestPositionLagMs);
+  const lost = formatDecimal(before.minus(await readCollateral()).round(8));
+
+  expect(await usedOfLoss(inNewYork)).toBe(lost);
+  relay.clock.advance(dayMs / 2);
+  expect(await usedOfLoss()).toBe(lost);
+});
+
 test('what the list of deals shows of an order that is not followed yet counts for the next order, once', async () => {
   const cooling = settingsWith({ coolDownAfterLoss: 30 });
   await relay.sendUnder(cooling, { ...entry, stopLoss: undefined });
