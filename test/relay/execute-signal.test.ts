@@ -3,6 +3,8 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account } from '../../lib/model/account.ts';
+import { findAccount } from '../../lib/model/settings.ts';
+import { beginToCount } from '../../lib/relay/execute/begin-to-count.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
@@ -223,17 +225,22 @@ describe('executing a stored signal', () => {
         lateMs += Math.ceil(durationMs);
       },
     };
+    let hasBegun = false;
     functions = await openFunctions(
       ({ exchangeFor }) => ({
         exchangeTimeoutMs: 60_000,
         exchangeFor: async (account) => {
           // The market list has been read by now.
-          functions.paper.control.addFault({ fault: 'down', durationMs: 60_000 });
+          if (hasBegun) functions.paper.control.addFault({ fault: 'down', durationMs: 60_000 });
           return await exchangeFor(account);
         },
       }),
       clock,
     );
+    const account = findAccount(functions.services.settings, 'main');
+    if (account === null) throw new Error('there is no account "main"');
+    await beginToCount(functions.services, account, clock.nowMs());
+    hasBegun = true;
     await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 2 }));
 
     await functions.execute('buy-1');

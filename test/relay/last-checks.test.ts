@@ -45,6 +45,7 @@ describe('the kill switch', () => {
 
   test('is not read again before sending when preparing took no longer than a second', async () => {
     relay = await openAftermath();
+    await relay.begin();
 
     await executeWhilePausing(await relay.receive(buyAlert()), 1000);
 
@@ -146,6 +147,7 @@ test('an order is not retried later than half a minute after `sending` when no c
   const sentAtMs: number[] = [];
   relay = await openAftermath('live', (clock) => sentAtMs.push(clock.nowMs()));
   const key = await relay.receive(buyAlert(patient));
+  await relay.begin();
   relay.paper.control.addFault({ fault: 'down', durationMs: 10 * minuteMs });
   const before = sentAtMs.length;
 

@@ -461,6 +461,7 @@ test.each([{ maxDailyLoss: '40' }, { coolDownAfterLoss: 30 }, { maxOpenNotional:
 );
 
 test('an account without limits of risk causes no request for them', async () => {
+  await relay.begin();
   await send(settingsWith({}), { action: 'buy', quantity: '0.01' });
 
   expect(relay.asked).not.toContain('/api/v4/collateral-account/positions/open');

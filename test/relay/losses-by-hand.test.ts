@@ -248,6 +248,40 @@ describe('A position that was opened by hand before the relay ever read the acco
     expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });
   });
 
+  test('counts its loss in the report without a limit of loss, and for one that is set later', async () => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    const before = await readCollateral();
+    relay.setPrice('47500');
+    expect(await relay.sendUnder(settingsWith({}), { ...bare, action: 'close' })).toEqual(placed);
+    for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
+    const lost = formatDecimal(before.minus(await readCollateral()));
+
+    expect(await reportedProfit()).toBe(`-${lost}`);
+    expect(await usedOfLoss()).toBe(lost);
+  });
+
+  test('is bought on by an order without a limit of loss at its own cost', async () => {
+    await tradeByHand('buy', '0.02');
+    const before = await readCollateral();
+    relay.clock.advance(minuteMs);
+    relay.setPrice('47500');
+    expect(await relay.sendUnder(settingsWith({}), { action: 'sell', quantity: '0.01' })).toEqual(placed);
+    for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
+    await tradeByHand('sell', '0.01');
+    await goOn(minuteMs);
+
+    expect(await reportedProfit()).toBe(formatDecimal((await readCollateral()).minus(before)));
+  });
+
+  test('sends the order of an account without a limit of loss although it cannot be read', async () => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'executed-history', probability: 1 });
+
+    expect(await relay.sendUnder(settingsWith({}), { ...bare, action: 'close' })).toEqual(placed);
+  });
+
   test('counts its loss when two functions begin to count at once', async () => {
     await tradeByHand('buy', '0.02');
     relay.clock.advance(minuteMs);

@@ -797,6 +797,7 @@ describe('a position that the alert only tells', () => {
   });
 
   test('that cannot be read stops nothing: the order is sent, and the ledger says so', async () => {
+    await relay.begin();
     const { exchangeFor } = relay.services;
     Object.assign(relay.services, {
       exchangeFor: async (account: string) => {

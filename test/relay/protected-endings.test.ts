@@ -108,7 +108,9 @@ describe('An entry', () => {
   test('is uncertain, when the owner has closed what nobody had read, and more stands than the fills tell', async () => {
     await relay.byHand('buy', '0.1');
     await relay.goOn(30);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'executed-history', probability: 1 });
     await relay.say(buy);
+    relay.paper.control.clearFaults();
     await relay.goOn(30);
     await relay.byHand('sell', '0.1');
     await relay.goOn(30);

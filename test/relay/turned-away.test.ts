@@ -23,6 +23,7 @@ const askedFor = (path: string) => relay.asked.filter((asked) => asked === path)
 
 async function open(...args: Parameters<typeof openAftermath>): Promise<void> {
   relay = await openAftermath(...args);
+  await relay.begin();
   relay.asked.length = 0;
 }
 

@@ -296,8 +296,8 @@ function betterOf(one: RealisedDeal, other: RealisedDeal): RealisedDeal {
 }
 
 /**
- * Markets in which the relay had just traded when it first read the account: the fills that it knows tell what was held there,
- * and some deals from before are not among them. Markets, too, without a position in that reading, which may have lagged behind a
+ * Markets in which an order was sent although the account could not be read before it: the fills that the relay knows tell what
+ * was held there, and some deals from before are not among them. Markets, too, without a position in that reading, which may have lagged behind a
  * deal of the seconds before it. What closed that had no cost that it could know.
  */
 function marketsWithoutCost(

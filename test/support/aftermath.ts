@@ -5,10 +5,11 @@ import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { DueKey } from '../../lib/ledger/ledger.ts';
-import type { Settings } from '../../lib/model/settings.ts';
+import { findAccount, type Settings } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import { beginToCount } from '../../lib/relay/execute/begin-to-count.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { createFollower } from '../../lib/relay/follow/follow-orders.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
@@ -50,10 +51,12 @@ export interface Aftermath {
   runLine(of?: string): Promise<void>;
   /** Follows for so long, and executes what that asks for. */
   goOn(seconds: number, of?: string): Promise<void>;
-  /** Receives the alert and executes its one signal, on an exchange with that fault. */
+  /** Receives the alert and executes its one signal, on an exchange with that fault; what the account holds was read before. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
   reconcile(services?: ReconcileServices): Promise<Reconciliation>;
+  /** Reads what the account holds, as before the first order of a relay. */
+  begin(): Promise<void>;
   /** Follows placed orders, as one process that remembers what it has read. */
   follow(): Promise<void>;
   /** Does so every minute, for so many minutes from now on; the first time at once. */
@@ -134,6 +137,14 @@ export async function openAftermath(
     return { account: 'main', signalId, market };
   }
 
+  async function begin(): Promise<void> {
+    const before = asked.length;
+    const account = findAccount(services.settings, 'main');
+    if (account === null) throw new Error('there is no account "main"');
+    await beginToCount(services, account, clock.nowMs());
+    asked.length = before;
+  }
+
   const follow = () => follower.run(Number.POSITIVE_INFINITY);
 
   async function runLine(of = market): Promise<void> {
@@ -157,6 +168,7 @@ export async function openAftermath(
     asked,
     entry,
     reconcile,
+    begin,
     follow,
     runLine,
     async goOn(seconds, of) {
@@ -178,7 +190,10 @@ export async function openAftermath(
     },
     async send(alert, fault) {
       const key = await receive(alert);
-      if (fault !== undefined) paper.control.addFault(fault);
+      if (fault !== undefined) {
+        await begin();
+        paper.control.addFault(fault);
+      }
       await executeSignal(services, key);
       return await entry(key.signalId);
     },

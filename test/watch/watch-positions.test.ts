@@ -99,6 +99,7 @@ describe('The watch', () => {
 
   test('reads the positions once an order was placed, each minute while one is open, and once more', async () => {
     await open();
+    relay.asked.length = 0;
     await run();
 
     expect(await stored()).toMatchObject({

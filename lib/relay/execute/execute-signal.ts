@@ -1,5 +1,3 @@
-import { findDealsState } from '../../account/account-deals.ts';
-import { hasLimitOfLoss } from '../../account/check-loss.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
@@ -31,6 +29,7 @@ import {
   staleAlarm,
 } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
+import { beginToCount } from './begin-to-count.ts';
 import { type Begun, carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
 import { explainWait } from './explain-wait.ts';
@@ -270,10 +269,9 @@ async function planSignal(
     // Of what protects a position the pause is checked before sending: only then is it known that something is missing.
     (signal.action === 'protect' ? null : await begun.killSwitch.check()) ?? checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
-  if (!hasLimitOfLoss(account) || isCancellation(signal))
-    return await planAction(services, account, entry, withdrawn, begun);
-  const counting = beginToCount(services, account, begun);
-  const [plan] = await Promise.all([planAction(services, account, entry, withdrawn, begun), counting]);
+  const planning = planAction(services, account, entry, withdrawn, begun);
+  if (isCancellation(signal)) return await planning;
+  const [plan] = await Promise.all([planning, beginToCount(services, account, begun.startedAtMs)]);
   return plan;
 }
 
@@ -312,22 +310,6 @@ async function planAction(
     case 'cancel_all':
       return await planCancelAll(services, account, signal, withdrawn);
   }
-}
-
-/**
- * Before the first order of an account is sent, it is read what that holds: what the order closes counts with its cost. It is
- * read beside what the order is planned on, within the time of one request, and no order fails for it.
- */
-async function beginToCount(
-  services: ExecuteServices,
-  account: Account,
-  { startedAtMs }: Begun,
-): Promise<void> {
-  const client = await services.exchangeFor(account.name);
-  if (client.dialect !== 'live') return;
-  const endByMs = startedAtMs + services.exchangeTimeoutMs;
-  const options = { timeoutMs: services.exchangeTimeoutMs / 2, endByMs };
-  await findDealsState(services, account, { client, options });
 }
 
 /** The account was removed from the configuration while its signal waited. */

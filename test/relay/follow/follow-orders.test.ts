@@ -52,8 +52,9 @@ describe('following', () => {
     expect(relay.asked).toEqual([]);
   });
 
-  test('asks three lists for all open orders together, and the first time what the account holds', async () => {
+  test('asks three lists for all open orders together, and what the account holds where no order could', async () => {
     for (const id of ['one', 'two', 'three']) await relay.send(limitAlert({ id }));
+    await relay.services.facts.write('main', 'deals', null);
     relay.asked.length = 0;
 
     await relay.follow();
