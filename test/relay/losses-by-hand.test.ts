@@ -3,6 +3,7 @@ import { findDealsState, readDealsState } from '../../lib/account/account-deals.
 import { readLimitUse } from '../../lib/account/limit-use.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
+import type { ResultOf } from '../../lib/exchange/endpoint.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
@@ -280,6 +281,37 @@ describe('A position that was opened by hand before the relay ever read the acco
     relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'executed-history', probability: 1 });
 
     expect(await relay.sendUnder(settingsWith({}), { ...bare, action: 'close' })).toEqual(placed);
+  });
+
+  test.each([
+    ['cannot be read', { fault: 'unreadable_record', endpoint: 'open-positions', probability: 1 } as const],
+    ['has no entry price', null],
+  ])('counts its loss where its record %s when it is first read', async (_, fault) => {
+    await tradeByHand('buy', '0.02');
+    relay.clock.advance(minuteMs);
+    const { exchangeFor } = relay.services;
+    const withoutPrice = async (account: string) => {
+      const client = await exchangeFor(account);
+      const call: typeof client.call = async (endpoint, ...rest) => {
+        const result = await client.call(endpoint, ...rest);
+        if (endpoint.name !== openPositions.name) return result;
+        const page = result as ResultOf<typeof openPositions>;
+        const records = page.records.map((record) => ({ ...record, basePrice: null }));
+        return { ...page, records } as typeof result;
+      };
+      return override(client, { call });
+    };
+    if (fault === null) Object.assign(relay.services, { exchangeFor: withoutPrice });
+    else relay.paper.control.addFault(fault);
+    expect(await relay.sendUnder(limited, next)).toMatchObject({ status: 'not_sent' });
+    Object.assign(relay.services, { exchangeFor });
+    relay.paper.control.clearFaults();
+    relay.clock.advance(minuteMs);
+    relay.setPrice('47500');
+    expect(await relay.sendUnder(limited, { ...bare, action: 'close' })).toEqual(placed);
+    relay.clock.advance(minuteMs);
+
+    expect(await relay.sendUnder(limited, next)).toMatchObject({ rule: 'max_daily_loss' });
   });
 
   test('counts its loss when two functions begin to count at once', async () => {
