@@ -53,7 +53,7 @@ export function exportFills(sources: FillSources, accounts: readonly string[], p
   };
 }
 
-interface NamedFill extends Fill {
+interface NamedFill extends Omit<Fill, 'strategy'> {
   readonly strategy: string | null;
 }
 

@@ -12,9 +12,11 @@ import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { fillMarksOf } from '../ledger/order-facts.ts';
 import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { Account } from '../model/account.ts';
-import { bookKeyOf, type CostBooks, type CostPosition, type FirstHoldings } from '../model/average-cost.ts';
+import type { CostBooks, CostPosition } from '../model/average-cost.ts';
+import { bookKeyOf, type FirstHoldings } from '../model/cost-books.ts';
 import { type Fill, fillNameOf, isOfSignal, isStillOpen, positionMarksOf } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { isMarkedReducing } from '../model/order.ts';
@@ -268,8 +270,8 @@ export async function storeOthers(
     const entry = await ledger.findOrder(account, market, orderId);
     const record = entry === null ? null : orderRecordOf(entry);
     if (!isTold(entry)) others.push(...fills);
-    else if (record !== null && record.isFollowed !== false)
-      ofSignals.push(...fills.map((fill) => ofRecord(fill, record)));
+    else if (entry !== null && record !== null && record.isFollowed !== false)
+      ofSignals.push(...fills.map((fill) => ({ ...ofRecord(fill, record), ...fillMarksOf(entry) })));
   }
   const { placed, isRead } = await withPlaces(others, source, services.clock.nowMs());
   const settled: Fill[] = [];
@@ -297,8 +299,7 @@ function takeListed(
     .flatMap((deal) => {
       if (deal.amount.gt(left)) return [];
       left = left.minus(deal.amount);
-      const marks = positionMarksOf({ positionSide: like.positionSide, reduceOnly: like.onlyReduces });
-      return [{ ...fillOf(account, deal), signalId, role, ...marks }];
+      return [{ ...like, ...fillOf(account, deal), signalId, role }];
     });
 }
 

@@ -36,7 +36,7 @@ export async function checkLossOfDay(
   const prices = createUsdtPrices(read.client, read.options);
   const day = await readDayFills(services, account, read).catch(notRead);
   const known = day ?? (await readStoredFills(services, account));
-  const unpriced = known === null ? [] : findUnpriced(account, known, read.held, read.reading);
+  const unpriced = known === null ? [] : findUnpriced(known, read.held, read.reading);
   const most = limits?.maxDailyLoss ?? null;
   if (most === null) return unpriced;
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);

@@ -4,11 +4,13 @@ import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listFills, mostFollowed } from '../ledger/executions.ts';
+import { fillMarksOf } from '../ledger/order-facts.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
-import type { CostBooks, FirstHoldings } from '../model/average-cost.ts';
+import type { CostBooks } from '../model/average-cost.ts';
+import { type FirstHoldings, isFillOnSpot, spotKeyOf } from '../model/cost-books.ts';
 import { type Fill, fillNameOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
@@ -40,6 +42,7 @@ export interface DayFills {
   readonly counts: Pick<DealsState, 'sinceMs' | 'shownToMs'>;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
+  /** Whether a market trades on the spot account, for fills that do not say it. */
   readonly isSpot: (market: string) => boolean;
 }
 
@@ -85,7 +88,7 @@ async function readFills(
   const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
-  const stored = parseStored(await facts.read(name, 'books'));
+  const stored = parseStored(await facts.read(name, 'books'), isSpot);
   // Books of a later time were stored before the clock was set back. Without books every fill counts, as in a report.
   const start = stored === null || stored.atMs > sinceMs ? { atMs: 0, books: new Map() } : stored;
   // In another time zone, the books may have been stored after the last day began.
@@ -98,7 +101,7 @@ async function readFills(
     );
     const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
     books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
-    if (fresh !== null) await facts.write(name, 'books', { atMs: checkpointMs, books: describeBooks(books) });
+    if (fresh !== null) await facts.write(name, 'books', { atMs: checkpointMs, ...describeStored(books) });
   }
   const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
   const known = merge(
@@ -178,6 +181,7 @@ function findToldFill(
   const missing = whole.minus(followed.gt(counted) ? followed : counted);
   if (missing.lte(zero)) return null;
   const { base, quote } = currenciesInName(market);
+  const marks = fillMarksOf(entry);
   const part = (value: DecimalText) => parseDecimal(value).times(missing).div(whole);
   return {
     account,
@@ -190,12 +194,13 @@ function findToldFill(
     side,
     ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
     ...(asked?.reduceOnly === true ? { onlyReduces: true } : {}),
+    ...marks,
     liquidity: 'taker',
     amount: formatDecimal(missing),
     price: formatDecimal(parseDecimal(filledNotional).div(whole)),
     notional: formatDecimal(part(filledNotional)),
     fee: formatDecimal(part(fee)),
-    feeAsset: isSpot(market) && side === 'buy' ? base : quote,
+    feeAsset: isFillOnSpot({ market, ...marks }, isSpot) && side === 'buy' ? base : quote,
   };
 }
 
@@ -221,8 +226,25 @@ interface StoredBooks {
   readonly books: CostBooks;
 }
 
-function parseStored(fact: Json): StoredBooks | null {
-  const { atMs, books } = fieldsOf(fact);
+/** The fact `books`, but for its time. */
+function describeStored(books: CostBooks) {
+  return { books: describeBooks(books), spotBy: 'strategy' };
+}
+
+function parseStored(fact: Json, isSpot: (market: string) => boolean): StoredBooks | null {
+  const { atMs, books: text, spotBy } = fieldsOf(fact);
   const storedAtMs = numberIn(atMs);
-  return storedAtMs === null ? null : { atMs: storedAtMs, books: parseBooks(books) };
+  if (storedAtMs === null) return null;
+  const books = parseBooks(text);
+  return { atMs: storedAtMs, books: spotBy === undefined ? fromOlder(books, isSpot) : books };
+}
+
+/** An older release kept one book for all that was bought of a market on spot: any strategy may sell it. */
+function fromOlder(books: CostBooks, isSpot: (market: string) => boolean): CostBooks {
+  return new Map(
+    [...books].map(([key, position]) => {
+      const market = isSpot(key) ? key : key.endsWith(' SPOT') ? key.slice(0, -' SPOT'.length) : null;
+      return [market === null ? key : spotKeyOf(market, undefined), position] as const;
+    }),
+  );
 }

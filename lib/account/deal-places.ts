@@ -87,12 +87,18 @@ export async function withPlaces(
       fill: {
         ...fill,
         ...positionMarksOf({ positionSide: side }),
-        ...(order?.onSpot === true ? { onSpot: true } : {}),
+        ...groundOf(order),
       },
       mayBeTold: lacksPlace(fill) && !(isRead && isOver),
     };
   });
   return { placed, isRead };
+}
+
+/** An order that names neither tells nothing. */
+function groundOf(order: ListedFilled | undefined): Pick<Fill, 'onSpot'> {
+  if (order?.onSpot === true) return { onSpot: true };
+  return order?.positionSide === undefined ? {} : { onSpot: false };
 }
 
 /** @returns null where it cannot be read: one order must not hold back the others */

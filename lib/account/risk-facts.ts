@@ -5,7 +5,8 @@ import type { Entry } from '../ledger/entry.ts';
 import { checkDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RiskFacts, RiskNeeds } from '../limits/risk-limit.ts';
 import type { Account } from '../model/account.ts';
-import { bookKeyOf, type CostBooks } from '../model/average-cost.ts';
+import type { CostBooks } from '../model/average-cost.ts';
+import { bookKeyOf } from '../model/cost-books.ts';
 import { isReduction } from '../model/signal.ts';
 import { resultOf } from './check-loss.ts';
 import { type DayFills, type DayServices, mayLag, readDayFills, realisedBy } from './day-profit.ts';
@@ -58,7 +59,7 @@ export async function readRisk(
     day,
     unknown: [
       ...unknown,
-      ...describeUnpriced(findUnpriced(account, day, held, reading)),
+      ...describeUnpriced(findUnpriced(day, held, reading)),
       ...describeUncounted(findUncounted(day, { ended, open })),
       ...describeUndecided(own, day.readAtMs),
     ],

@@ -2,10 +2,9 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal
 import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { mayHide } from '../exchange/listed.ts';
-import { limitsOf } from '../limits/check-order.ts';
 import { type BookMove, replayFills } from '../limits/replay-fills.ts';
-import type { Account } from '../model/account.ts';
-import { bookKeyOf } from '../model/average-cost.ts';
+import { bookKeyOf, isFillOnSpot } from '../model/cost-books.ts';
+import { isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { mostClockAheadMs } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
@@ -49,7 +48,6 @@ export const mostUnpricedMs = 3 * 60_000;
  * @param kept null: no reading of the positions was kept before
  */
 export function findUnpriced(
-  account: Account,
   day: DayFills,
   kept: HeldPositions | null,
   now: PositionsReading,
@@ -66,7 +64,7 @@ export function findUnpriced(
       isSmaller(one.from, amountOf(positionIn(now.positions, one))) &&
       !isPriced(one, movesOf(one)),
   );
-  const found = listPlaces(account, held, now, moves)
+  const found = listPlaces(day, held, now, moves)
     .filter((place) => !waiting.some((one) => isSamePlace(one, place)))
     .flatMap((place) => findReduced(place, movesOf(place), { day, held, now }) ?? []);
   return [...waiting, ...found];
@@ -112,21 +110,20 @@ function amountOf(position: OpenPosition | null): Decimal {
 
 /** The positions that were held, and those that signals have changed since, where every record can be read. */
 function listPlaces(
-  account: Account,
+  { isSpot }: DayFills,
   held: PositionsReading,
   now: PositionsReading,
   moves: readonly BookMove[],
 ): readonly HeldPlace[] {
-  const ofSignals = moves.map(({ fill }) => fill).filter(({ role }) => role !== 'other');
+  const ofSignals = moves
+    .map(({ fill }) => fill)
+    .filter((fill) => isOfSignal(fill) && !isFillOnSpot(fill, isSpot));
   const changed = ofSignals.map(
     ({ market, positionSide }): HeldPlace => ({ market, positionSide: positionSide ?? 'BOTH' }),
   );
   // What a reading hid is kept as it was before; a position that may have been opened since is not known.
   const known = changed.filter(({ market }) => !mayHide(held.hidden, market));
-  const places = [...held.positions, ...known].filter(({ market }) => {
-    const tradesOn = limitsOf(account, market)?.tradesOn ?? 'spot';
-    return tradesOn !== 'spot' && !mayHide(now.hidden, market);
-  });
+  const places = [...held.positions, ...known].filter(({ market }) => !mayHide(now.hidden, market));
   return places.filter((place, index) => places.findIndex((one) => isSamePlace(one, place)) === index);
 }
 

@@ -1,3 +1,4 @@
+import type { Fill } from '../model/execution.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderReport, StepFacts } from '../model/step-facts.ts';
 import type { Entry } from './entry.ts';
@@ -7,6 +8,14 @@ const none: StepFacts = {};
 /** The facts of the last step with this status; empty when there is no such step, or when it has none. */
 export function stepFacts({ steps }: Pick<Entry, 'steps'>, status: Status): StepFacts {
   return steps.findLast((step) => step.status === status)?.facts ?? none;
+}
+
+/** Where the order of an entry traded, as its fills are to say it. An older release did not note it. */
+export function fillMarksOf(entry: Pick<Entry, 'steps' | 'signal'>): Pick<Fill, 'onSpot' | 'strategy'> {
+  const { spot, amount } = stepFacts(entry, 'sending');
+  if (spot === undefined) return amount === undefined ? {} : { onSpot: false };
+  const { strategy } = entry.signal ?? {};
+  return { onSpot: true, ...(strategy === undefined ? {} : { strategy }) };
 }
 
 /** The order as the exchange reported it last; null when it was not reported. */

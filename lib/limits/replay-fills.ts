@@ -1,11 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import {
-  applyFirst,
-  bookFill,
-  type CostBooks,
-  type FirstHoldings,
-  placeOfFill,
-} from '../model/average-cost.ts';
+import type { CostBooks } from '../model/average-cost.ts';
+import { applyFirst, bookDeal, type FirstHoldings, isFillOnSpot } from '../model/cost-books.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName, playMoney } from '../model/market.ts';
 
@@ -33,7 +28,7 @@ export interface BookMove {
  *
  * @param fills oldest first
  * @param sinceMs what was realised before it does not count; its positions do
- * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ * @param isSpot whether a market trades on the spot account, for fills that do not say it
  * @param first what the account held at a time between the earlier fills and the end of these; null: not known, or earlier
  */
 export function replayFills(
@@ -50,21 +45,18 @@ export function replayFills(
   let pending = first;
   for (const fill of fills) {
     if (pending !== null && fill.atMs >= pending.atMs) {
-      applyFirst(books, pending, isSpot);
+      applyFirst(books, pending);
       pending = null;
     }
     const currencies = currenciesInName(fill.market);
-    const place = placeOfFill(books, fill, isSpot(fill.market));
-    const { closed, realised, position } = bookFill(books, fill, {
-      ...place,
-      currencies,
-      onlyReduces: false,
+    const { key, closed, realised, position } = bookDeal(books, fill, {
+      isSpot: isFillOnSpot(fill, isSpot),
     });
-    moves.push({ fill, key: place.key, after: position.amount });
+    moves.push({ fill, key, after: position.amount });
     if (closed.gt(zero) && realised.lt(zero) && currencies.quote !== playMoney) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }
-  if (pending !== null) applyFirst(books, pending, isSpot);
+  if (pending !== null) applyFirst(books, pending);
   return { books, byQuote, lastLossAtMs, moves };
 }

@@ -1,7 +1,7 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { Fill } from './execution.ts';
 import type { Currencies } from './market.ts';
-import { isMarkedReducing, type PositionSide, type Side } from './order.ts';
+import { isMarkedReducing, type Side } from './order.ts';
 
 /**
  * What is held of one market, at average cost. Immutable.
@@ -86,72 +86,8 @@ export interface FillFacts {
   readonly onlyReduces: boolean;
 }
 
-/** The positions of an account, by market, in hedge mode by market and side. */
+/** The positions of an account, by market, in hedge mode by market and side, and what was bought on spot, by market and strategy. */
 export type CostBooks = ReadonlyMap<string, CostPosition>;
-
-/** What an account held when the relay first read it. What was dealt before is in it; every later deal counts. */
-export interface FirstHoldings {
-  readonly atMs: number;
-  readonly books: CostBooks;
-  /** The markets in which the relay had just traded: a list may not have shown it, and the fills tell what it held. */
-  readonly except: ReadonlySet<string>;
-}
-
-/** Replaces what the fills before say by what the account held. Nothing is known so of the spot account. */
-export function applyFirst(
-  books: Map<string, CostPosition>,
-  { books: held, except }: FirstHoldings,
-  isSpot: (market: string) => boolean,
-): void {
-  const isTold = (key: string) => !except.has(marketOfKey(key)) && !isSpot(marketOfKey(key));
-  for (const key of books.keys()) if (isTold(key)) books.delete(key);
-  for (const [key, position] of held) if (isTold(key)) books.set(key, position);
-}
-
-/** The key of a position in the books. */
-export function bookKeyOf(market: string, side: PositionSide | undefined): string {
-  return side === undefined || side === 'BOTH' ? market : `${market} ${side}`;
-}
-
-function marketOfKey(key: string): string {
-  return key.split(' ')[0] ?? key;
-}
-
-/**
- * The key of the position that a fill changed. The list of deals does not say the side of hedge mode: where its order does not,
- * either, a deal of no signal closes what is held, and else enlarges it.
- *
- * @param side of its signal
- */
-function bookKeyOfFill(books: CostBooks, fill: Fill, side?: PositionSide | null): string {
-  const { market, positionSide = side ?? undefined } = fill;
-  if (fill.role !== 'other' || positionSide !== undefined || isHeld(books, market))
-    return bookKeyOf(market, positionSide);
-  const [closed, opened] = fill.side === 'sell' ? (['LONG', 'SHORT'] as const) : (['SHORT', 'LONG'] as const);
-  if (isHeld(books, bookKeyOf(market, closed))) return bookKeyOf(market, closed);
-  return bookKeyOf(market, isHeld(books, bookKeyOf(market, opened)) ? opened : undefined);
-}
-
-/**
- * What a fill changed in the books: a position, or what was bought on spot.
- *
- * @param isSpot whether the account trades the market on spot
- */
-export function placeOfFill(
-  books: CostBooks,
-  fill: Fill,
-  isSpot: boolean,
-  side?: PositionSide | null,
-): Pick<FillFacts, 'key' | 'isSpot'> {
-  if (isSpot) return { key: fill.market, isSpot };
-  // What the owner trades on spot has a book beside that of the position.
-  if (fill.onSpot === true) return { key: `${fill.market} SPOT`, isSpot: true };
-  return { key: bookKeyOfFill(books, fill, side), isSpot };
-}
-
-function isHeld(books: CostBooks, key: string): boolean {
-  return books.get(key)?.amount.eq(zero) === false;
-}
 
 export interface BookedFill extends AppliedFill {
   /** Of the fill, in base units. */

@@ -28,8 +28,13 @@ export interface Fill {
   readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
   /** Present if the order was marked so that it only reduces a position. */
   readonly onlyReduces?: true;
-  /** Present for a deal of no signal whose order was on the spot account: it changes no position. */
-  readonly onSpot?: true;
+  /**
+   * Whether its order was on the spot account, where it changes no position. Absent where nothing has told it, and in what an
+   * older release has stored of a signal: then the configuration decides.
+   */
+  readonly onSpot?: boolean;
+  /** Of its signal, for a fill on spot, where each strategy sells what it has bought itself. An older release stored none. */
+  readonly strategy?: string;
   /** Whether the order added liquidity to the book or took it; or what the exchange says, if the relay does not know it. */
   readonly liquidity: 'maker' | 'taker' | OtherWord;
   /** In base units. */

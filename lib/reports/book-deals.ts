@@ -1,15 +1,8 @@
-import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
-import {
-  applyFirst,
-  type BookedFill,
-  bookFill,
-  type CostPosition,
-  type FirstHoldings,
-  placeOfFill,
-} from '../model/average-cost.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import type { CostPosition } from '../model/average-cost.ts';
+import { applyFirst, bookDeal, type FirstHoldings, isFillOnSpot } from '../model/cost-books.ts';
 import type { Fill } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
-import { ofOneStrategy } from '../model/one-strategy.ts';
 import type { SignalFacts } from './signal-facts.ts';
 
 /** One fill, and what it changed. Amounts of money are in the quote currency. */
@@ -49,7 +42,7 @@ export interface DealBooks {
 }
 
 /**
- * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ * @param isSpot whether a market trades on the spot account, for fills that do not say it
  * @param first what the account held when it was first read; null: it never was
  */
 export function createDealBooks(
@@ -61,17 +54,16 @@ export function createDealBooks(
   return {
     book(fill, facts) {
       if (pending !== null && fill.atMs >= pending.atMs) {
-        applyFirst(books, pending, isSpot);
+        applyFirst(books, pending);
         pending = null;
       }
       const currencies = currenciesInName(fill.market);
-      const booked = isSpot(fill.market)
-        ? bookOnSpot(books, fill, currencies, facts?.strategy ?? undefined)
-        : bookFill(books, fill, {
-            ...placeOfFill(books, fill, false, facts?.positionSide),
-            currencies,
-            onlyReduces: facts?.onlyReduces ?? false,
-          });
+      const booked = bookDeal(books, fill, {
+        isSpot: isFillOnSpot(fill, isSpot),
+        strategy: facts?.strategy,
+        positionSide: facts?.positionSide,
+        onlyReduces: facts?.onlyReduces,
+      });
       return {
         fill,
         facts,
@@ -88,56 +80,6 @@ export function createDealBooks(
       };
     },
   };
-}
-
-/**
- * On spot each strategy has what it bought itself, because a sale that names one sells nothing that another has bought. It
- * sells its own first, then what may be its own; the rest is what the owner holds besides.
- */
-function bookOnSpot(
-  books: Map<string, CostPosition>,
-  fill: Fill,
-  currencies: Currencies,
-  strategy: string | undefined,
-): BookedFill {
-  const facts = { currencies, isSpot: true, onlyReduces: false };
-  const own = spotKeyOf(fill.market, strategy);
-  if (fill.side === 'buy') return bookFill(books, fill, { ...facts, key: own });
-  const held = [...books].flatMap(([key, { amount }]) => {
-    const of = amount.gt(zero) ? strategyInKey(fill.market, key) : null;
-    return of === null ? [] : [{ key, amount, strategy: of.strategy }];
-  });
-  let rest = parseDecimal(fill.amount);
-  let fee = fill.fee;
-  const parts: BookedFill[] = [];
-  const sell = (key: string, amount: Decimal) => {
-    // The fee belongs to the sale as a whole: its first part has all of it.
-    parts.push(bookFill(books, { ...fill, amount: formatDecimal(amount), fee }, { ...facts, key }));
-    rest = rest.minus(amount);
-    fee = '0';
-  };
-  for (const { key, amount } of ofOneStrategy(held, strategy, (one) => one.strategy))
-    if (rest.gt(zero)) sell(key, minimum(rest, amount));
-  if (rest.gt(zero) || parts.length === 0) sell(own, rest);
-  return parts.reduce((all, part) => ({
-    position: part.position,
-    amount: all.amount.plus(part.amount),
-    closed: all.closed.plus(part.closed),
-    unmatched: all.unmatched.plus(part.unmatched),
-    gross: all.gross.plus(part.gross),
-    realised: all.realised.plus(part.realised),
-  }));
-}
-
-function spotKeyOf(market: string, strategy: string | undefined): string {
-  return `${market} ${JSON.stringify(strategy ?? null)}`;
-}
-
-/** @returns null for what is held of another market */
-function strategyInKey(market: string, key: string): { readonly strategy: string | undefined } | null {
-  if (!key.startsWith(`${market} `)) return null;
-  const strategy: string | null = JSON.parse(key.slice(market.length + 1));
-  return { strategy: strategy ?? undefined };
 }
 
 function isValued({ feeAsset, fee }: Fill, { base, quote }: Currencies): boolean {

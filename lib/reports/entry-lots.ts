@@ -1,12 +1,13 @@
 import { type Decimal, minimum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { EntryKey } from '../ledger/entry.ts';
+import { bookFill, type CostPosition, toCostFill } from '../model/average-cost.ts';
 import {
-  bookFill,
-  type CostPosition,
+  bookKeyOfFill,
   type FirstHoldings,
-  placeOfFill,
-  toCostFill,
-} from '../model/average-cost.ts';
+  isFillOnSpot,
+  marketOfKey,
+  spotKeyOf,
+} from '../model/cost-books.ts';
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
@@ -53,7 +54,7 @@ export interface LotBooks {
   book(fill: Fill, strategy?: string): void;
   /** Null when no fill of the signal is booked. */
   lotOf(key: EntryKey): EntryLot | null;
-  /** What is left of all signals of an account in a market, in base units. */
+  /** What is left of all signals of an account in the positions of a market, in base units. */
   leftOf(account: string, market: string, side: Side): Decimal;
   /** When a fill last changed what an account holds of a market; null: no fill did. */
   changedAtMsOf(account: string, market: string): number | null;
@@ -77,7 +78,7 @@ type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
  * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill, by hand, too, closes what was opened first, as TradingView's strategies do
  * unless they say otherwise. On spot, a sale that names a strategy closes nothing that another one has bought.
  *
- * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
+ * @param isSpot whether a market trades on the spot account, for fills that do not say it
  */
 export function createLotBooks(isSpot: (account: string, market: string) => boolean): LotBooks {
   /** By account. */
@@ -119,14 +120,14 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   return {
     holdFirst(account, first) {
       const held = positionsOf(account);
-      const isTold = (market: string) => !first.except.has(market) && !isSpot(account, market);
+      const isTold = (market: string) => !first.except.has(market);
       // What was not held any more was closed by fills that nobody has read.
-      for (const key of [...held.keys()].filter((one) => !first.books.has(one) && isTold(marketOf(one)))) {
+      for (const key of [...held.keys()].filter((one) => !first.books.has(one) && isTold(marketOfKey(one)))) {
         held.delete(key);
         queues.delete(JSON.stringify([account, key]));
       }
       for (const [key, position] of first.books) {
-        const market = marketOf(key);
+        const market = marketOfKey(key);
         if (!isTold(market)) continue;
         const before = held.get(key)?.amount ?? zero;
         const amount = position.amount.minus(before);
@@ -146,9 +147,9 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
     book(fill, strategy) {
       const { account, market } = fill;
       const currencies = currenciesInName(market);
-      const onSpot = isSpot(account, market);
+      const onSpot = isFillOnSpot(fill, (of) => isSpot(account, of));
       const held = positionsOf(account);
-      const { key: position } = placeOfFill(held, fill, onSpot);
+      const position = onSpot ? spotKeyOf(market, undefined) : bookKeyOfFill(held, fill);
       const key = JSON.stringify([account, position]);
       changedAtMs.set(JSON.stringify([account, market]), fill.atMs);
       const own = lotFor(fill, key, strategy);
@@ -197,10 +198,6 @@ function baseFeeOf({ fee, feeAsset }: Fill, { base }: Currencies): Decimal {
 
 function sumLeft(lots: readonly Pick<EntryLot, 'left'>[]): Decimal {
   return sumOf(lots.map(({ left }) => left));
-}
-
-function marketOf(key: string): string {
-  return key.split(' ')[0] ?? key;
 }
 
 /** Whether the key is that of a position of a market; in hedge mode it ends with the side. */

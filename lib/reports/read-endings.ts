@@ -1,11 +1,11 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
-import type { Entry, EntryKey } from '../ledger/entry.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
-import { placedByIn } from '../ledger/order-facts.ts';
+import { fillMarksOf, placedByIn } from '../ledger/order-facts.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
-import type { FirstHoldings } from '../model/average-cost.ts';
+import { type FirstHoldings, isFillOnSpot } from '../model/cost-books.ts';
 import { type Fill, isOfExit, isOfSignal, isStillOpen } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -110,15 +110,17 @@ async function replay(
 ): Promise<boolean> {
   // Only on spot does it matter which strategy bought. The ledger is long: it is read where an entry names one.
   const isAsked = entries.some(
-    ({ account: of, signal }) =>
-      of === account && signal?.strategy !== undefined && isSpot(of, signal.market),
+    (entry) =>
+      entry.account === account &&
+      entry.signal?.strategy !== undefined &&
+      (fillMarksOf(entry).onSpot ?? isSpot(account, entry.signal.market)),
   );
   const strategies = new Map<string, string | undefined>();
   if (isAsked)
     for await (const { signalId, signal } of listEntries(ledger, { account }))
       strategies.set(signalId, signal?.strategy);
   // On spot the owner may sell coins that he holds besides.
-  const counts = (fill: Fill) => isOfSignal(fill) || (fill.onSpot !== true && !isSpot(account, fill.market));
+  const counts = (fill: Fill) => isOfSignal(fill) || !isFillOnSpot(fill, (of) => isSpot(account, of));
   let first = firstIfKept(await firstOf(account), keptFromMs);
   let count = 0;
   for await (const fill of listFills(executions, account, 0, nowMs + clockAheadMs)) {
@@ -128,7 +130,7 @@ async function replay(
       books.holdFirst(account, first);
       first = null;
     }
-    if (counts(fill)) books.book(fill, strategies.get(fill.signalId));
+    if (counts(fill)) books.book(fill, fill.strategy ?? strategies.get(fill.signalId));
   }
   return true;
 }
@@ -169,10 +171,13 @@ const positionLagMs = 10_000;
 async function compareWithPosition(
   { heldOf }: EndingSources,
   books: LotBooks,
-  { account }: EntryKey,
+  entry: Entry,
   ending: Ending,
   { market, side, changedAtMs }: EntryLot,
 ): Promise<Ending> {
+  // What it bought is in no position, wherever the market trades now.
+  if (fillMarksOf(entry).onSpot === true) return ending;
+  const { account } = entry;
   const lastFillMs = Math.max(changedAtMs, books.changedAtMsOf(account, market) ?? changedAtMs);
   const held = await heldOf(account, market, side, lastFillMs + positionLagMs);
   if (held === null) return ending;

@@ -1,7 +1,7 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { type Executions, listFills, listSignalFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
-import type { FirstHoldings } from '../model/average-cost.ts';
+import type { FirstHoldings } from '../model/cost-books.ts';
 import { type Fill, fillNameOf, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
 import { firstIfKept, hasExpired } from './kept-first.ts';

@@ -11,6 +11,7 @@ import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
@@ -112,6 +113,130 @@ describe.each([
   },
 );
 
+describe('In a market that the relay trades on spot', () => {
+  const trading = { tradesOn: 'spot' } as const;
+  const onSpot = settingsWith({ maxDailyLoss: '5000' }, trading);
+  const cooling = settingsWith({ maxDailyLoss: '5000', coolDownAfterLoss: 30 }, trading);
+  const lossInReport = async () => formatDecimal(parseDecimal(await reportedProfit()).neg());
+
+  beforeEach(() => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+    relay.paper.control.setFunds('main', 'spot', 'USDT', parseDecimal('100000'));
+  });
+
+  test('a position that is opened and closed by hand counts, and changes no cost of what was bought', async () => {
+    expect(await relay.sendUnder(onSpot, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    await goOn(20_000);
+    const [fees, before] = [await usedOfLoss(onSpot), await readCollateral()];
+    await tradeByHand('sell', '0.1');
+    await goOn(minuteMs);
+    relay.setPrice('55000');
+    await tradeByHand('buy', '0.1');
+    await goOn(minuteMs);
+    const lost = before.minus(await readCollateral()).plus(fees ?? '0');
+
+    expect(lost.gt('500')).toBe(true);
+    expect(await usedOfLoss(onSpot)).toBe(formatDecimal(lost));
+    expect(await lossInReport()).toBe(formatDecimal(lost));
+    expect(await relay.sendUnder(onSpot, { action: 'sell', quantity: '0.01' })).toEqual(placed);
+    await goOn(20_000);
+    expect(lost.minus((await usedOfLoss(onSpot)) ?? '0').gt('48')).toBe(true);
+    expect(await lossInReport()).toBe(await usedOfLoss(onSpot));
+  });
+
+  test('a position by hand that is gone, and whose deals no list shows yet, lets nothing be opened', async () => {
+    expect(await relay.sendUnder(onSpot, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    await goOn(20_000);
+    await tradeByHand('sell', '0.1');
+    await goOn(minuteMs);
+    await goOn(minuteMs);
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'executed-history',
+      delayMs: 2 * minuteMs,
+      probability: 1,
+    });
+    relay.setPrice('55000');
+    await tradeByHand('buy', '0.1');
+    relay.clock.advance(2 * longestPositionLagMs);
+
+    expect(await relay.sendUnder(onSpot, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      rule: 'limit_not_known',
+      actual: expect.stringContaining('the position in BTC_USDT went from -0.1 to 0'),
+    });
+  });
+
+  test('a strategy that sells at a loss what it has bought cools down, whatever others have paid', async () => {
+    relay.setPrice('40000');
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.05', strategy: 'b' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+    relay.setPrice('50000');
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.02', strategy: 'a' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+    relay.setPrice('49000');
+    expect(await relay.sendUnder(cooling, { action: 'sell', quantity: '0.02', strategy: 'a' })).toEqual(
+      placed,
+    );
+    // What the response to the order says counts at once, and as its fills do later.
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01', strategy: 'a' })).toMatchObject({
+      rule: 'cool_down_after_loss',
+    });
+    await goOn(20_000);
+
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01', strategy: 'a' })).toMatchObject({
+      rule: 'cool_down_after_loss',
+    });
+    expect(await usedOfLoss(cooling)).toBe(await lossInReport());
+    expect(Number(await lossInReport())).toBeGreaterThan(20);
+  });
+
+  test('what an older release has stored of its books is sold by any strategy', async () => {
+    const startOfDay = relay.clock.nowMs() - (relay.clock.nowMs() % dayMs);
+    await relay.services.facts.write('main', 'books', {
+      atMs: startOfDay - dayMs,
+      books: { BTC_USDT: { amount: '0.01', cost: '600' } },
+    });
+    await usedOfLoss(onSpot);
+    expect(await relay.sendUnder(onSpot, { action: 'sell', quantity: '0.01', strategy: 'a' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+
+    expect(Number(await usedOfLoss(onSpot))).toBeGreaterThan(100);
+  });
+
+  test('what was dealt there counts as before when the market is taken out of the configuration', async () => {
+    expect(await relay.sendUnder(onSpot, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('52000');
+    expect(await relay.sendUnder(onSpot, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+    await goOn(20_000);
+    const used = await usedOfLoss(onSpot);
+
+    expect(Number(used)).toBeLessThan(5);
+    const { BTC_USDT: _, ...markets } = onSpot.accounts['main']?.markets ?? {};
+    const main = { ...(onSpot.accounts['main'] as Account), markets };
+    expect(await usedOfLoss({ ...onSpot, accounts: { main } })).toBe(used);
+    expect(await lossInReport()).toBe(used);
+  });
+
+  test('what was dealt there on margin before counts as before', async () => {
+    expect(await relay.sendUnder(limited, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('51000');
+    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+    await goOn(20_000);
+    const used = await usedOfLoss();
+
+    expect(Number(used)).toBeGreaterThan(20);
+    expect(await usedOfLoss(onSpot)).toBe(used);
+  });
+});
+
 test('Coins that the owner buys on spot change no position where the list of ended orders could not be read whole once', async () => {
   expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toEqual(placed);
   await goOn(20_000);
@@ -122,7 +247,7 @@ test('Coins that the owner buys on spot change no position where the list of end
   await goOn(2 * minuteMs);
   await goOn(minuteMs);
 
-  expect((await storedFills()).map(({ onSpot }) => onSpot)).toEqual([undefined, true]);
+  expect((await storedFills()).map(({ onSpot }) => onSpot)).toEqual([false, true]);
 });
 
 test.each([
@@ -146,7 +271,7 @@ test.each([
     relay.paper.control.clearFaults();
     for (let minute = 0; minute < 2; minute += 1) await goOn(minuteMs);
 
-    expect((await storedFills()).map((fill) => fill.onSpot)).toEqual([undefined, onSpot]);
+    expect((await storedFills()).map((fill) => fill.onSpot)).toEqual([false, onSpot]);
   },
 );
 

@@ -502,23 +502,36 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
   });
 });
 
-test('a sale of another strategy is shown as no close of what this one bought', async () => {
-  await send('a', buy);
-  await goOn(10);
-  await holdBesides('1');
-  await send('b', sell);
-  await goOn(10);
-  const { ledger, executions, clock } = relay.services;
-  const none = async () => null;
-  const sources = { ledger, executions, firstOf: none, isSpot: () => true, heldOf: none };
+test.each([
+  ['spot', true],
+  ['margin', false],
+])(
+  'a sale of another strategy is shown as no close of what this one bought, in a market that is now on %s',
+  async (_, isSpot) => {
+    await send('a', buy);
+    await goOn(10);
+    await holdBesides('1');
+    await send('b', sell);
+    await goOn(10);
+    const { ledger, executions, clock } = relay.services;
+    const sources = {
+      ...{ ledger, executions, isSpot: () => isSpot },
+      firstOf: async () => null,
+      heldOf: async () => (isSpot ? null : parseDecimal('0')),
+    };
 
-  const told = await readEndings(sources, [await relay.entry('s1'), await relay.entry('s2')], clock.nowMs());
+    const told = await readEndings(
+      sources,
+      [await relay.entry('s1'), await relay.entry('s2')],
+      clock.nowMs(),
+    );
 
-  expect(told.map((ending) => [ending?.state, ending?.profit])).toEqual([
-    ['open', null],
-    ['reduced', null],
-  ]);
-});
+    expect(told.map((ending) => [ending?.state, ending?.profit])).toEqual([
+      ['open', null],
+      ['reduced', null],
+    ]);
+  },
+);
 
 test('A sale of strategy A that rests holds nothing of what A buys after it', async () => {
   await holdBesides('0.1');

@@ -1,5 +1,6 @@
 import { readDealsState } from '../../lib/account/account-deals.ts';
 import { type Decimal, zero } from '../../lib/base/decimal.ts';
+import { isFillOnSpot } from '../../lib/model/cost-books.ts';
 import { readReport } from '../../lib/reports/read-report.ts';
 import { Process } from './process.ts';
 import { toolsOf } from './relay-handlers.ts';
@@ -27,7 +28,7 @@ export async function readProfits(world: SimulatedWorld): Promise<ReadonlyMap<st
       { ledger, executions, isSpot, firstOf },
       { accounts: [account], fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, by: 'market', dayOf: () => '' },
       ({ fill, net: ofDeal }) => {
-        if (fill.onSpot !== true && !isSpot(account, fill.market)) net = net.plus(ofDeal);
+        if (!isFillOnSpot(fill, (market) => isSpot(account, market))) net = net.plus(ofDeal);
       },
     );
     const isWhole = Object.keys(caveats.unmatched).every((market) => isSpot(account, market));

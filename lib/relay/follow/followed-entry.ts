@@ -2,7 +2,7 @@ import type { BookedDeals, FollowedDeal } from '../../account/booked-deals.ts';
 import { mayBeExit } from '../../account/exits.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { stepFacts } from '../../ledger/order-facts.ts';
+import { fillMarksOf, stepFacts } from '../../ledger/order-facts.ts';
 import { type WantedExit, wantedExitsOf } from '../../ledger/sent-order.ts';
 import {
   type AttachedOrders,
@@ -323,6 +323,7 @@ export class FollowedEntry {
       role,
       side: role === 'order' ? this.signal.side : oppositeOf(this.signal.side),
       ...positionMarksOf(this.signal),
+      ...fillMarksOf(this.entry),
       liquidity: deal.role,
       amount: formatDecimal(deal.amount),
       price: formatDecimal(deal.price),

@@ -113,6 +113,7 @@ describe('following', () => {
         orderId,
         role: 'order',
         side: 'buy',
+        onSpot: false,
         liquidity: 'maker',
         amount: '0.01',
         price: '49500',
