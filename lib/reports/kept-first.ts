@@ -1,4 +1,4 @@
-import type { FirstHoldings } from '../model/average-cost.ts';
+import type { FirstHoldings } from '../model/cost-books.ts';
 
 /**
  * What an account held when it was first read, if every fill since then is kept. Where fills of that time may have expired, those
