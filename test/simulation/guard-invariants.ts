@@ -183,7 +183,8 @@ function findAskedMissing(facts: Facts, place: TruePlace): readonly Violation[] 
   const isEndedByHand = own.some(({ order }) => order.status === 'cancelled' && !replaced.has(order.orderId));
   const stands = exits.some(({ of, role }) => of === entry && role === 'stop_loss');
   if (stands || isEndedByHand || handStops.length + alertStops.length > 0) return [];
-  if (isMarketTold(facts, place, wish.atMs)) return [];
+  // An alarm that stop-losses of a position cannot be placed holds for what is asked for after it, too.
+  if (isMarketTold(facts, place, openedAtMs)) return [];
   return [
     broken('I35', place, `${keyText(entry)} asked for a stop-loss, and none stands for ${left.toFixed()}`),
   ];
