@@ -525,6 +525,53 @@ describe('a reverse', () => {
   });
 });
 
+describe('A cancellation that comes while a signal waits', () => {
+  /** The second signal waits for the position; its cancellation is in line behind it. */
+  async function waitThenCancel(cancellation: object): Promise<void> {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'close' }));
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', probability: 1 });
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+    await relay.receiveAll(alertWith({ maxSlippage: undefined, ...cancellation }));
+    relay.paper.control.clearFaults();
+    relay.clock.advance(longestPositionLagMs);
+  }
+
+  test.each([
+    ['names it', { action: 'cancel', signalId: 's2' }, 'cancelled'],
+    ['names all orders of its market', { action: 'cancel_all' }, 'cancelled'],
+  ])('withdraws it before it is tried again, where it %s', async (_, cancellation, status) => {
+    await waitThenCancel(cancellation);
+    await relay.execute('s2');
+
+    expect((await relay.entry('s2')).status).toBe('cancelled');
+    expect([await heldAmount(), creates()]).toEqual(['0.2', 1]);
+    await relay.execute('s3');
+    expect((await relay.entry('s3')).status).toBe(status);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('withdraws it between two readings of the position', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'close' }));
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', probability: 1 });
+    const { clock } = relay;
+    const sleep = async (durationMs: number) => {
+      await relay.receiveAll(alertWith({ maxSlippage: undefined, action: 'cancel', signalId: 's2' }));
+      relay.paper.control.clearFaults();
+      await clock.sleep(durationMs);
+    };
+    Object.assign(relay.services, { clock: override(clock, { sleep }) });
+    await relay.execute('s2');
+
+    expect([(await relay.entry('s2')).status, (await relay.entry('s3')).status]).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(creates()).toBe(1);
+  });
+});
+
 describe('a fill of an order that had rested', () => {
   const resting = { action: 'buy', orderType: 'limit', limitPrice: '49000', maxSlippage: undefined };
 

@@ -1,3 +1,4 @@
+import { hasPassed } from '../../base/clock.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
@@ -106,6 +107,7 @@ async function executeAlone(
 ): Promise<Status> {
   if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
   if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
+  if (mayHaveWaited(services, entry) && (await isWithdrawn(services, entry))) return 'cancelled';
   const configured = findAccount(services.settings, entry.account);
   if (configured === null)
     return await settleUnsent(services, entry, await tellDenied(services, entry, denyAccount(entry.account)));
@@ -120,6 +122,7 @@ async function executeAlone(
     const plan = await planWhenKnown(services, entry, mayRepeat, async () =>
       planOrFindNoted(services, account, entry, await planSafely(services, account, entry, withdrawn, begun)),
     );
+    if (plan === null) return 'cancelled';
     plans += 1;
     if (plan.verdict === 'denied') {
       const outcome = await tellDenied(services, entry, plan.denial, plan.evidence);
@@ -136,22 +139,47 @@ async function executeAlone(
   return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));
 }
 
+/** A signal that waits comes again after this time at the earliest. */
+const shortestWaitMs = 2_000;
+
+function mayHaveWaited({ clock }: ExecuteServices, { createdAtMs }: SignalEntry): boolean {
+  return hasPassed(createdAtMs, shortestWaitMs, clock.nowMs());
+}
+
+/** Whether a cancellation has withdrawn the signal while it waited. It is behind it in line, and must not be too late for it. */
+async function isWithdrawn(services: ExecuteServices, entry: SignalEntry): Promise<boolean> {
+  if (isCancellation(entry.signal)) return false;
+  const waiting = await services.ledger.waiting(entry.account, entry.signal.market, pageSize);
+  const place = waiting.findIndex(({ signalId }) => signalId === entry.signalId);
+  for (const [index, later] of waiting.entries()) {
+    if (place < 0 || index <= place || !mayCancel(services, later)) continue;
+    const withdrawn = await withdrawWaiting(services, later, waiting.slice(0, index));
+    // Nothing is left to do for one that names a signal; one that names all orders goes on in its turn.
+    if (later.signal.action === 'cancel' && withdrawn.length > 0)
+      await executeAlone(services, later, withdrawn);
+    if (withdrawn.includes(entry.signalId)) return true;
+  }
+  return false;
+}
+
 /** Between two readings of a position in a list that may lag. */
 const rereadPauseMs = 500;
 
 /**
  * Plans again while the position may be known in a moment.
  *
+ * @returns null when a cancellation has withdrawn the signal meanwhile
  * @throws RelayError `position_awaited` when it is not known in time: the signal keeps its place, and the later ones of its
  * market wait behind it
  */
 async function planWhenKnown(
   services: ExecuteServices,
-  { account, signalId, signal, createdAtMs }: SignalEntry,
+  entry: SignalEntry,
   mayRepeat: () => boolean,
   planOnce: () => Promise<Plan>,
-): Promise<KnownPlan> {
+): Promise<KnownPlan | null> {
   const { clock, log } = services;
+  const { account, signalId, signal, createdAtMs } = entry;
   for (let plans = 0; ; plans += 1) {
     const plan = await planOnce();
     if (plan.verdict !== 'waiting') return plan;
@@ -172,6 +200,7 @@ async function planWhenKnown(
         `signal "${signalId}" of account ${account} waits for the position: ${plan.reason}`,
       );
     await clock.sleep(rereadPauseMs);
+    if (await isWithdrawn(services, entry)) return null;
   }
 }
 
