@@ -415,6 +415,28 @@ test('A position that was bought by hand is protected as a whole', async () => {
   expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
 });
 
+test('A first stop-loss that the price passes on its way is missed where nothing can be read after it', async () => {
+  let passed = false;
+  const moved: KeptRelay = await openKeptRelay({
+    onRequest(path) {
+      if (path !== '/api/v4/order/collateral/stop-limit' || passed) return;
+      passed = true;
+      moved.setPrice('47900');
+      moved.paper.control.addFault({ fault: 'refuse', endpoint: 'open-positions', probability: 1 });
+    },
+  });
+  try {
+    moved.paper.control.setExits({ madeAt: 'never' });
+    await moved.say(buy);
+    await moved.goOn(300);
+
+    expect(await moved.open()).toContain('sell 0.1 stop 48000, reduces');
+    expect(moved.alarmNames()).toContain('position_unprotected');
+  } finally {
+    await moved.close();
+  }
+});
+
 describe('The stop-loss of a position that was bought by hand', () => {
   const stop = 'sell 0.1 stop 49000, reduces';
   beforeEach(() => relay.byHand('buy', '0.1'));

@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { orderRecordOf, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
-import { isMarkedReducing, type Side } from '../../model/order.ts';
+import { hasOtherTrigger, isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import { asksFor, type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
@@ -83,10 +83,13 @@ function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'at
   return { opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs };
 }
 
-/** Null for an order that is not a stop-loss of the relay, or has ended. */
-export function openStopOf({ entry: { signal }, own }: FollowedEntry): OrderExecution | null {
+/** Null for an order that is not a stop-loss of the relay, has ended, or waits for the price to move in favour. */
+export function openStopOf({ entry, own }: FollowedEntry): OrderExecution | null {
+  const { signal } = entry;
   const isStop = isProtecting(signal) && signal.role === 'stop_loss';
-  return isStop && own !== null && isStillOpen(own.status) ? own : null;
+  if (!isStop || own === null || !isStillOpen(own.status)) return null;
+  const reported = orderRecordOf(entry)?.reported ?? null;
+  return reported !== null && hasOtherTrigger(reported) ? null : own;
 }
 
 /** What an open stop-loss would still stop out, in base units; zero for any other order. */

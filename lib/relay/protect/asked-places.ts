@@ -67,11 +67,13 @@ export async function forgetAskedPlaces(
   const names = new Set<string>(absent.map(wishFactOf));
   for (const name of goneSinceMs.keys()) if (!names.has(name)) goneSinceMs.delete(name);
   const gone = absent.filter((place) => {
-    const sinceMs = goneSinceMs.get(wishFactOf(place)) ?? readAtMs;
+    // What was seen before the last alert was another position.
+    const sinceMs = Math.min(Math.max(goneSinceMs.get(wishFactOf(place)) ?? readAtMs, place.atMs), readAtMs);
     goneSinceMs.set(wishFactOf(place), sinceMs);
     return sinceMs < readAtMs && hasPassed(sinceMs, longestLagMs, readAtMs);
   });
   if (gone.length === 0) return;
+  for (const place of gone) goneSinceMs.delete(wishFactOf(place));
   // One that an alert has noted again since is not gone.
   const isGone = ({ market, side, atMs }: AskedPlace) =>
     gone.some((one) => one.market === market && one.side === side && one.atMs === atMs);

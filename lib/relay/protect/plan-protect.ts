@@ -334,8 +334,9 @@ async function told(
   if (ended?.rest.gt(zero) === true) await tellRest(services, entry, ended);
   if (outcome.status === 'placed' && isPassed(outcome)) {
     // The next look at the protection replaces it, or sells at market: nobody has to cancel it, as its alarm would say.
-    const { alarm: _, ...placed } = outcome;
-    return { ...placed, note: `${outcome.note}; ${passedNote}` };
+    const { alarm, ...placed } = outcome;
+    const kept = alarm === undefined || alarm.name === 'trigger_unexpected' ? {} : { alarm };
+    return { ...placed, ...kept, note: `${outcome.note}; ${passedNote}` };
   }
   if (outcome.status === 'placed' || outcome.status === 'unknown') return outcome;
   await tellFailed(services, entry, position, outcome.note);
