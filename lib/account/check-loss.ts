@@ -72,7 +72,7 @@ function notRead(error: unknown): null {
   throw error;
 }
 
-/** The result of the day in USDT, or the currency that has no price. */
+/** The result of the day in USDT, or the quote currency that has no price. */
 export async function resultOf(
   { sinceMs, byQuote }: Pick<RealisedProfit, 'byQuote'> & Pick<DayFills, 'sinceMs'>,
   floating: Decimal,

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
 import type { CostBooks } from '../model/average-cost.ts';
 import { applyFirst, bookDeal, type FirstHoldings, isFillOnSpot } from '../model/cost-books.ts';
 import type { Fill } from '../model/execution.ts';
@@ -8,7 +8,7 @@ import { currenciesInName, playMoney } from '../model/market.ts';
 export interface RealisedProfit {
   /** What the fills left behind. */
   readonly books: CostBooks;
-  /** Realised since the given time, after fees, by quote currency; a fee in a third currency is in that. */
+  /** Realised since the given time, after fees, by quote currency. */
   readonly byQuote: ReadonlyMap<string, Decimal>;
   /** When a fill last closed at a loss; null: none of them did. */
   readonly lastLossAtMs: number | null;
@@ -54,17 +54,9 @@ export function replayFills(
     });
     moves.push({ fill, key, after: position.amount });
     if (closed.gt(zero) && realised.lt(zero) && currencies.quote !== playMoney) lastLossAtMs = fill.atMs;
-    if (fill.atMs < sinceMs) continue;
-    addTo(byQuote, currencies.quote, realised);
-    const { fee, feeAsset } = fill;
-    // It has no price in this market: what was realised is without it.
-    const isThird = feeAsset !== currencies.quote && feeAsset !== currencies.base;
-    if (isThird && parseDecimal(fee).gt(zero)) addTo(byQuote, feeAsset, parseDecimal(fee).neg());
+    if (fill.atMs >= sinceMs)
+      byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(realised));
   }
   if (pending !== null) applyFirst(books, pending);
   return { books, byQuote, lastLossAtMs, moves };
-}
-
-function addTo(sums: Map<string, Decimal>, currency: string, amount: Decimal): void {
-  sums.set(currency, (sums.get(currency) ?? zero).plus(amount));
 }

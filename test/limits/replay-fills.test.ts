@@ -52,20 +52,6 @@ describe('The realised profit of a day', () => {
     expect(replayed.lastLossAtMs).toBe(midnightMs);
   });
 
-  test('counts a fee in a third currency in that', () => {
-    const paid = { fee: '0.5', feeAsset: 'WBT' };
-    const { byQuote } = replayFills(
-      new Map(),
-      [fill({ ...paid, atMs: midnightMs - 1 }), fill({ ...paid, side: 'sell', price: '110' })],
-      midnightMs,
-    );
-
-    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([
-      ['USDT', '10'],
-      ['WBT', '-0.5'],
-    ]);
-  });
-
   test('keeps the two positions of hedge mode apart', () => {
     const { byQuote, lastLossAtMs } = replayFills(
       new Map(),
