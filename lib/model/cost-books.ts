@@ -113,6 +113,8 @@ function bookOnSpot(
     const of = marketOfKey(key) === fill.market && amount.gt(zero) ? strategyInKey(key) : null;
     return of === null ? [] : [{ key, amount, strategy: of.strategy }];
   });
+  // In whatever order they were bought: books that were stored and read again sell the same lots.
+  held.sort((one, other) => (one.key < other.key ? -1 : 1));
   let rest = parseDecimal(fill.amount);
   let fee = fill.fee;
   const parts: BookedFill[] = [];

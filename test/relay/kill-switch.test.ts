@@ -126,6 +126,10 @@ describe('A pause of entries, in an account without limits of risk,', () => {
   test.each([
     ['that would turn it', { action: 'sell', quantity: '0.03' }],
     ['that enlarges it', { action: 'buy', quantity: '0.01' }],
+    [
+      'that rests, and fills when the position may be gone',
+      { action: 'sell', quantity: '0.02', orderType: 'limit', limitPrice: '60000', maxSlippage: undefined },
+    ],
   ])('stops an order %s', async (_, order) => {
     expect(await trading.sendUnder(settings, order)).toMatchObject(paused);
   });

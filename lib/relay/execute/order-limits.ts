@@ -11,6 +11,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import {
   type CheckedOrder,
   type CountedOrder,
+  isFilledNow,
   onlyReduces,
   withPlanned,
 } from '../../limits/counted-holdings.ts';
@@ -150,12 +151,15 @@ async function readReduces(
   { services, account, client, prices }: KnownForOrder,
   checked: CheckedOrder,
 ): Promise<boolean> {
-  if (client.dialect !== 'live') return false;
-  const { market } = checked.sized.order;
-  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  const { order } = checked.sized;
+  // Before one that rests fills, the position may be closed.
+  if (client.dialect !== 'live' || !isFilledNow(order)) return false;
+  const timeoutMs = services.exchangeTimeoutMs / 2;
+  const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   try {
-    const scope = { client, limits, prices, market, listsAll: false };
-    return onlyReduces(checked, (await readExposure(services, account, scope)).exposure);
+    const scope = { client, limits, prices, market: order.market, listsAll: false };
+    const { exposure, unknown } = await readExposure(services, account, scope);
+    return unknown.length === 0 && onlyReduces(checked, exposure);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return false;
