@@ -39,6 +39,7 @@ async function showLimits({ session, terminal, print }: Context, name: string | 
       record: executions.record.bind(executions),
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
+      keptFromMs: executions.keptFromMs.bind(executions),
     },
     facts: withoutWrites(facts),
     alarms: { raise: silence },

@@ -54,12 +54,13 @@ async function showReport(
   const accounts = await chooseAccounts(session, account);
   const deals: BookedDeal[] = [];
   const dayOf = (timeMs: number) => formatLocal(timeMs, timeZone).slice(0, 'yyyy-mm-dd'.length);
+  const executions = session.openExecutions();
   const report = await readReport(
     {
       ledger: session.openLedger(),
-      executions: session.openExecutions(),
+      executions,
       firstOf: async (name) => (await readDealsState(session.openFacts(), name))?.first ?? null,
-      keptFromMs: session.keptFromMs(),
+      keptFromMs: executions.keptFromMs(session.clock.nowMs()),
       isSpot: (name, market) => findAccount(session.settings, name)?.markets[market]?.tradesOn === 'spot',
     },
     { accounts, ...period, by, dayOf },

@@ -40,6 +40,7 @@ async function openServices(session: Session): Promise<ExecuteServices> {
       record: failToWrite,
       recordOthers: async () => undefined,
       listFills: executions.listFills.bind(executions),
+      keptFromMs: executions.keptFromMs.bind(executions),
     },
     facts: withoutWrites(facts),
     markets: await openCatalogue(session),

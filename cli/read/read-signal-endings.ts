@@ -24,11 +24,12 @@ export async function readSignalEndings(
     readings.set(account, reading);
     return reading;
   };
+  const executions = session.openExecutions();
   const sources = {
     ledger: session.openLedger(),
-    executions: session.openExecutions(),
+    executions,
     firstOf: async (account: string) => (await readDealsState(session.openFacts(), account))?.first ?? null,
-    keptFromMs: session.keptFromMs(),
+    keptFromMs: executions.keptFromMs(session.clock.nowMs()),
     isSpot,
     async heldOf(account: string, market: string, side: 'buy' | 'sell', sinceMs: number) {
       if (isSpot(account, market)) return null;

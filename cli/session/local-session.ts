@@ -137,7 +137,6 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
       );
     },
     openLedger: () => createSqliteLedger(openDatabase()),
-    keptFromMs: () => null,
     openExecutions: () => createSqliteExecutions(openDatabase()),
     openFacts: () => createSqliteAccountFacts(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase()),

@@ -76,8 +76,6 @@ export interface Session {
   locatePaper(): string;
   /** @throws CommandFailure when there is no ledger */
   openLedger(): Ledger;
-  /** Fills from before may have expired; null: none expire. */
-  keptFromMs(): number | null;
   /** @throws CommandFailure when there is no ledger */
   openExecutions(): Executions;
   /** @throws CommandFailure when there is no ledger */

@@ -6,7 +6,6 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { readJson } from '../../lib/base/json.ts';
-import { dayMs } from '../../lib/base/time-zone.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import { baseUrlOf, type Dialect } from '../../lib/exchange/dialect.ts';
 import type { HostConfig } from '../../lib/host/config.ts';
@@ -97,7 +96,6 @@ export async function openStackSession(
       );
     },
     openLedger: () => createDynamodbLedger(locateLedger()),
-    keptFromMs: () => clock.nowMs() - host.aws.keepLedgerDays * dayMs,
     openExecutions: () => createDynamodbExecutions(locateLedger()),
     openFacts: () => createDynamodbAccountFacts(locateLedger()),
     openDeadLetters: () =>

@@ -10,7 +10,7 @@ import { limitsOf } from '../limits/check-order.ts';
 import { type RealisedProfit, replayFills } from '../limits/replay-fills.ts';
 import type { Account } from '../model/account.ts';
 import type { CostBooks } from '../model/average-cost.ts';
-import { type FirstHoldings, isFillOnSpot, spotKeyOf } from '../model/cost-books.ts';
+import { type FirstHoldings, firstIfKept, isFillOnSpot, spotKeyOf } from '../model/cost-books.ts';
 import { type Fill, fillNameOf } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
@@ -100,7 +100,9 @@ async function readFills(
       (fresh ?? []).filter(({ atMs }) => atMs >= start.atMs && atMs < checkpointMs),
     );
     const isBetween = first.atMs >= start.atMs && first.atMs < checkpointMs;
-    books = replayFills(books, older, checkpointMs, isSpot, isBetween ? first : null).books;
+    // What was held is not known to be held where deals since then may have expired.
+    const held = isBetween ? firstIfKept(first, executions.keptFromMs(nowMs)) : null;
+    books = replayFills(books, older, checkpointMs, isSpot, held).books;
     if (fresh !== null) await facts.write(name, 'books', { atMs: checkpointMs, ...describeStored(books) });
   }
   const listed = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));

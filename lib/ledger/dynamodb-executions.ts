@@ -1,6 +1,7 @@
 import { type DynamodbClient, type Item, textAttribute } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { parseOwnJson } from '../base/json.ts';
+import { dayMs } from '../base/time-zone.ts';
 import { type Execution, type Fill, isOwnOrderOpen } from '../model/execution.ts';
 import {
   entriesOf,
@@ -13,6 +14,7 @@ import {
   followedPrefix,
   indexes,
   keyItem,
+  longestKept,
 } from './dynamodb-items.ts';
 import type { Entry, EntryKey } from './entry.ts';
 import { type Executions, type FillPage, type FillQuery, refuseCursor } from './executions.ts';
@@ -126,6 +128,10 @@ class DynamodbExecutions implements Executions {
       condition: 'attribute_exists(#openOrder)',
     };
     await this.#table.update(kept).catch(() => undefined);
+  }
+
+  keptFromMs(nowMs: number): number {
+    return nowMs - longestKept(this.#keepDays) * dayMs;
   }
 
   async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {

@@ -231,8 +231,13 @@ export function expiryOf(
   mayBeOpen: boolean,
 ): number | null {
   if (!isFinal(status)) return null;
-  const days = mayBeOpen ? Math.max(keepDays, keepOpenDays) : keepDays;
+  const days = mayBeOpen ? longestKept(keepDays) : keepDays;
   return Math.ceil(updatedAtMs / 1000) + days * 86_400;
+}
+
+/** How many days a fill is kept, and an order that may be open. */
+export function longestKept(keepDays: number): number {
+  return Math.max(keepDays, keepOpenDays);
 }
 
 /**

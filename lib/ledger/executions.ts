@@ -53,6 +53,8 @@ export interface Executions {
    * @throws RangeError when the cursor is not from this store
    */
   listFills(query: FillQuery): Promise<FillPage>;
+  /** Fills from before this time may have expired; null: none expire. */
+  keptFromMs(nowMs: number): number | null;
 }
 
 /** The most followed entries of an account that are read at once. One bound for all readers: what is followed counts, too. */

@@ -113,6 +113,7 @@ export function createSqliteExecutions(file: SqliteFile): Executions {
         }
       });
     },
+    keptFromMs: () => null,
     async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {
       const start = cursor === undefined ? [fromMs, '', -1, -1] : parseCursor(cursor);
       // One row more than the limit shows whether there is another page.

@@ -5,13 +5,12 @@ import { type Executions, listFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
 import { fillMarksOf, placedByIn } from '../ledger/order-facts.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
-import { type FirstHoldings, isFillOnSpot } from '../model/cost-books.ts';
+import { type FirstHoldings, firstIfKept, isFillOnSpot } from '../model/cost-books.ts';
 import { type Fill, isOfExit, isOfSignal, isStillOpen } from '../model/execution.ts';
 import type { Side } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import { type Ending, type EndingState, endingOf } from './entry-ending.ts';
 import { createLotBooks, type EntryLot, type LotBooks } from './entry-lots.ts';
-import { firstIfKept } from './kept-first.ts';
 
 export interface EndingSources {
   readonly ledger: Pick<Ledger, 'list'>;

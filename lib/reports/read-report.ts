@@ -1,10 +1,9 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { type Executions, listFills, listSignalFills } from '../ledger/executions.ts';
 import { type Ledger, listEntries } from '../ledger/ledger.ts';
-import type { FirstHoldings } from '../model/cost-books.ts';
+import { type FirstHoldings, firstIfKept, hasExpired } from '../model/cost-books.ts';
 import { type Fill, fillNameOf, isOfSignal } from '../model/execution.ts';
 import { type BookedDeal, createDealBooks } from './book-deals.ts';
-import { firstIfKept, hasExpired } from './kept-first.ts';
 import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
 import { factsOf, type SignalFacts } from './signal-facts.ts';
 

@@ -236,6 +236,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       expect(await readItem(tableName, fillKeyItem(fill)['item']?.S ?? '')).toMatchObject({
         expiresAt: { N: String(settledAtS + 400 * dayS) },
       });
+      expect(executions.keptFromMs(settledAtS * 1000)).toBe((settledAtS - 400 * dayS) * 1000);
       await close();
     });
 

@@ -890,6 +890,31 @@ test('a position keeps its cost until a limit of loss is set', async () => {
   expect(await usedOfLoss()).toBe(formatDecimal(lost.round(8)));
 });
 
+test('what was held at first counts for nothing where the deals since then have expired', async () => {
+  await tradeByHand('buy', '0.1');
+  relay.clock.advance(minuteMs);
+  await relay.begin();
+  relay.clock.advance(minuteMs);
+  await tradeByHand('sell', '0.1');
+  for (let days = 0; days < 40; days += 1) {
+    relay.clock.advance(dayMs);
+    await relay.reconcile();
+    await relay.follow();
+  }
+  relay.file.database.exec('DELETE FROM fills');
+  const { executions, clock } = relay.services;
+  const keptFromMs = () => clock.nowMs() - 30 * dayMs;
+  Object.assign(relay.services, { executions: override(executions, { keptFromMs }) });
+  relay.setPrice('60000');
+  expect(await relay.sendUnder(settingsWith({}), { action: 'buy', quantity: '0.02' })).toEqual(placed);
+  await goOn(20_000);
+  relay.setPrice('57000');
+  await tradeByHand('sell', '0.02');
+  await goOn(minuteMs);
+
+  expect(Number(await usedOfLoss())).toBeGreaterThan(60);
+});
+
 test('a position keeps its cost when the time zone of the account changes', async () => {
   const inNewYork = settingsWith({ maxDailyLoss: '40', timeZone: 'America/New_York' });
   await relay.sendUnder(limited, { ...entry, stopLoss: undefined });

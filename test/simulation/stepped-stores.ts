@@ -164,6 +164,7 @@ export function createSteppedExecutions(process: Process, executions: Executions
           history.storedOthers.set(name, history.storedOthers.get(name) ?? loop.nowMs);
         }
       }),
+    keptFromMs: (nowMs) => executions.keptFromMs(nowMs),
     listFills: (query) =>
       process.step('executions.listFills', query.account, () => executions.listFills(query)),
   };

@@ -43,16 +43,23 @@ export async function isOpenedByOthers(
     (fill.positionSide ?? null) === side &&
     fill.onSpot !== true;
   const untilMs = services.clock.nowMs() + longestPositionLagMs;
-  const seen = new Set<string>();
+  const { ledger } = services;
+  const seen = new Set<number>();
   let isOpeningKnown = false;
   for await (const fill of listFills(services.executions, account, openedAtMs - sameTimeMs, untilMs)) {
     if (!isOfPosition(fill)) continue;
     isOpeningKnown ||= fill.atMs <= openedAtMs + sameTimeMs;
     // The deals are the oldest first: what opened the position is among the first ones.
     if (!isOpeningKnown) return false;
-    if (fill.signalId === '' || seen.has(fill.signalId)) continue;
-    seen.add(fill.signalId);
-    const entry = await services.ledger.read({ account, signalId: fill.signalId });
+    const { signalId, market, orderId } = fill;
+    if (seen.has(orderId)) continue;
+    seen.add(orderId);
+    // A deal of no signal may be of an order that was followed no more when the deal was listed.
+    const isOther = signalId === '';
+    const entry = isOther
+      ? await ledger.findOrder(account, market, orderId)
+      : await ledger.read({ account, signalId });
+    if (isOther && entry === null) continue;
     if (entry?.signal == null || entry.signal.strategy === owner.strategy) return false;
   }
   return isOpeningKnown;
