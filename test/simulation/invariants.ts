@@ -67,7 +67,7 @@ export const invariants = {
   I32: 'every deal of an account since it was first read is in the ledger once, and one that belongs to no signal as such',
   I33: 'no entry fills after a close of all of the position, and a close that leaves a part of it raises an alarm and is tried again',
   I34: 'no exit is larger than its position or left without one, unless an alarm says so',
-  I35: 'no position lacks the stop-loss that its entries should have, unless an alarm says so or the owner ended it',
+  I35: 'no position lacks the stop-loss that its entries, or a `protect`, should have, unless an alarm says so or the owner ended it',
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most thirty orders a minute are sent in a market to protect positions',
