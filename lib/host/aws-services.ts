@@ -21,6 +21,7 @@ import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
 import { createSqsClient } from '../queue/sqs.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
+import { recallCounting } from '../relay/execute/begin-to-count.ts';
 import { createMarketCatalogue } from '../relay/execute/market-catalogue.ts';
 import type { FollowServices } from '../relay/follow/follow-services.ts';
 import { createOverloadWatch } from '../relay/receive/overload.ts';
@@ -210,6 +211,7 @@ export function openExecuteServices(
     async keepWarm() {
       await Promise.all([
         ...accounts.map((account) => secrets.exchangeKeys(account, 'newest')),
+        ...accounts.map((account) => recallCounting(records.facts, account)),
         markets.keepFresh(longestPauseMs),
         coldStarts.noteWarm(),
       ]);

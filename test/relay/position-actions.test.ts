@@ -572,6 +572,27 @@ describe('A cancellation that comes while a signal waits', () => {
   });
 });
 
+test.each([
+  ['an exit', { action: 'close' }, '0'],
+  ['an order', { action: 'buy', orderType: 'market', quantity: '0.1' }, '0.3'],
+])(
+  'A cancel_all does not withdraw %s of its own alert, however late that is executed',
+  async (_, first, left) => {
+    await order('buy', '0.2');
+    relay.clock.advance(longestPositionLagMs);
+    const both = [first, { action: 'cancel_all', scope: 'market', maxSlippage: undefined }];
+    await relay.receiveAll(
+      JSON.stringify(both.map((one, place) => ({ ...JSON.parse(alertWith(one)), id: `late-${place}` }))),
+    );
+    relay.clock.advance(5000);
+    await relay.execute('late-0');
+    await relay.execute('late-1');
+
+    expect((await relay.entry('late-0')).status).toBe('placed');
+    expect(await heldAmount()).toBe(left);
+  },
+);
+
 describe('a fill of an order that had rested', () => {
   const resting = { action: 'buy', orderType: 'limit', limitPrice: '49000', maxSlippage: undefined };
 

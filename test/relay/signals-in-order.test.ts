@@ -244,6 +244,7 @@ test('an order that waits behind a full page of other signals is not sent after 
 });
 
 test('a worker that was taken for dead does not try its order again', async () => {
+  await relay.begin();
   const key = await relay.receive(buyAlert());
   relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
   const { services } = relay;

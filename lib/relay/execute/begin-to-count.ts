@@ -1,4 +1,4 @@
-import { findDealsState } from '../../account/account-deals.ts';
+import { findDealsState, readDealsState } from '../../account/account-deals.ts';
 import { hasLimitOfLoss } from '../../account/check-loss.ts';
 import type { ContestedFacts } from '../../ledger/account-facts.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
@@ -20,8 +20,7 @@ export async function beginToCount(
   startedAtMs: number,
 ): Promise<void> {
   const { facts, exchangeTimeoutMs, isPaperExchange } = services;
-  const counted = countedIn.get(facts) ?? new Set();
-  countedIn.set(facts, counted);
+  const counted = countedWith(facts);
   if (counted.has(account.name)) return;
   if (!hasLimitOfLoss(account) && findRehearsalReason(account.mode, isPaperExchange) !== null) return;
   const client = await services.exchangeFor(account.name);
@@ -30,4 +29,16 @@ export async function beginToCount(
   const timeoutMs = exchangeTimeoutMs / 2;
   const options = { timeoutMs, endByMs: startedAtMs + timeoutMs };
   if ((await findDealsState(services, account, { client, options })) !== null) counted.add(account.name);
+}
+
+/** The same of what is stored alone: for a process that has time before the first order comes. @throws RelayError `store_unavailable` */
+export async function recallCounting(facts: ContestedFacts, account: string): Promise<void> {
+  const counted = countedWith(facts);
+  if (!counted.has(account) && (await readDealsState(facts, account)) !== null) counted.add(account);
+}
+
+function countedWith(facts: ContestedFacts): Set<string> {
+  const counted = countedIn.get(facts) ?? new Set();
+  countedIn.set(facts, counted);
+  return counted;
 }

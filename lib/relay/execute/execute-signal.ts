@@ -28,6 +28,7 @@ import {
   raiseAlarms,
   settleEntry,
   staleAlarm,
+  unlessMoved,
 } from '../settle/settle-entry.ts';
 import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { beginToCount } from './begin-to-count.ts';
@@ -153,13 +154,21 @@ async function isWithdrawn(services: ExecuteServices, entry: SignalEntry): Promi
   const place = waiting.findIndex(({ signalId }) => signalId === entry.signalId);
   for (const [index, later] of waiting.entries()) {
     if (place < 0 || index <= place || !mayCancel(services, later)) continue;
-    const withdrawn = await withdrawWaiting(services, later, waiting.slice(0, index));
+    // One of all orders is not about its own alert: that wants what comes before it.
+    const earlier = waiting
+      .slice(0, index)
+      .filter((one) => later.signal.action === 'cancel' || !isOfOneAlert(one, later));
+    const withdrawn = await withdrawWaiting(services, later, earlier);
     // Nothing is left to do for one that names a signal; one that names all orders goes on in its turn.
     if (later.signal.action === 'cancel' && withdrawn.length > 0)
-      await executeAlone(services, later, withdrawn);
+      await unlessMoved(() => executeAlone(services, later, withdrawn));
     if (withdrawn.includes(entry.signalId)) return true;
   }
   return false;
+}
+
+function isOfOneAlert(one: Entry, other: Entry): boolean {
+  return one.fingerprint === other.fingerprint && one.createdAtMs === other.createdAtMs;
 }
 
 /** Between two readings of a position in a list that may lag. */
