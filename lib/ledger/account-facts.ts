@@ -3,11 +3,11 @@ import type { TradingGround } from '../model/account.ts';
 
 /**
  * The names of what is kept: the positions as they were last read, what older fills left behind, since and until when the
- * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following
- * it has come, where such positions may be, the stop-losses on spot that the relay has cancelled itself, what alerts have asked to sell of what those had
- * sold, which alarms were told that come once, since when a release is kept warm, what a rehearsal found out of the exchange,
- * what recognises the exchange key in an alert, which orders of another relay were told, when the ledger was restored from a
- * backup, and which accounts were configured.
+ * deals of the account were read, the owner of a market, what alerts asked to protect a position with and how far following it
+ * has come, where such positions may be, the stop-losses on spot that the relay has cancelled itself, what alerts have asked
+ * to sell of what those had sold, which alarms were told that come once, since when a release is kept warm, what a rehearsal
+ * found out of the exchange, what recognises the exchange key in an alert, which orders of another relay were told, when the
+ * ledger was restored from a backup, and which accounts were configured.
  */
 export type FactName =
   | 'positions'

@@ -100,8 +100,9 @@ async function checkPaused(
 ): Promise<{ readonly reduces: boolean; readonly isPaused: Denial | null }> {
   const reduces = limits?.reduces ?? false;
   const isPaused = await killSwitch.check(reduces);
+  if (isPaused === null || limits?.readReduces === undefined) return { reduces, isPaused };
   const stopsAll = (await killSwitch.check()) !== null;
-  if (isPaused === null || stopsAll || limits?.readReduces === undefined) return { reduces, isPaused };
+  if (stopsAll) return { reduces, isPaused };
   return (await limits.readReduces()) ? { reduces: true, isPaused: null } : { reduces, isPaused };
 }
 

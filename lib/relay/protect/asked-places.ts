@@ -5,7 +5,7 @@ import { longestLagMs } from '../../exchange/lag.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts, ContestedFacts, FactName } from '../../ledger/account-facts.ts';
-import { type PositionPlace, wishFactOf } from '../../protection/wishes.ts';
+import { type PositionPlace, positionAt, wishFactOf } from '../../protection/wishes.ts';
 
 /** Where an alert asked to protect a position that may still be there. */
 export interface AskedPlace extends PositionPlace {
@@ -58,11 +58,8 @@ export async function forgetAskedPlaces(
   { places, positions: { positions, hidden }, readAtMs }: PlacesReading,
   goneSinceMs: Map<string, number>,
 ): Promise<void> {
-  const isHeld = ({ market, side }: PositionPlace) =>
-    mayHide(hidden, market) ||
-    positions.some(
-      (one) => one.market === market && one.positionSide === (side ?? 'BOTH') && !one.amount.eq(zero),
-    );
+  const isHeld = (place: PositionPlace) =>
+    mayHide(hidden, place.market) || positionAt(positions, place)?.amount.eq(zero) === false;
   const absent = places.filter((place) => !isHeld(place));
   const names = new Set<string>(absent.map(wishFactOf));
   for (const name of goneSinceMs.keys()) if (!names.has(name)) goneSinceMs.delete(name);

@@ -24,6 +24,7 @@ import {
   type ProtectionSight,
   parseSight,
   parseWishes,
+  positionAt,
   sightFactOf,
   wishFactOf,
 } from '../../protection/wishes.ts';
@@ -218,9 +219,7 @@ export function positionsOf(
     places.set(`${market} ${side}`, { market, side });
   }
   return [...places.values()].map(({ market, side }) => {
-    const held = positions.positions.find(
-      (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
-    );
+    const held = positionAt(positions.positions, { market, side });
     const { amount = zero, openedAtMs = null, tpsl = null } = held ?? {};
     return { market, side, amount, openedAtMs, tpsl };
   });
@@ -284,9 +283,7 @@ export function isKnown(
     return !mayHide(hiddenOpen, market) && isBalanceTrusted(amount, entries, market, readAtMs);
   }
   if (mayHide(positions.hidden, market) || mayHide(hiddenOpen, market)) return false;
-  const held = positions.positions.find(
-    (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
-  );
+  const held = positionAt(positions.positions, { market, side });
   const dated: DatedPosition = {
     position: { amount, side },
     readAtMs,
