@@ -235,7 +235,13 @@ function leavingExit(
   attached: readonly AttachedExit[],
 ): StandingExit {
   const others = attached.filter((exit) => exit.of === of && exit.orderId !== orderId);
-  const marks = { onlyReduces: false, isTriggered: false, isMade: true, isLeaving: true };
+  const marks = {
+    onlyReduces: false,
+    isTriggered: false,
+    isMade: true,
+    isHidden: true,
+    isLeaving: true,
+  } as const;
   const pair = others.length === 0 ? {} : { pair: others.map((exit) => exit.orderId) };
   // Nothing tells its amount. The exchange makes one for what the order filled, or several for its parts.
   const isOnly = !others.some((exit) => exit.role === role);

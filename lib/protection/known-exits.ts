@@ -22,6 +22,8 @@ export interface StandingExit {
   readonly isMade: boolean;
   /** Present if it made it of a fill, and may have made others of other fills. */
   readonly isPart?: true;
+  /** Present if no list of orders has ever shown it. */
+  readonly isHidden?: true;
   /** Whether it goes: with the take-profit of its pair, or because another one, or one of another kind, takes its place. */
   readonly isLeaving: boolean;
   /** What it was to protect before that was rounded, without what it has sold, in base units; absent: not known. */

@@ -30,6 +30,20 @@ async function buyByHand(amount: string, stopLoss: string): Promise<void> {
   await client.call(marketEndpoint, { ...order, stopLoss: parseDecimal(stopLoss) });
 }
 
+test('A stop-loss that nothing shows may stand after the relay has sold its entry at market: that is told', async () => {
+  await relay.close();
+  relay = await openKeptRelay({ settings: settingsWith({ maxSlippage: '1%' }) });
+  relay.paper.control.setExits({ showsAttached: false, listsExits: false });
+  await relay.say({ ...entry, stopLoss: '2%', trailing: '2%' });
+  relay.setPrice('53000');
+  await relay.goOn(6);
+  relay.setPrice('51000');
+  await relay.goOn(900);
+
+  expect([await relay.held(), standing()]).toEqual(['flat', ['sell 0.1']]);
+  expect(relay.alarmNames()).toEqual(['orders_left_open']);
+});
+
 describe('A position by hand with an attached stop-loss', () => {
   test('gets none beside it', async () => {
     await buyByHand('0.1', '49000');

@@ -89,3 +89,32 @@ test('A take-profit is placed again by a relay that was killed after it had canc
     'sell 0.08 stop 48000, reduces',
   ]);
 });
+
+test('A take-profit that fills while it is to be replaced has sold its share, and is not placed again', async () => {
+  await relay.say({
+    ...entry,
+    takeProfits: [
+      { price: '52000', share: '50%' },
+      { price: '53000', share: '50%' },
+    ],
+  });
+  await relay.goOn(30);
+  // The stop-loss is replaced first. The take-profit fills after it was planned to replace it, and before the lists are read to
+  // cancel it: none of them shows it.
+  const steps = ['/order/cancel', '/positions/open', '/conditional-orders'];
+  before = (path) => {
+    if (steps[0] !== undefined && path.endsWith(steps[0])) steps.shift();
+    if (steps.length > 0) return;
+    before = () => undefined;
+    relay.fill('52000', '0.05');
+  };
+  await relay.say({ ...reduction, quantity: '0.02' });
+  // Before following has seen the fill.
+  await relay.say({ ...reduction, quantity: '0.01' });
+  const atOnce = await relay.open();
+  await relay.goOn(120);
+
+  expect(atOnce).toEqual(['sell 0.02 at 53000, reduces', 'sell 0.02 stop 48000, reduces']);
+  expect(await relay.held()).toBe('0.02');
+  expect(await relay.open()).toEqual(['sell 0.02 at 53000, reduces', 'sell 0.02 stop 48000, reduces']);
+});

@@ -338,10 +338,11 @@ async function mayHaveLeft(
 ): Promise<boolean> {
   const { entry, watched, held } = one;
   if (one.isSpot || watched.exitsEnded === true || !held.gt(zero)) return false;
-  const kept = (keepers.get(entry.signalId) ?? []).map((keeper) => roleOf(keeper.entry));
+  // One that was sold at market at once took the place of nothing.
+  const resting = (keepers.get(entry.signalId) ?? []).filter(({ signal }) => signal.orderType !== 'market');
+  const kept = resting.map((keeper) => roleOf(keeper.entry));
   const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !kept.includes(role));
-  // That there is no stop-loss was told.
-  if (unseen.length === 0 || watched.unprotectedAtMs !== undefined) return false;
+  if (unseen.length === 0) return false;
   return !(await showsExits(facts, entry.account, one.market));
 }
 

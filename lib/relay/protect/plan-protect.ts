@@ -197,9 +197,13 @@ async function noteGoing({ services, entry, market, guard }: Act, cancels: reado
   await noteTaken(services.facts, entry.account, market.name, [...cancels, ...pairs]);
 }
 
+function hiddenIn({ standing }: Guard): readonly number[] {
+  return standing.flatMap(({ orderId, isHidden }) => (isHidden === true ? orderId : []));
+}
+
 /** Orders that are too much are cancelled; nothing is placed. */
 function planCancels(act: Act, cancels: readonly number[]): Plan {
-  const { entry, client, market, services, position, readAtMs } = act;
+  const { entry, client, market, services, position, readAtMs, guard } = act;
   const action: PreparedAction = {
     isOrder: false,
     requests: cancels.map((orderId) => ({ cancel: orderId })),
@@ -209,7 +213,8 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
     limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
     async send(options) {
       await noteGoing(act, cancels);
-      const done = await cancelReplaced(services, client, { market: market.name, cancels }, options);
+      const hidden = hiddenIn(guard);
+      const done = await cancelReplaced(services, client, { market: market.name, cancels, hidden }, options);
       const left = `the position is ${describeAmount(position.amount)}`;
       const outcome: Outcome = {
         status: 'cancelled',
@@ -257,7 +262,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
     position: { amount: formatDecimal(position.amount) },
     protective: order,
   };
-  const scope = { market: market.name, cancels };
+  const scope = { market: market.name, cancels, hidden: hiddenIn(guard) };
   // A stop-loss is replaced without a gap. Any other order could fill beside the one whose place it takes. On spot the one
   // that stands holds the balance, so it must go first.
   const isStop = 'stopPrice' in order && position.isSpot !== true;

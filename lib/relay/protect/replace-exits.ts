@@ -12,8 +12,18 @@ export interface Replaced {
   readonly exits: readonly ExitOutcome[];
   /** Whether the exchange has confirmed that each of them is cancelled. */
   readonly areCancelled: boolean;
+  /** Those of them that no list of orders has ever shown. */
+  readonly hidden: readonly number[];
   /** Why they could not be read; null: they were. */
   readonly unread: string | null;
+}
+
+/** Which orders of a market are to go. */
+interface Leaving {
+  readonly market: string;
+  readonly cancels: readonly number[];
+  /** Those of them that no list of orders has ever shown; absent: none. */
+  readonly hidden?: readonly number[];
 }
 
 /**
@@ -23,7 +33,7 @@ export interface Replaced {
 export async function cancelReplaced(
   { exchangeTimeoutMs }: Pick<ExecuteServices, 'exchangeTimeoutMs'>,
   client: ExchangeClient,
-  { market, cancels }: { readonly market: string; readonly cancels: readonly number[] },
+  { market, cancels, hidden = [] }: Leaving,
   { endByMs }: SendOptions,
 ): Promise<Replaced> {
   const ids = new Set(cancels);
@@ -35,19 +45,20 @@ export async function cancelReplaced(
     const cancelled = new Set(
       exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : [])),
     );
-    return { exits, areCancelled: cancels.every((orderId) => cancelled.has(orderId)), unread: null };
+    const areCancelled = cancels.every((orderId) => cancelled.has(orderId));
+    return { exits, areCancelled, hidden, unread: null };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return { exits: [], areCancelled: false, unread: error.message };
+    return { exits: [], areCancelled: false, hidden, unread: error.message };
   }
 }
 
 /** The outcome, with what became of the exits. */
-export function withReplaced(outcome: Outcome, { exits, unread }: Replaced): Outcome {
-  // What no list shows, and what the exchange does not have, is not looked for again.
-  const replaced = exits.flatMap(({ result, orderIds, isUnlisted }) =>
-    result === 'cancelled' || (result === 'gone' && isUnlisted === true) ? orderIds : [],
-  );
+export function withReplaced(outcome: Outcome, { exits, hidden, unread }: Replaced): Outcome {
+  // Nothing shows what became of a hidden one. Any other one that is gone may have filled: its fills are still to be read.
+  const isSettled = ({ result, orderIds }: ExitOutcome) =>
+    result === 'cancelled' || (result === 'gone' && orderIds.every((orderId) => hidden.includes(orderId)));
+  const replaced = exits.flatMap((exit) => (isSettled(exit) ? exit.orderIds : []));
   const isDoubtful =
     unread !== null || exits.some(({ result }) => result === 'failed' || result === 'unknown');
   const alarm = joinAlarms([
