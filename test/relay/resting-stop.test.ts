@@ -64,3 +64,24 @@ test('a stop of the owner that rests beside the position protects nothing', asyn
 
   expect(told()).toHaveLength(1);
 });
+
+test('a stop of an alert that rests beside the position protects nothing, also where the relay keeps its own', async () => {
+  relay = await openKeptRelay({ settings: settingsOf({ protection: 'keep' }) });
+  await relay.say({ ...entry, stopLoss: '45000' });
+  await relay.goOn(30);
+  await relay.cancelByHand('sell 0.1 stop 45000');
+  await relay.say({
+    action: 'sell',
+    orderType: 'stop_limit',
+    quantity: '0.1',
+    stopPrice: '49000',
+    limitPrice: '48990',
+    reduceOnly: true,
+  });
+  await relay.goOn(120);
+  expect(told()).toEqual([]);
+  gapTo('BTC_USDT', '48000');
+  await relay.goOn(300);
+
+  expect(told()).toHaveLength(1);
+});

@@ -12,7 +12,7 @@ import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
-import { type ExitRole, exitRoles } from '../../model/signal.ts';
+import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
 import { findAskedStops, openStopOf } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
@@ -47,9 +47,11 @@ export async function watchProtection(
   const keepers = findKeepers(followed);
   const { services, account } = watch;
   const hasAskedStop = await findAskedStops(services.facts, account, followed, keepers);
-  // One that has triggered and rests in the book stops out nothing any more. Where the relay keeps the protection, it replaces it.
-  const isResting = ({ activationPrice, activated }: Order) =>
-    !watch.keeps && activationPrice !== undefined && activated === true;
+  // One that has triggered and rests in the book stops out nothing any more. Where the relay keeps the protection, it replaces
+  // its own.
+  const kept = new Set(watch.keeps ? followed.flatMap(protectiveIds) : []);
+  const isResting = ({ orderId, activationPrice, activated }: Order) =>
+    !kept.has(orderId) && activationPrice !== undefined && activated === true;
   const resting = new Set(open.filter(isResting).map(({ orderId }) => orderId));
   const stopsOf = (one: FollowedEntry) =>
     openStops(one, keepers).filter(({ orderId }) => !resting.has(orderId));
@@ -104,6 +106,12 @@ export async function watchProtection(
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */
 export function guards(one: FollowedEntry): boolean {
   return asksForExits(one) && one.held.gt(zero) && one.watched.exitsEnded !== true;
+}
+
+/** The orders that the exchange made of an entry, or that the relay placed to protect one. */
+function protectiveIds({ entry, names }: FollowedEntry): readonly number[] {
+  const protective = isProtecting(entry.signal) ? names : names.slice(1);
+  return protective.map(({ orderId }) => orderId);
 }
 
 /** Whether it asked for a stop-loss or take-profits. */
