@@ -1,4 +1,4 @@
-import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, maximum, minimum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
@@ -95,26 +95,63 @@ export function sharesForSale(
   const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
   if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy))) return noShares;
   const left = new Map<string | undefined, Decimal>();
-  const untold: string[] = [];
-  const lots = spotLots(records, market);
-  const unguarded = unguardedLots(records, soldOfBuys(records, market));
-  for (const record of records) {
-    const { signalId, strategy: name } = record;
-    const lot =
-      lots.get(signalId) ?? (mayBeOneStrategy(name, strategy) ? unguarded.get(signalId) : undefined);
-    const held = stoppedBy(record, records) === null ? restOfSale(record) : zero;
-    const perhaps = isOther(name) ? untoldOf(record) : zero;
-    if (perhaps.gt(zero)) untold.push(signalId);
-    // A sale holds none of what is bought after it was placed.
-    const unheld = maximum((left.get(name) ?? zero).minus(held), zero);
-    left.set(name, unheld.plus(lot ?? zero).plus(perhaps));
-  }
+  for (const [record, amount] of leftOfEach(market, strategy, records))
+    left.set(record.strategy, (left.get(record.strategy) ?? zero).plus(amount));
+  for (const [name, amount] of heldByStrategy(market, strategy, records))
+    left.set(name, (left.get(name) ?? zero).minus(amount));
+  const untold = records.filter((record) => isOther(record.strategy) && untoldOf(record).gt(zero));
   const shares = [...left].filter(([, amount]) => amount.gt(zero));
   return {
     own: shares.reduce((sum, [name, amount]) => (isOther(name) ? sum : sum.plus(amount)), zero),
     others: new Map(shares.flatMap(([name, amount]) => (isOther(name) ? [[name, amount]] : []))),
-    untold,
+    untold: untold.map(({ signalId }) => signalId),
   };
+}
+
+/**
+ * What resting sales hold of the buys of their strategies, in base units. A sale holds none of what is bought after it was placed,
+ * and what later sales sold was beside it.
+ */
+function heldByStrategy(
+  market: string,
+  strategy: string | undefined,
+  records: readonly OrderRecord[],
+): ReadonlyMap<string | undefined, Decimal> {
+  const held = new Map<string | undefined, Decimal>();
+  for (const [place, sale] of records.entries()) {
+    const rest = stoppedBy(sale, records) === null ? restOfSale(sale) : zero;
+    if (!rest.gt(zero)) continue;
+    const { strategy: name } = sale;
+    const before = records.slice(0, place + 1);
+    const stops = records.slice(place + 1).filter((record) => stoppedBy(record, records) !== null);
+    const had = [...leftOfEach(market, strategy, [...before, ...stops])].flatMap(([record, amount]) =>
+      record.strategy === name && before.includes(record) ? amount : [],
+    );
+    const earlier = held.get(name) ?? zero;
+    held.set(name, earlier.plus(minimum(rest, maximum(sumOf(had).minus(earlier), zero))));
+  }
+  return held;
+}
+
+/**
+ * What is left of each buy of a market, as a sale of the strategy sees it, in base units: of other strategies, of buys with a
+ * stop-loss alone, and at most, where it is not known.
+ */
+function leftOfEach(
+  market: string,
+  strategy: string | undefined,
+  records: readonly OrderRecord[],
+): ReadonlyMap<OrderRecord, Decimal> {
+  const lots = spotLots(records, market);
+  const unguarded = unguardedLots(records, soldOfBuys(records, market));
+  return new Map(
+    records.map((record) => {
+      const { signalId } = record;
+      const isOwn = mayBeOneStrategy(record.strategy, strategy);
+      const lot = lots.get(signalId) ?? (isOwn ? unguarded.get(signalId) : undefined) ?? zero;
+      return [record, isOwn ? lot : lot.plus(untoldOf(record))];
+    }),
+  );
 }
 
 /**

@@ -548,3 +548,20 @@ test('A sale of strategy A that rests holds nothing of what A buys after it', as
     ['sell 0.05 at 62000', stopOfA],
   ]);
 });
+
+test('What a resting sale of strategy B holds is not sold twice, after B has bought and sold beside it', async () => {
+  await send('a', buy);
+  await goOn(30);
+  await send('b', unguarded);
+  await goOn(30);
+  const resting = await send('b', { ...limitSale, quantity: '0.0999' });
+  await goOn(30);
+  await send('b', unguarded);
+  await goOn(30);
+  const first = await send('b', { ...sell, quantity: '0.0999' });
+  await goOn(30);
+  const second = await send('b', { ...sell, quantity: '0.05' });
+
+  expect([resting, first, second].map(({ status }) => status)).toEqual(['placed', 'placed', 'denied']);
+  expect(await standing()).toEqual(['sell 0.0999 at 62000', stopOfA]);
+});
