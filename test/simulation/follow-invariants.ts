@@ -47,9 +47,43 @@ function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
     const order = orderOf(entry);
     if (order === undefined) return [];
     const keepers = kept.get(keyText(entry)) ?? [];
-    const exits = children.get(order.orderId) ?? [];
+    const made = children.get(order.orderId) ?? [];
+    const exits = withClaimedTwins(entry, made, exchange);
     return [{ entry, order, exits, kept: keepers.flatMap((keeper) => orderOf(keeper) ?? []) }];
   });
+}
+
+/** Where nothing tells the exits of two entries apart, each entry may claim that of the other one. */
+function withClaimedTwins(
+  entry: Entry,
+  made: readonly PaperOrder[],
+  { orders }: ExchangeState,
+): readonly PaperOrder[] {
+  const told = new Set((entry.execution?.orders ?? []).map(({ orderId }) => orderId));
+  const claimed = [...told].flatMap((orderId) => orders.get(orderId) ?? []);
+  const strange = claimed.filter((one) => one.parentId !== null && !made.includes(one));
+  return made.map((own) => {
+    const place = told.has(own.orderId) ? -1 : strange.findIndex((other) => areTwins(own, other));
+    return place === -1 ? own : (strange.splice(place, 1)[0] ?? own);
+  });
+}
+
+/** The exchange makes exits with the fills of their entry: the relay looks for them so long after the last one. */
+const twinsWithinMs = 60_000;
+
+/** Whether two exits that have filled nothing differ in their ids and the times of their making and their end alone. */
+function areTwins(one: PaperOrder, other: PaperOrder): boolean {
+  const textOf = (order: PaperOrder) => {
+    const { account, market, side, type, positionSide, reduceOnly, amount, price, activationPrice } = order;
+    const numbers = [amount, price ?? zero, activationPrice ?? zero].map(formatDecimal);
+    return [account, market, side, type, positionSide, reduceOnly, ...numbers].join(' ');
+  };
+  return (
+    one.filled.eq(zero) &&
+    other.filled.eq(zero) &&
+    Math.abs(one.createdAtMs - other.createdAtMs) <= twinsWithinMs &&
+    textOf(one) === textOf(other)
+  );
 }
 
 /** Each deal of the relay's orders and of their exits must be in the ledger once, as that of its signal. */
