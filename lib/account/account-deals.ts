@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs } from '../exchange/lag.ts';
-import { type AccountDeal, listAccountDeals } from '../exchange/list-account.ts';
+import { type AccountDeal, type EndedOrder, listAccountDeals } from '../exchange/list-account.ts';
 import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
@@ -81,12 +81,20 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
+/** Deals that were not stored yet. */
+export interface OtherDeals {
+  readonly fresh: readonly Fill[];
+  readonly state: DealsState;
+  readonly ended: readonly EndedOrder[];
+}
+
 /**
  * Reads the deals since the last reading, and stores those of no signal.
  *
  * @param listed orders of which lists were read just now: so much of what is listed of a signal's order counts before it is
  *   followed
- * @returns those that were not stored yet, also those of signals, and since when deals count
+ * @returns those that were not stored yet, also those of signals, and since when deals count; `ended`: orders that a list has
+ *   shown meanwhile as ended
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readOtherDeals(
@@ -94,14 +102,15 @@ export async function readOtherDeals(
   account: Account,
   source: DealSource,
   listed: readonly ListedFilled[] = [],
-): Promise<{ readonly fresh: readonly Fill[]; readonly state: DealsState }> {
+): Promise<OtherDeals> {
   const nowMs = services.clock.nowMs();
   const state = await readDealsState(services.facts, account.name);
-  if (state === null) return { fresh: [], state: await beginDeals(services, account, source) };
+  if (state === null) return { fresh: [], state: await beginDeals(services, account, source), ended: [] };
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
-  const { fresh, isWhole } = await storeOthers(services, account.name, state, deals, { ...source, listed });
+  const read = { ...source, listed };
+  const { fresh, isWhole, ended } = await storeOthers(services, account.name, state, deals, read);
   if (isWhole) await noteRead(services, account.name, state, nowMs);
-  return { fresh, state };
+  return { fresh, state, ended };
 }
 
 /** Until when the deals of a market are in what the account held when it was first read: later ones count. */
@@ -212,7 +221,7 @@ function hasOnlyToReduce(entry: Entry): boolean {
  * @param deals without those of followed orders
  * @returns `fresh`: those that were not stored yet, also those of signals; `open`: the names of those that are not settled: no
  *   list shows yet that their order filled so much, or what they changed; `isWhole`: false when a list that would tell it could
- *   not be read, so that the deals must be read again
+ *   not be read, so that the deals must be read again; `ended`: orders that a list has shown meanwhile as ended
  * @throws RelayError `store_unavailable`
  */
 export async function storeOthers(
@@ -225,11 +234,12 @@ export async function storeOthers(
   readonly fresh: readonly Fill[];
   readonly open: ReadonlySet<string>;
   readonly isWhole: boolean;
+  readonly ended: readonly EndedOrder[];
 }> {
   const { ledger, executions } = services;
   const open = new Set<string>();
   const counted = deals.filter(({ atMs, market }) => atMs > heldToMs(state, market));
-  if (counted.length === 0) return { fresh: [], open, isWhole: true };
+  if (counted.length === 0) return { fresh: [], open, isWhole: true, ended: [] };
   const times = counted.map(({ atMs }) => atMs);
   const stored = new Set<string>();
   const others: Fill[] = [];
@@ -273,13 +283,13 @@ export async function storeOthers(
     else if (entry !== null && record !== null && record.isFollowed !== false)
       ofSignals.push(...fills.map((fill) => ({ ...ofRecord(fill, record), ...fillMarksOf(entry) })));
   }
-  const { placed, isRead } = await withPlaces(others, source, services.clock.nowMs());
+  const { placed, isRead, ended } = await withPlaces(others, source, services.clock.nowMs());
   const settled: Fill[] = [];
   for (const { fill, mayBeTold } of placed)
     if (mayBeTold) open.add(fillNameOf(fill));
     else settled.push(fill);
   await executions.recordOthers(settled);
-  return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open, isWhole: isRead };
+  return { fresh: [...placed.map(({ fill }) => fill), ...ofSignals], open, isWhole: isRead, ended };
 }
 
 /** The deals of an order, of which some are stored, up to what a list of orders says that it has filled. */

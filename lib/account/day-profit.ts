@@ -2,6 +2,7 @@ import { formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
+import type { EndedOrder } from '../exchange/list-account.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listFills, mostFollowed } from '../ledger/executions.ts';
 import { fillMarksOf } from '../ledger/order-facts.ts';
@@ -19,6 +20,7 @@ import {
   type DealServices,
   type DealsState,
   describeBooks,
+  type OtherDeals,
   parseBooks,
   readDealsState,
   readOtherDeals,
@@ -42,6 +44,8 @@ export interface DayFills {
   readonly counts: Pick<DealsState, 'sinceMs' | 'shownToMs'>;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
+  /** Orders that a list has shown as ended while these were read. */
+  readonly ended: readonly EndedOrder[];
   /** Whether a market trades on the spot account, for fills that do not say it. */
   readonly isSpot: (market: string) => boolean;
 }
@@ -72,14 +76,14 @@ export async function readDayFills(
  */
 export async function readStoredFills(services: DayServices, account: Account): Promise<DayFills | null> {
   const state = await readDealsState(services.facts, account.name);
-  return state === null ? null : await readFills(services, account, { fresh: null, state });
+  return state === null ? null : await readFills(services, account, { fresh: null, state, ended: [] });
 }
 
 /** @param other.fresh what was read just now, perhaps not stored; null: nothing was read, so what is computed is not kept */
 async function readFills(
   services: DayServices,
   account: Account,
-  { fresh, state }: { readonly fresh: readonly Fill[] | null; readonly state: DealsState },
+  { fresh, state, ended }: Omit<OtherDeals, 'fresh'> & { readonly fresh: readonly Fill[] | null },
 ): Promise<DayFills> {
   const { clock, executions, facts } = services;
   const { name, limits } = account;
@@ -124,6 +128,7 @@ async function readFills(
     first: begun,
     counts: state,
     fills,
+    ended,
     isSpot,
   };
 }

@@ -3,7 +3,12 @@ import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
-import { type ListedWhole, listNewestEnded, readListedOrder } from '../exchange/list-account.ts';
+import {
+  type EndedOrder,
+  type ListedWhole,
+  listNewestEnded,
+  readListedOrder,
+} from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { type Fill, positionMarksOf } from '../model/execution.ts';
 import { isPerpetualName } from '../model/market.ts';
@@ -43,13 +48,18 @@ const mostAsked = 5;
  * alone.
  *
  * @param nowMs before anything is asked
- * @returns `mayBeTold`: whether a list may still tell it; `isRead`: whether the lists could be read
+ * @returns `mayBeTold`: whether a list may still tell it; `isRead`: whether the lists could be read; `ended`: the orders that a
+ *   list has shown meanwhile as ended
  */
 export async function withPlaces(
   fills: readonly Fill[],
   { client, options, asksAlone, listed = [] }: DealSource & { readonly listed?: readonly ListedFilled[] },
   nowMs: number,
-): Promise<{ readonly placed: readonly PlacedFill[]; readonly isRead: boolean }> {
+): Promise<{
+  readonly placed: readonly PlacedFill[];
+  readonly isRead: boolean;
+  readonly ended: readonly EndedOrder[];
+}> {
   const orders = [...listed];
   const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
   const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
@@ -62,10 +72,12 @@ export async function withPlaces(
     listedOf(fill) === undefined && (isHedged(fill) || !isPerpetualName(fill.market));
   const isLate = (fill: Fill) => lacksPlace(fill) && hasPassed(fill.atMs, longestOrderLagMs, nowMs);
   const answered = new Set<string>();
+  let ended: readonly EndedOrder[] = [];
   let isRead = true;
   try {
     const oldestMs = Math.min(...fills.map(({ atMs }) => atMs));
-    if (!fills.every(isSettled)) orders.push(...(await listNewestEnded(client, oldestMs, options)));
+    if (!fills.every(isSettled)) ended = await listNewestEnded(client, oldestMs, options);
+    orders.push(...ended);
     if (!fills.every(isSettled)) orders.push(...(await listOpenOrders(client, null, options)).orders);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
@@ -92,7 +104,7 @@ export async function withPlaces(
       mayBeTold: lacksPlace(fill) && !(isRead && isOver),
     };
   });
-  return { placed, isRead };
+  return { placed, isRead, ended };
 }
 
 /** An order that names neither tells nothing. */

@@ -60,7 +60,7 @@ export async function readRisk(
     unknown: [
       ...unknown,
       ...describeUnpriced(findUnpriced(day, held, reading)),
-      ...describeUncounted(findUncounted(day, { ended, open })),
+      ...describeUncounted(findUncounted(day, { ended: [...ended, ...day.ended], open })),
       ...describeUndecided(own, day.readAtMs),
     ],
   };

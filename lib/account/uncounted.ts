@@ -13,7 +13,7 @@ interface Uncounted extends ListedFilled {
   readonly counted: Decimal;
 }
 
-/** The orders of which lists were read before the deals. */
+/** The orders as lists have shown them, some of them more than once. */
 export interface ListedOrders {
   readonly ended: readonly EndedOrder[];
   readonly open: readonly Order[];
@@ -46,7 +46,8 @@ export function findUncounted(day: DayFills, { ended, open }: ListedOrders): rea
   const { counts, fills, readAtMs, fromMs } = day;
   // What was dealt before is in what the account held when it was first read.
   const isCounted = (market: string, atMs: number) => atMs > heldToMs(counts, market);
-  const late = [
+  const late = new Map<number, ListedFilled>();
+  const found = [
     // The exchange's clock may be ahead of this one.
     ...ended.filter(
       ({ market, endedAtMs }) =>
@@ -55,7 +56,9 @@ export function findUncounted(day: DayFills, { ended, open }: ListedOrders): rea
     // When an open order has filled is not listed: it counts until its deals do, unless some of them are too old to be counted.
     ...open.filter(({ market, createdAtMs }) => isCounted(market, createdAtMs) && createdAtMs >= fromMs),
   ];
-  return late.flatMap(({ market, orderId, filled }) => {
+  for (const order of found)
+    if (late.get(order.orderId)?.filled.gte(order.filled) !== true) late.set(order.orderId, order);
+  return [...late.values()].flatMap(({ market, orderId, filled }) => {
     const counted = fills
       .filter((fill) => fill.market === market && fill.orderId === orderId)
       .reduce((sum, { amount }) => sum.plus(parseDecimal(amount)), zero);

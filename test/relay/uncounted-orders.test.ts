@@ -168,6 +168,21 @@ describe('An order that has filled, and of which no deal is listed yet, counts w
     expect(await relay.sendUnder(settings, { ...buy, quantity: '0.001' })).toMatchObject(unknown);
   });
 
+  test('also where a list has shown it that was read for a deal by hand', async () => {
+    expect(await relay.sendUnder(cooling, guarded)).toEqual(placed);
+    await trade('buy', 'BTC_USDT', '0.0002');
+    relay.clock.advance(10_000);
+    relay.setPrice('49000');
+    relay.clock.advance(1_000);
+    lagDealsAlone();
+    lag('open-positions', 5_000);
+    // The first reading shows neither order as ended, and the next one both.
+    const first = { fault: 'read_lag', endpoint: 'ended-order', delayMs: 30_000, count: 1 } as const;
+    relay.paper.control.addFault(first);
+
+    expect(await relay.sendUnder(cooling, buy)).toMatchObject(unknown);
+  });
+
   test('after which a hundred others have ended', async () => {
     lagDealsAlone(minuteMs);
     setPrice('50000', undefined, 'BTC_PERP');
