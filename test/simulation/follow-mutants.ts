@@ -71,6 +71,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'spot-by-hand-as-margin',
     breaks: 'a deal by hand on spot is stored as one that changed a position',
     seeds: 100,
+    fromSeed: 43,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -122,7 +123,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'unprotected-unseen',
     breaks: 'a position without its stop-loss raises no alarm',
     seeds: 300,
-    fromSeed: 149,
+    fromSeed: 171,
     dialect: 'live',
     mutation: {
       alarms: (alarms) => ({

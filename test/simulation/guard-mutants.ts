@@ -414,7 +414,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'best-price-forgotten',
     breaks: 'a stop-loss that follows the price forgets the best one',
     seeds: 300,
-    fromSeed: 222,
+    fromSeed: 283,
     ...shared,
     mutation: { facts: forgetBest },
   },
@@ -430,7 +430,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'best-price-kept',
     breaks: 'a stop-loss that is to follow the price stays where it was first',
     seeds: 300,
-    fromSeed: 294,
+    fromSeed: 475,
     ...shared,
     mutation: { facts: keepFirstBest },
   },
@@ -462,7 +462,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'triggered-counts',
     breaks: 'a stop-loss that was triggered and did not fill counts as protection',
     seeds: 1000,
-    fromSeed: 267,
+    fromSeed: 340,
     ...shared,
     mutation: { client: overlookTrigger },
   },
@@ -471,7 +471,7 @@ export const guardMutants: readonly Mutant[] = [
     breaks:
       'where the relay only raises alarms, nobody is told of exits that are more than what is left of their position',
     seeds: 300,
-    fromSeed: 67,
+    fromSeed: 457,
     ...shared,
     mutation: {
       alarms: (alarms) =>
@@ -487,7 +487,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'forgotten-wish',
     breaks: 'what an alert asks to protect a position with is forgotten before its orders are placed',
     seeds: 300,
-    fromSeed: 16,
+    fromSeed: 40,
     ...shared,
     mutation: { facts: forgetWishes },
   },
@@ -496,7 +496,7 @@ export const guardMutants: readonly Mutant[] = [
     breaks:
       'exits that only the list of positions shows are forgotten with their position, and nobody is told that they may stand',
     seeds: 300,
-    fromSeed: 150,
+    fromSeed: 181,
     ...shared,
     mutation: {
       executions: (executions) =>

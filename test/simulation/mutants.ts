@@ -43,6 +43,13 @@ const mutants: readonly Mutant[] = [
 /** Where few seeds of one kind of order reveal a mutant: one near the first that has. */
 const seedsOfKind: Readonly<Partial<Record<OrderKindName, Readonly<Record<string, number>>>>> = {
   market: {
+    'hasty-not-found': 448,
+    'buys-of-nobody': 257,
+    'late-retries': 89,
+    'used-id-rejects': 151,
+    'hopeful-cancel': 92,
+    'status-alone-rejects': 87,
+    unpresumed: 85,
     'ignore-limits': 345,
     'unconfirmed-refusal': 162,
     'silent-rest': 141,
@@ -60,6 +67,13 @@ const seedsOfKind: Readonly<Partial<Record<OrderKindName, Readonly<Record<string
     'second-strategy': 144,
   },
   limit: {
+    'send-before-flush': 372,
+    'used-id-rejects': 151,
+    'count-ahead': 281,
+    'no-take-over': 66,
+    'hopeful-cancel': 92,
+    'status-alone-rejects': 87,
+    'unprotected-unseen': 149,
     'hasty-not-found': 600,
     'ignore-limits': 291,
     'unseen-waiting': 365,

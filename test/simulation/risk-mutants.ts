@@ -111,7 +111,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'losses-forgotten',
     breaks: 'what was realised more than ten seconds ago does not count in the loss of the day',
     seeds: 300,
-    fromSeed: 186,
+    fromSeed: 223,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -123,7 +123,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 300,
-    fromSeed: 54,
+    fromSeed: 293,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -160,7 +160,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'floating-forgotten',
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 400,
-    fromSeed: 142,
+    fromSeed: 241,
     dialect: 'live',
     kinds: [],
     mutation: { client: hideLosses },

@@ -45,7 +45,7 @@ export const spotMutants: readonly Mutant[] = [
   {
     name: 'sale-of-anybody',
     breaks: 'a sale on spot sells what any strategy has bought, whichever it names',
-    fromSeed: 149,
+    fromSeed: 186,
     ...shared,
     mutation: {
       ledger: (ledger, { handlerName }) =>
@@ -57,7 +57,7 @@ export const spotMutants: readonly Mutant[] = [
   {
     name: 'buys-of-nobody',
     breaks: 'what another strategy has bought counts for a sale as bought without a name',
-    fromSeed: 257,
+    fromSeed: 510,
     ...shared,
     mutation: changePlannedOn((entry) => (isSale(entry) ? entry : withoutStrategy(entry))),
   },
@@ -74,7 +74,7 @@ export const spotMutants: readonly Mutant[] = [
   {
     name: 'own-denied',
     breaks: 'what a strategy has bought itself counts for its sale as bought by another one',
-    fromSeed: 205,
+    fromSeed: 258,
     ...shared,
     mutation: changePlannedOn((entry) =>
       entry.signal?.strategy === undefined

@@ -35,7 +35,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'opening-correction',
     breaks: 'what closes a turned position is sent without reduce-only',
     seeds: 300,
-    fromSeed: 117,
+    fromSeed: 151,
     ...shared,
     mutation: {
       client: (client) =>
@@ -46,7 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
-    fromSeed: 2226,
+    fromSeed: 2239,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },
@@ -54,7 +54,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'large-correction',
     breaks: 'what closes a turned position is twice what the exit opened',
     seeds: 300,
-    fromSeed: 117,
+    fromSeed: 151,
     ...shared,
     mutation: {
       client: (client) =>
@@ -68,7 +68,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'overlooked-turn',
     breaks: 'a position that an exit has turned is not looked for',
     seeds: 300,
-    fromSeed: 594,
+    fromSeed: 889,
     ...shared,
     mutation: {
       executions: (executions) =>

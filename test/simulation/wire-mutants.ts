@@ -118,7 +118,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
     seeds: 300,
-    fromSeed: 87,
+    fromSeed: 114,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
@@ -140,7 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
-    fromSeed: 246,
+    fromSeed: 344,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
@@ -186,7 +186,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'used-id-rejects',
     breaks: '"this client order id is already used" is treated as a rejection of the order',
     seeds: 400,
-    fromSeed: 151,
+    fromSeed: 238,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.body.includes('already used') ? refusal : outcome,
@@ -196,7 +196,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unread-answer',
     breaks: 'an acceptance is not compared with the requested order',
     seeds: 100,
-    fromSeed: 20,
+    fromSeed: 64,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, _, params) => async (options) => {
       const order = await send(options);
@@ -207,7 +207,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'hopeful-cancel',
     breaks: 'a cancellation without a response within 300 ms is treated as done',
     seeds: 300,
-    fromSeed: 92,
+    fromSeed: 124,
     dialect: 'live',
     mutation: changeSend(isCancelling, (send) => async (options) => {
       try {
@@ -222,7 +222,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'late-retries',
     breaks: 'a retry does not check whether the signal is still fresh',
     seeds: 1000,
-    fromSeed: 89,
+    fromSeed: 233,
     dialect: 'documented',
     mutation: changeSend(
       isCreating,
