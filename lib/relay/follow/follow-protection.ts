@@ -13,6 +13,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
+import { isMarketOrder } from '../../orders/order-kinds.ts';
 import { findAskedStops, openStopOf } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
@@ -347,7 +348,9 @@ async function mayHaveLeft(
   const { entry, watched, held } = one;
   if (one.isSpot || watched.exitsEnded === true || !held.gt(zero)) return false;
   // One that was sold at market at once took the place of nothing.
-  const resting = (keepers.get(entry.signalId) ?? []).filter(({ signal }) => signal.orderType !== 'market');
+  const resting = (keepers.get(entry.signalId) ?? []).filter(
+    ({ signal }) => !isMarketOrder(signal.orderType),
+  );
   const kept = resting.map((keeper) => roleOf(keeper.entry));
   const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !kept.includes(role));
   if (unseen.length === 0) return false;
