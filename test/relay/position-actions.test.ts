@@ -537,37 +537,18 @@ describe('A cancellation that comes while a signal waits', () => {
     relay.clock.advance(longestPositionLagMs);
   }
 
-  test('withdraws it before it is tried again, where it names it', async () => {
-    await waitThenCancel({ action: 'cancel', signalId: 's2' });
+  test.each([
+    ['names it', { action: 'cancel', signalId: 's2' }, 'cancelled'],
+    ['names all orders of its market', { action: 'cancel_all' }, 'cancelled'],
+  ])('withdraws it before it is tried again, where it %s', async (_, cancellation, status) => {
+    await waitThenCancel(cancellation);
     await relay.execute('s2');
 
     expect((await relay.entry('s2')).status).toBe('cancelled');
     expect([await heldAmount(), creates()]).toEqual(['0.2', 1]);
     await relay.execute('s3');
-    expect((await relay.entry('s3')).status).toBe('cancelled');
+    expect((await relay.entry('s3')).status).toBe(status);
     expect(relay.alarms).toEqual([]);
-  });
-
-  test('withdraws nothing that closes a position, where it names all orders of its market', async () => {
-    await waitThenCancel({ action: 'cancel_all' });
-    await relay.execute('s3');
-
-    expect((await relay.entry('s2')).status).toBe('placed');
-    expect([await heldAmount(), (await relay.entry('s3')).status]).toEqual(['0', 'cancelled']);
-  });
-
-  test('withdraws of a reversal what opens the other side, where it names all orders of its market', async () => {
-    await order('buy', '0.2');
-    relay.clock.advance(longestPositionLagMs);
-    await relay.receiveAll(alertWith({ action: 'reverse' }));
-    await relay.receiveAll(alertWith({ action: 'cancel_all', maxSlippage: undefined }));
-    await relay.execute('s3');
-
-    expect(statusesOf([await relay.entry('s2:reduce'), await relay.entry('s2')])).toEqual([
-      'placed',
-      'cancelled',
-    ]);
-    expect(await heldAmount()).toBe('0');
   });
 
   test('withdraws it between two readings of the position', async () => {

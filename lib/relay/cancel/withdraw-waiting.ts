@@ -1,12 +1,6 @@
 import { RelayError } from '../../base/errors.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
-import {
-  type CancelSignal,
-  isReduction,
-  placesOrder,
-  type Signal,
-  wantsNoPosition,
-} from '../../model/signal.ts';
+import { type CancelSignal, placesOrder } from '../../model/signal.ts';
 import { reduceLegIdOf } from '../../signals/identity.ts';
 import type { Outcome } from '../execute/action.ts';
 import { listEarlier, mayHaveMore } from '../execute/earlier-signals.ts';
@@ -15,8 +9,7 @@ import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 
 /**
  * Cancels the waiting order signals that a cancellation names, because an order must not be sent after its
- * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, and none that closes or reduces:
- * its market must not keep a position that an alert wanted closed.
+ * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market.
  *
  * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
@@ -51,20 +44,16 @@ async function withdrawEarlier(
   const withdrawn: string[] = [];
   let page = earlier;
   for (;;) {
-    const orders = page.filter(({ signal }) => signal !== null && isForAll(signal));
+    // What keeps the protection of a position looks itself at what is left to protect.
+    const orders = page.filter(
+      ({ signal }) => signal !== null && signal.action !== 'protect' && placesOrder(signal),
+    );
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
     if (ended.length === 0 || !mayHaveMore(page)) return withdrawn;
     // What is withdrawn waits no more: others take its place on the page.
     page = await listEarlier(services, entry);
   }
-}
-
-/** Whether a cancellation of all orders is about it. What keeps the protection of a position looks itself at what is left to protect. */
-function isForAll(signal: Signal): boolean {
-  return (
-    placesOrder(signal) && signal.action !== 'protect' && !isReduction(signal) && !wantsNoPosition(signal)
-  );
 }
 
 async function findTarget(
