@@ -81,6 +81,9 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
   return { sinceMs, first, shownToMs: new Map(shown), readToMs };
 }
 
+/** The clock of the exchange and that of this machine normally differ by less. */
+const clockDifferenceMs = 1_000;
+
 /** Deals that were not stored yet. */
 export interface OtherDeals {
   readonly fresh: readonly Fill[];
@@ -109,8 +112,10 @@ export async function readOtherDeals(
   const deals = await listAccountDeals(source.client, dealsFromMs(state, nowMs), source.options);
   const read = { ...source, listed };
   const { fresh, isWhole, ended } = await storeOthers(services, account.name, state, deals, read);
+  // The deals were read before this list: they must show only what had ended by then.
+  const before = ended.filter(({ endedAtMs }) => endedAtMs < nowMs - clockDifferenceMs);
   if (isWhole) await noteRead(services, account.name, state, nowMs);
-  return { fresh, state, ended };
+  return { fresh, state, ended: before };
 }
 
 /** Until when the deals of a market are in what the account held when it was first read: later ones count. */

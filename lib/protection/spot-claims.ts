@@ -123,7 +123,11 @@ function heldByStrategy(
     if (!rest.gt(zero)) continue;
     const { strategy: name } = sale;
     const before = records.slice(0, place + 1);
-    const stops = records.slice(place + 1).filter((record) => stoppedBy(record, records) !== null);
+    const isStopOfThese = (record: OrderRecord) => {
+      const of = stoppedBy(record, records);
+      return of !== null && before.some(({ signalId }) => signalId === of);
+    };
+    const stops = records.slice(place + 1).filter(isStopOfThese);
     const had = [...leftOfEach(market, strategy, [...before, ...stops])].flatMap(([record, amount]) =>
       record.strategy === name && before.includes(record) ? amount : [],
     );

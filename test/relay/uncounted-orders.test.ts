@@ -173,7 +173,7 @@ describe('An order that has filled, and of which no deal is listed yet, counts w
     await trade('buy', 'BTC_USDT', '0.0002');
     relay.clock.advance(10_000);
     relay.setPrice('49000');
-    relay.clock.advance(1_000);
+    relay.clock.advance(2_000);
     lagDealsAlone();
     lag('open-positions', 5_000);
     // The first reading shows neither order as ended, and the next one both.

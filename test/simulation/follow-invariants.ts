@@ -43,25 +43,32 @@ function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
   const kept = Map.groupBy(entries, ({ account, signal }) =>
     signal?.action === 'protect' ? `${account} ${signal.of}` : '',
   );
+  const claims = entries.flatMap((entry) => (entry.execution?.orders ?? []).map(({ orderId }) => orderId));
   return entries.flatMap((entry) => {
     const order = orderOf(entry);
     if (order === undefined) return [];
     const keepers = kept.get(keyText(entry)) ?? [];
     const made = children.get(order.orderId) ?? [];
-    const exits = withClaimedTwins(entry, made, exchange);
+    const exits = withClaimedTwins(entry, made, exchange, claims);
     return [{ entry, order, exits, kept: keepers.flatMap((keeper) => orderOf(keeper) ?? []) }];
   });
 }
 
-/** Where nothing tells the exits of two entries apart, each entry may claim that of the other one. */
+/**
+ * Where nothing tells the exits of two entries apart, each entry may claim that of the other one.
+ *
+ * @param claims the ids of the orders that entries claim, each as often as it is claimed
+ */
 function withClaimedTwins(
   entry: Entry,
   made: readonly PaperOrder[],
   { orders }: ExchangeState,
+  claims: readonly number[],
 ): readonly PaperOrder[] {
+  const isClaimedOnce = ({ orderId }: PaperOrder) => claims.filter((claim) => claim === orderId).length === 1;
   const told = new Set((entry.execution?.orders ?? []).map(({ orderId }) => orderId));
   const claimed = [...told].flatMap((orderId) => orders.get(orderId) ?? []);
-  const strange = claimed.filter((one) => one.parentId !== null && !made.includes(one));
+  const strange = claimed.filter((one) => one.parentId !== null && !made.includes(one) && isClaimedOnce(one));
   return made.map((own) => {
     const place = told.has(own.orderId) ? -1 : strange.findIndex((other) => areTwins(own, other));
     return place === -1 ? own : (strange.splice(place, 1)[0] ?? own);

@@ -87,9 +87,14 @@ function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'at
 export function openStopOf({ entry, own }: FollowedEntry): OrderExecution | null {
   const { signal } = entry;
   const isStop = isProtecting(signal) && signal.role === 'stop_loss';
-  if (!isStop || own === null || !isStillOpen(own.status)) return null;
+  const isOpen = isStop && own !== null && isStillOpen(own.status);
+  return isOpen && !waitsForGain({ entry }) ? own : null;
+}
+
+/** Whether the price had passed a stop-loss by the time it reached the exchange: then it waits for the price to come back. */
+export function waitsForGain({ entry }: Pick<FollowedEntry, 'entry'>): boolean {
   const reported = orderRecordOf(entry)?.reported ?? null;
-  return reported !== null && hasOtherTrigger(reported) ? null : own;
+  return reported !== null && hasOtherTrigger(reported);
 }
 
 /** What an open stop-loss would still stop out, in base units; zero for any other order. */

@@ -14,7 +14,7 @@ import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
-import { findAskedStops, openStopOf } from './asked-stops.ts';
+import { findAskedStops, openStopOf, waitsForGain } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { Watch } from './follow-services.ts';
@@ -347,9 +347,9 @@ async function mayHaveLeft(
 ): Promise<boolean> {
   const { entry, watched, held } = one;
   if (one.isSpot || watched.exitsEnded === true || !held.gt(zero)) return false;
-  // One that was sold at market at once took the place of nothing.
+  // What sold at market at once, and what waits for a price in favour, took the place of nothing.
   const resting = (keepers.get(entry.signalId) ?? []).filter(
-    ({ signal }) => !isMarketOrder(signal.orderType),
+    (keeper) => !isMarketOrder(keeper.signal.orderType) && !waitsForGain(keeper),
   );
   const kept = resting.map((keeper) => roleOf(keeper.entry));
   const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !kept.includes(role));
