@@ -44,33 +44,36 @@ function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
     signal?.action === 'protect' ? `${account} ${signal.of}` : '',
   );
   const claims = entries.flatMap((entry) => (entry.execution?.orders ?? []).map(({ orderId }) => orderId));
+  const ownIds = new Set(entries.map(({ orderId }) => orderId));
+  const isSwapped = ({ orderId, parentId }: PaperOrder) =>
+    ownIds.has(parentId) && claims.filter((claim) => claim === orderId).length === 1;
   return entries.flatMap((entry) => {
     const order = orderOf(entry);
     if (order === undefined) return [];
     const keepers = kept.get(keyText(entry)) ?? [];
     const made = children.get(order.orderId) ?? [];
-    const exits = withClaimedTwins(entry, made, exchange, claims);
+    const exits = withClaimedTwins(entry, made, exchange, isSwapped);
     return [{ entry, order, exits, kept: keepers.flatMap((keeper) => orderOf(keeper) ?? []) }];
   });
 }
 
 /**
- * Where nothing tells the exits of two entries apart, each entry may claim that of the other one.
+ * Where nothing tells the exits of several entries apart, one may claim that of another one.
  *
- * @param claims the ids of the orders that entries claim, each as often as it is claimed
+ * @param isSwapped whether an order is the exit of one entry, and one entry claims it
  */
 function withClaimedTwins(
   entry: Entry,
   made: readonly PaperOrder[],
   { orders }: ExchangeState,
-  claims: readonly number[],
+  isSwapped: (exit: PaperOrder) => boolean,
 ): readonly PaperOrder[] {
-  const isClaimedOnce = ({ orderId }: PaperOrder) => claims.filter((claim) => claim === orderId).length === 1;
   const told = new Set((entry.execution?.orders ?? []).map(({ orderId }) => orderId));
   const claimed = [...told].flatMap((orderId) => orders.get(orderId) ?? []);
-  const strange = claimed.filter((one) => one.parentId !== null && !made.includes(one) && isClaimedOnce(one));
+  const strange = claimed.filter((one) => !made.includes(one) && isSwapped(one));
   return made.map((own) => {
-    const place = told.has(own.orderId) ? -1 : strange.findIndex((other) => areTwins(own, other));
+    const mayBeSwapped = !told.has(own.orderId) && isSwapped(own);
+    const place = mayBeSwapped ? strange.findIndex((other) => areTwins(own, other)) : -1;
     return place === -1 ? own : (strange.splice(place, 1)[0] ?? own);
   });
 }
