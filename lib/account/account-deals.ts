@@ -84,10 +84,13 @@ export async function readDealsState(facts: AccountFacts, account: string): Prom
 /** The clock of the exchange and that of this machine normally differ by less. */
 const clockDifferenceMs = 1_000;
 
-/** Deals that were not stored yet. */
+/** What a reading of the deals has found. */
 export interface OtherDeals {
+  /** Those that were not stored yet, also those of signals. */
   readonly fresh: readonly Fill[];
+  /** Since when deals count. */
   readonly state: DealsState;
+  /** Orders that had ended before the deals were read, as a list showed them after that. */
   readonly ended: readonly EndedOrder[];
 }
 
@@ -96,8 +99,6 @@ export interface OtherDeals {
  *
  * @param listed orders of which lists were read just now: so much of what is listed of a signal's order counts before it is
  *   followed
- * @returns those that were not stored yet, also those of signals, and since when deals count; `ended`: orders that a list has
- *   shown meanwhile as ended
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readOtherDeals(

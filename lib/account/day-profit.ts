@@ -44,7 +44,7 @@ export interface DayFills {
   readonly counts: Pick<DealsState, 'sinceMs' | 'shownToMs'>;
   /** Oldest first: of signals and of no signal, and those that only the response to an order has told. */
   readonly fills: readonly Fill[];
-  /** Orders that a list has shown as ended while these were read. */
+  /** Orders that had ended before these were read, as a list showed them after that. */
   readonly ended: readonly EndedOrder[];
   /** Whether a market trades on the spot account, for fills that do not say it. */
   readonly isSpot: (market: string) => boolean;

@@ -22,6 +22,13 @@ function lagAfterPlacing(): void {
 }
 
 const entry = { action: 'buy', orderType: 'market', maxSlippage: '0.5%', quantity: '0.1', stopLoss: '48000' };
+const withTwoTargets = {
+  ...entry,
+  takeProfits: [
+    { price: '52000', share: '50%' },
+    { price: '53000', share: '50%' },
+  ],
+};
 const reduction = {
   action: 'sell',
   orderType: 'market',
@@ -60,13 +67,7 @@ describe('The stop-loss that the exchange made of an entry, when the position is
 });
 
 test('A take-profit is placed again by a relay that was killed after it had cancelled the one before', async () => {
-  await relay.say({
-    ...entry,
-    takeProfits: [
-      { price: '52000', share: '50%' },
-      { price: '53000', share: '50%' },
-    ],
-  });
+  await relay.say(withTwoTargets);
   await relay.goOn(30);
   let hasCancelled = false;
   before = (path) => {
@@ -91,13 +92,7 @@ test('A take-profit is placed again by a relay that was killed after it had canc
 });
 
 test('A take-profit that fills while it is to be replaced has sold its share, and is not placed again', async () => {
-  await relay.say({
-    ...entry,
-    takeProfits: [
-      { price: '52000', share: '50%' },
-      { price: '53000', share: '50%' },
-    ],
-  });
+  await relay.say(withTwoTargets);
   await relay.goOn(30);
   // The stop-loss is replaced first. The take-profit fills after it was planned to replace it, and before the lists are read to
   // cancel it: none of them shows it.
