@@ -1,6 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
-import { type Decimal, maximum, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -12,7 +12,7 @@ import { exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
-import { keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
+import { type GuardExit, keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
 import { asListed } from './left-of.ts';
 import {
   type AttachedExit,
@@ -39,6 +39,8 @@ export interface Guard extends WantedGuard {
   readonly doubt: 'unlisted' | 'awaited' | 'paired' | 'shared' | null;
   /** Whether the owner has ended it by hand, so that it is not placed again. */
   readonly isReleased: boolean;
+  /** Present if the owner has ended a part of it by hand: the amount is without that. */
+  readonly isCut?: true;
   /** What else there is of the position, in base units: an order that is too large would take from that. */
   readonly beside: Decimal;
   /** How much of its part stops of others protect, in base units. */
@@ -180,8 +182,12 @@ interface Known {
   readonly attached: readonly AttachedExit[];
 }
 
-function besideStanding(wanted: WantedGuard, { records, own, view, whole, attached }: Known): BareGuard {
-  const known = knownExits(wanted, records);
+function besideStanding(asked: WantedGuard, { records, own, view, whole, attached }: Known): BareGuard {
+  const known = knownExits(asked, records);
+  const ended = known.filter(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId));
+  const left = leftByOwner(asked, ended, records);
+  const isCut = left?.gt(zero) === true && left.lt(asked.amount);
+  const wanted = isCut ? { ...asked, amount: left, isCut } : asked;
   const live = known.filter(({ state, orderId }) => mayStillBeOpen(state) && !own.hasEnded(orderId));
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
@@ -213,9 +219,31 @@ function besideStanding(wanted: WantedGuard, { records, own, view, whole, attach
     // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.
     standing: [...standing, ...leaving.map((exit) => leavingExit(exit, wanted, attached))],
     doubt: standing.length < live.length ? 'unlisted' : isAwaitedFirst ? 'awaited' : null,
-    isReleased: !isRenewed && last.some(({ isCancelled, orderId }) => isCancelled && !own.mayBeOwn(orderId)),
+    isReleased: !isRenewed && (last.some((exit) => ended.includes(exit)) || left?.lte(zero) === true),
     beside: whole.minus(wanted.amount),
   };
+}
+
+/**
+ * How much of an order the owner has left protected, in base units. Of what the exchange made with each fill he may have ended
+ * some; what those were for is not protected again, also when one order takes the place of the others.
+ *
+ * @param ended what the owner has ended by hand
+ * @returns null when he has ended none of a fill
+ */
+function leftByOwner(
+  { record, of }: WantedGuard,
+  ended: readonly GuardExit[],
+  records: readonly OrderRecord[],
+): Decimal | null {
+  const sumOf = (amounts: readonly Decimal[]) => amounts.reduce((sum, one) => sum.plus(one), zero);
+  const rest = sumOf(ended.flatMap((exit) => exit.rest ?? []));
+  if (record === null || rest.eq(zero)) return null;
+  const sold = sumOf([
+    ...record.exits.flatMap(({ order }) => (order === null ? [] : parseDecimal(order.filled))),
+    ...records.flatMap((other) => (other.protects?.of === of ? filledBy(other) : [])),
+  ]);
+  return filledBy(record).minus(sold).minus(rest);
 }
 
 /**

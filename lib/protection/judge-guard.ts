@@ -43,7 +43,6 @@ export function judgeGuard(
   const fitting = standing.find((exit) => isFitting(exit, guard, [wanted, besideHand]));
   if (fitting !== undefined && ids.length === 1) return fits('its order fits');
   if (areFittingParts(guard, [wanted, besideHand])) return fits('the orders of its parts fit');
-  if (isReleased && areFittingParts(guard, null)) return fits('a part of it was ended by hand');
   if (fitting !== undefined)
     return { kind: 'cancel', cancels: ids.filter((orderId) => orderId !== fitting.orderId) };
   if (wanted.lt(minAmount) || !wanted.gt(zero)) {
@@ -112,17 +111,13 @@ function fits(why: string): GuardVerdict {
   return { kind: 'fits', why };
 }
 
-/**
- * Whether several orders that the exchange made of one order, each for a part, are together what should stand.
- *
- * @param sizes null: or less than that
- */
-function areFittingParts(guard: Guard, sizes: readonly Decimal[] | null): boolean {
+/** Whether several orders that the exchange made of one order, each for a part, are together what should stand. */
+function areFittingParts(guard: Guard, sizes: readonly Decimal[]): boolean {
   const { standing, amount } = guard;
   const areParts = standing.every((exit) => exit.isPart === true && isInPlace(exit, guard));
   if (standing.length === 0 || !areParts) return false;
   const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? amount), zero);
-  return sizes === null ? sum.lte(amount) : [amount, ...sizes].some((size) => sum.eq(size));
+  return [amount, ...sizes].some((size) => sum.eq(size));
 }
 
 /**

@@ -38,6 +38,8 @@ export interface GuardExit extends OwnExit {
   readonly state: FollowedStatus | null;
   /** It ended without having been filled, and the exchange gave no reason of its own. */
   readonly isCancelled: boolean;
+  /** What it has not sold of the fill it was made for, in base units; null when nothing says it. */
+  readonly rest: Decimal | null;
   /** Of one that no list need show yet: as the response to its creation told it. */
   readonly fresh: StandingExit | null;
 }
@@ -62,7 +64,7 @@ export function knownExits(
   const exits = part === undefined ? (record?.exits ?? []) : [];
   const made = exits.flatMap((exit): readonly GuardExit[] => {
     if (exit.role !== role || exit.order === null) return [];
-    const { orderId, status, endReason, amount } = exit.order;
+    const { orderId, status, endReason, amount, filled } = exit.order;
     const pair = pairOf(exits, orderId);
     // Where the other one of its pair has filled, in part too, the exchange has ended it, and not the owner.
     const hasPairFilled = exits.some(
@@ -74,7 +76,8 @@ export function knownExits(
     );
     const isCancelled = wasCancelled(status, endReason) && !hasPairFilled;
     const own = { isMade: true, isPart: amount !== undefined, askedPrice: null, exact: null, pair };
-    return [{ ...own, orderId, state: status, isCancelled, fresh: null }];
+    const rest = amount === undefined ? null : parseDecimal(amount).minus(parseDecimal(filled));
+    return [{ ...own, orderId, state: status, isCancelled, rest, fresh: null }];
   });
   const kept = records.filter(
     ({ protects, status }) =>
@@ -110,6 +113,7 @@ export function keptExit(record: OrderRecord): GuardExit | null {
     pair: [],
     state: hasEndedAtOnce ? reported.status : record.orderOpen ? state : (state ?? 'cancelled'),
     isCancelled: followed !== null && mayRest(record) && wasCancelled(followed.status, followed.endReason),
+    rest: null,
     fresh: isFresh
       ? {
           orderId,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
 
 /** An exchange that makes a stop-loss and a take-profit with each fill of an entry: several pairs protect one order. */
 let relay: KeptRelay;
@@ -125,6 +126,18 @@ describe('An entry of 0.1 that fills in three parts', () => {
     },
   );
 
+  test('is closed at market only for what the owner has left to its stops, when the price jumps past them', async () => {
+    await fillInParts();
+    await relay.cancelByHand('sell 0.03 stop 48000');
+    await relay.goOn(180);
+    Object.assign(relay.services, { settings: settingsWith({ maxSlippage: '1%' }) });
+    relay.setPrice('45000');
+    await relay.goOn(180);
+
+    expect([await relay.held(), await relay.open()]).toEqual(['0.03', []]);
+    expect(relay.alarmNames()).toEqual(['position_unprotected']);
+  });
+
   test('is told to lack a stop-loss only for what nothing stops out', async () => {
     await fillInParts();
     await relay.cancelByHand('sell 0.03 stop 48000');
@@ -167,4 +180,22 @@ describe('An entry of 0.1 that fills in three parts', () => {
 
     expect([await relay.held(), await relay.open()]).toEqual(['0.05', pairs('0.05')]);
   });
+});
+
+test('A stop-loss that follows the price moves for what the owner has left to it', async () => {
+  await relay.say({ action: 'cancel_all' });
+  await relay.say({
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '49900',
+    quantity: '0.1',
+    trailing: '4%',
+  });
+  await fillInParts();
+  await relay.cancelByHand('sell 0.03 stop 47904');
+  await relay.goOn(180);
+  relay.setPrice('55000');
+  await relay.goOn(60);
+
+  expect([await relay.held(), await relay.open()]).toEqual(['0.1', ['sell 0.07 stop 52800, reduces']]);
 });

@@ -14,6 +14,7 @@ import { findUnfitExits } from './guard-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findWrongProtection } from './kept-invariants.ts';
+import { withoutLeftExits } from './left-exits.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
 import { findAfterLosses } from './loss-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
@@ -112,7 +113,8 @@ export interface Facts {
   readonly secrets: readonly string[];
 }
 
-export function findViolations(facts: Facts): readonly Violation[] {
+export function findViolations(run: Facts): readonly Violation[] {
+  const facts = withoutLeftExits(run);
   return [
     ...findWrongOutcomes(facts),
     ...findUnlawfulConduct(facts),

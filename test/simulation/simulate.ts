@@ -256,8 +256,9 @@ export async function comeToRest(
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
     await eachMinute(minute);
     await loop.runUntil(loop.nowMs + minuteMs);
+    if (minute <= fewestQuietMinutes - fewestRestMinutes) continue;
     restMinutes = (await isAtRest(world)) ? restMinutes + 1 : 0;
-    if (minute >= fewestQuietMinutes && restMinutes >= fewestRestMinutes) return;
+    if (restMinutes >= fewestRestMinutes) return;
   }
 }
 

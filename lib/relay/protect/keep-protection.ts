@@ -170,7 +170,8 @@ async function guardKnown(
   view: GuardView,
 ): Promise<PositionGuards> {
   const first = await guardRehearsed(facts, account, position, view);
-  if (position.isSpot === true || !first.guards.some(({ isReleased }) => isReleased)) return first;
+  const isByHand = first.guards.some(({ isReleased, isCut }) => isReleased || isCut);
+  if (position.isSpot === true || !isByHand) return first;
   const taken = await readTaken(facts, account, position.market);
   return await guardRehearsed(facts, account, position, { ...view, taken });
 }
