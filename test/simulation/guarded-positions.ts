@@ -1,4 +1,4 @@
-import { type Decimal, minimum, zero } from '../../lib/base/decimal.ts';
+import { type Decimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { orderSignalOf } from '../../lib/ledger/sent-order.ts';
 import { isMarkedReducing, type PositionSide, type Side } from '../../lib/model/order.ts';
@@ -152,7 +152,8 @@ function listSources(
 ): readonly TrueSource[] {
   const filledBy = (id: number) =>
     sinceFlat.filter(({ orderId }) => orderId === id).reduce((sum, { amount }) => sum.plus(amount), zero);
-  return orders.flatMap((order) => {
+  const place = orders.findLastIndex((order) => closesAll(order, entryOf(order)));
+  return orders.slice(place + 1).flatMap((order) => {
     const entry = entryOf(order);
     const asked = entry === undefined ? null : orderSignalOf(entry);
     if (entry === undefined || asked === null || entry.status !== 'placed') return [];
@@ -164,6 +165,18 @@ function listSources(
     if (!left.gt(zero)) return [];
     return [{ entry, order, hasStop: asked.stopLoss !== undefined, left }];
   });
+}
+
+/**
+ * Whether an order has closed all of the position that the relay had read. It ends the exits of what opened that; what an order by
+ * hand has opened meanwhile is none of it.
+ */
+function closesAll({ side, filled }: PaperOrder, entry: Entry | undefined): boolean {
+  const action = entry?.signal?.action;
+  if (entry === undefined || action === 'order' || action === 'protect') return false;
+  const read = entry.steps.findLast(({ facts }) => facts?.position !== undefined)?.facts?.position;
+  const held = parseDecimal(read?.amount ?? '0');
+  return filled.gt(zero) && held.abs().eq(filled) && held.gt(zero) === (side === 'sell');
 }
 
 /** What a source has left of a position that is shared newest first. */

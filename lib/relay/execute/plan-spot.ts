@@ -83,7 +83,8 @@ interface SharedSale {
 
 /**
  * A sale of more than its strategy has bought, and the owner holds besides, would sell what another strategy has bought with a
- * stop-loss. The balance may not show yet what an order has just bought, or cannot be read: then it is read again.
+ * stop-loss. The balance may not show yet what an order has just bought, or cannot be read: then it is read again. While it may
+ * still show what an order has sold, nothing beside what the strategy has bought is sold.
  *
  * @returns null for a sale that leaves that
  */
@@ -97,7 +98,11 @@ export function leaveToOthers(
   if (others.size === 0) return null;
   const isRead = holding?.of === 'spot';
   const left = floorToStep(maximum(isRead ? besideOthers(holding) : zero, own), market.amountStep);
-  if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) return null;
+  if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) {
+    if (!sized.ok || sized.baseAmount.lte(own) || !hasSoldLately(records, clock.nowMs())) return null;
+    const reason = `the spot balance may still show what was sold in ${market.name} a moment ago, and another strategy has bought there`;
+    return { verdict: 'waiting', reason, mayPassSoon: true };
+  }
   const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
   const bought = `${formatDecimal(sumOf(others.values()))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
   const most = `${formatDecimal(left)} ${market.base}`;
@@ -117,6 +122,18 @@ export function leaveToOthers(
 function describeUntold(untold: SaleShares['untold']): string {
   const names = untold.map((signalId) => `"${signalId}"`).join(' and ');
   return names === '' ? '' : `, of which what ${names} has bought is not known yet`;
+}
+
+/** Whether the balance may still show what an order of the market has sold. */
+function hasSoldLately(records: readonly OrderRecord[], nowMs: number): boolean {
+  return records.some(
+    ({ asked, sightings }) =>
+      asked?.side === 'sell' &&
+      sightings.some(
+        ({ filled, atMs, exchangeMs }) =>
+          filled?.eq(zero) !== true && nowMs - (exchangeMs ?? atMs) <= longestPositionLagMs,
+      ),
+  );
 }
 
 /** Whether a list may not show yet what the last order of the market did, or a buy of the strategy that rests. */
