@@ -65,7 +65,8 @@ describe('With 0.3 bought by strategy A, 0.2 by strategy B, each with a stop-los
     'once the stop-loss of A has sold, a sale of A of %s is %s and leaves %s',
     async (quantity, status, left) => {
       relay.setPrice('47900');
-      await goOn(6);
+      // Until then a balance may still show what that has sold, and the sale would wait.
+      await goOn(15);
       expect(await held()).toBe('0.3998');
 
       expect(await send({ ...sell, quantity })).toMatchObject({ status });
