@@ -1,6 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
-import { type Decimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -236,7 +236,6 @@ function leftByOwner(
   ended: readonly GuardExit[],
   records: readonly OrderRecord[],
 ): Decimal | null {
-  const sumOf = (amounts: readonly Decimal[]) => amounts.reduce((sum, one) => sum.plus(one), zero);
   const rest = sumOf(ended.flatMap((exit) => exit.rest ?? []));
   if (record === null || rest.eq(zero)) return null;
   const sold = sumOf([

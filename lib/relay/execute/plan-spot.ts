@@ -98,11 +98,15 @@ export function leaveToOthers(
   if (others.size === 0) return null;
   const isRead = holding?.of === 'spot';
   const left = floorToStep(maximum(isRead ? besideOthers(holding) : zero, own), market.amountStep);
-  if (sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount)) {
-    if (!sized.ok || sized.baseAmount.lte(own) || !hasSoldLately(records, clock.nowMs())) return null;
-    const reason = `the spot balance may still show what was sold in ${market.name} a moment ago, and another strategy has bought there`;
-    return { verdict: 'waiting', reason, mayPassSoon: true };
-  }
+  const isLeft = sized.ok ? sized.baseAmount.lte(left) : left.gte(market.minAmount);
+  const isBeyondOwn = sized.ok && sized.baseAmount.gt(own);
+  if (isLeft && isBeyondOwn && hasSoldLately(records, clock.nowMs()))
+    return {
+      verdict: 'waiting',
+      reason: `the spot balance may still show what was just sold in ${market.name}`,
+      mayPassSoon: true,
+    };
+  if (isLeft) return null;
   const names = [...others.keys()].map((name) => `"${name}"`).join(' and ');
   const bought = `${formatDecimal(sumOf(others.values()))} ${market.base} of strategy ${names}, bought with a stop-loss${describeUntold(untold)}`;
   const most = `${formatDecimal(left)} ${market.base}`;
