@@ -527,9 +527,9 @@ describe('a reverse', () => {
 
 describe('A cancellation that comes while a signal waits', () => {
   /** The second signal waits for the position; its cancellation is in line behind it. */
-  async function waitThenCancel(cancellation: object): Promise<void> {
+  async function waitThenCancel(cancellation: object, waiting: object = { action: 'close' }): Promise<void> {
     await order('buy', '0.2');
-    await relay.receiveAll(alertWith({ action: 'close' }));
+    await relay.receiveAll(alertWith(waiting));
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-positions', probability: 1 });
     await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
     await relay.receiveAll(alertWith({ maxSlippage: undefined, ...cancellation }));
@@ -537,18 +537,41 @@ describe('A cancellation that comes while a signal waits', () => {
     relay.clock.advance(longestPositionLagMs);
   }
 
-  test.each([
-    ['names it', { action: 'cancel', signalId: 's2' }, 'cancelled'],
-    ['names all orders of its market', { action: 'cancel_all' }, 'cancelled'],
-  ])('withdraws it before it is tried again, where it %s', async (_, cancellation, status) => {
-    await waitThenCancel(cancellation);
+  test('withdraws it before it is tried again, where it names it', async () => {
+    await waitThenCancel({ action: 'cancel', signalId: 's2' });
     await relay.execute('s2');
 
     expect((await relay.entry('s2')).status).toBe('cancelled');
     expect([await heldAmount(), creates()]).toEqual(['0.2', 1]);
     await relay.execute('s3');
-    expect((await relay.entry('s3')).status).toBe(status);
+    expect((await relay.entry('s3')).status).toBe('cancelled');
     expect(relay.alarms).toEqual([]);
+  });
+
+  test.each([
+    ['the close', ['s2', 's3']],
+    ['the cancellation', ['s3']],
+  ])(
+    'leaves it where it names all orders of its market, and is carried out after it (%s comes again first)',
+    async (_, order) => {
+      await waitThenCancel({ action: 'cancel_all' });
+      for (const id of order) await relay.execute(id);
+
+      expect((await relay.entry('s2')).status).toBe('placed');
+      expect((await relay.entry('s3')).status).toBe('cancelled');
+      expect([await heldAmount(), relay.alarms]).toEqual(['0', []]);
+    },
+  );
+
+  test('withdraws of a reversal what opens alone, where it names all orders of its market', async () => {
+    await waitThenCancel({ action: 'cancel_all' }, { action: 'reverse' });
+    await relay.execute('s3');
+
+    expect(statusesOf([await relay.entry('s2:reduce'), await relay.entry('s2')])).toEqual([
+      'placed',
+      'cancelled',
+    ]);
+    expect(await heldAmount()).toBe('0');
   });
 
   test('withdraws it between two readings of the position', async () => {

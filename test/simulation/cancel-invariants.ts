@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
-import { isCancellation, placesOrder } from '../../lib/model/signal.ts';
+import { isCancellation, isReduction, placesOrder } from '../../lib/model/signal.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
 import { isTarget } from './outcome-invariants.ts';
@@ -13,6 +13,7 @@ export function findBrokenCancels(facts: Facts): readonly Violation[] {
     ...findOvertaken(facts, cancel),
     ...findSilence(facts, cancel),
     ...findStopped(cancel),
+    ...findWithdrawnExits(facts, cancel),
   ]);
 }
 
@@ -52,11 +53,12 @@ function isAbout({ account, signal }: Entry, order: Entry): boolean {
 }
 
 function ruleOf({ status, steps }: Entry): Json {
-  const evidence = steps.at(-1)?.evidence;
-  const isRule = typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence);
-  return status === 'denied' && isRule
-    ? ((evidence as Readonly<Record<string, Json>>)['rule'] ?? null)
-    : null;
+  return status === 'denied' ? memberOf(steps.at(-1)?.evidence, 'rule') : null;
+}
+
+function memberOf(evidence: Json | undefined, name: string): Json {
+  const isObject = typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence);
+  return isObject ? ((evidence as Readonly<Record<string, Json>>)[name] ?? null) : null;
 }
 
 const cancelsNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
@@ -74,4 +76,18 @@ function findSilence({ history }: Facts, cancel: Entry): readonly Violation[] {
 function findStopped(cancel: Entry): readonly Violation[] {
   if (ruleOf(cancel) !== 'paused') return [];
   return [broken('other', `${keyText(cancel)} was denied because its account is paused`)];
+}
+
+/** Finds exits that a cancellation of all orders has withdrawn: the position that they were to reduce stays open. */
+function findWithdrawnExits({ entries }: Facts, cancel: Entry): readonly Violation[] {
+  if (cancel.signal?.action !== 'cancel_all') return [];
+  return entries
+    .filter(
+      ({ account, signal, steps }) =>
+        account === cancel.account &&
+        signal !== null &&
+        isReduction(signal) &&
+        memberOf(steps.at(-1)?.evidence, 'withdrawnBy') === cancel.signalId,
+    )
+    .map((exit) => broken('other', `${keyText(exit)} reduces a position, and ${keyText(cancel)} withdrew it`));
 }

@@ -10,6 +10,7 @@ import {
 } from '../../lib/ledger/ledger.ts';
 import { formatLookup } from '../../lib/ledger/stored-entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import { isReduction } from '../../lib/model/signal.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import { keyText } from './history.ts';
@@ -176,6 +177,26 @@ function stopCancels(ledger: Ledger): Ledger {
   });
 }
 
+/** Withdraws the exits that wait before a cancellation of all orders. */
+function withdrawExits(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async readDue(key, mostEarlier) {
+      const due = await ledger.readDue(key, mostEarlier);
+      if (due.entry?.signal?.action !== 'cancel_all') return due;
+      for (const exit of due.earlier.filter(({ signal }) => signal !== null && isReduction(signal))) {
+        const step: Step = {
+          status: 'cancelled',
+          atMs: exit.createdAtMs,
+          note: 'withdrawn',
+          evidence: { withdrawnBy: key.signalId },
+        };
+        await ledger.move(exit, { from: 'accepted', step });
+      }
+      return await ledger.readDue(key, mostEarlier);
+    },
+  });
+}
+
 /** Does not wait for the flush of those operations. */
 function acknowledgeUnflushed(file: SqliteFile, isHasty: (result: unknown) => boolean): SqliteFile {
   return {
@@ -318,6 +339,13 @@ export const ledgerMutants: readonly Mutant[] = [
     fromSeed: 39,
     dialect: 'live',
     mutation: { ledger: stopCancels },
+  },
+  {
+    name: 'withdrawn-exits',
+    breaks: 'a cancel_all withdraws the exits that wait before it',
+    seeds: 600,
+    dialect: 'live',
+    mutation: { ledger: withdrawExits },
   },
   {
     name: 'forgotten-orders',

@@ -1,7 +1,9 @@
 import { RelayError } from '../../base/errors.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
+import { findAccount } from '../../model/settings.ts';
 import { type CancelSignal, placesOrder } from '../../model/signal.ts';
 import { reduceLegIdOf } from '../../signals/identity.ts';
+import { mayOpen } from '../../signals/may-open.ts';
 import type { Outcome } from '../execute/action.ts';
 import { listEarlier, mayHaveMore } from '../execute/earlier-signals.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -9,7 +11,8 @@ import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 
 /**
  * Cancels the waiting order signals that a cancellation names, because an order must not be sent after its
- * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market.
+ * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, except those that only
+ * reduce a position: they are carried out before it, and it then cancels what rests of them.
  *
  * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
@@ -42,11 +45,12 @@ async function withdrawEarlier(
   earlier: readonly Entry[],
 ): Promise<readonly string[]> {
   const withdrawn: string[] = [];
+  const account = findAccount(services.settings, entry.account);
   let page = earlier;
   for (;;) {
-    // What keeps the protection of a position looks itself at what is left to protect.
+    // An exit that was asked for must not be lost: its position would stay open.
     const orders = page.filter(
-      ({ signal }) => signal !== null && signal.action !== 'protect' && placesOrder(signal),
+      ({ signal }) => signal !== null && account !== null && mayOpen(signal, account),
     );
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
