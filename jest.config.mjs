@@ -41,8 +41,9 @@ export const fromRoot = (path) => `<rootDir>/${path}`;
 
 /** Of every run. Node strips the types itself; jest loads the sources as they are. */
 export const run = {
-  // One for each core, and never one alone: that would run the tests in jest's own process, whose clock some of them stop.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // One more than cores: some files wait, for what the exchange shows late. Never one alone: that would run the tests in
+  // jest's own process, whose clock some of them stop.
+  maxWorkers: availableParallelism() + 1,
   // Generous: a slow machine must not fail what is right. The files that run together have `stuck-file.ts` instead.
   testTimeout: 300_000,
   globalSetup: '<rootDir>/test/support/open-run.ts',
