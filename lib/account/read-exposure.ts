@@ -44,6 +44,8 @@ export interface ExposureReading {
   readonly countedAtMs: number;
   /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
   readonly unknown: readonly string[];
+  /** What of it is about orders. */
+  readonly unknownOrders: readonly string[];
   /** The signals whose orders are counted, or listed by the exchange. */
   readonly seen: ReadonlySet<string>;
 }
@@ -92,10 +94,7 @@ export async function readExposure(
     records,
     reading.positions.map(({ tpsl }) => tpsl),
   );
-  const unknown: string[] = [
-    ...(open.isWhole ? [] : ['the list of open orders cannot be read completely']),
-    ...describeHidden(reading),
-  ];
+  const unknownOrders: string[] = open.isWhole ? [] : ['the list of open orders cannot be read completely'];
   const valued = await valuePositions(reading.positions, prices);
   // What the owner has on spot is no part of a position.
   const openOrders = open.orders.filter(
@@ -107,7 +106,7 @@ export async function readExposure(
   const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
     values.flatMap((value) => {
       if (typeof value !== 'string') return [value];
-      unknown.push(value);
+      unknownOrders.push(value);
       return [];
     });
   const exits = openOrders.flatMap((order, index) => {
@@ -115,18 +114,20 @@ export async function readExposure(
     return one === undefined || typeof one === 'string' || !isExit(order) ? [] : [{ order, counted: one }];
   });
   const unseen = take(counted);
+  const listedOrders = take(listed);
   const excess = countExcess(exits, valued.positions, unseen);
   const countsLoss = (account.limits?.maxDailyLoss ?? null) !== null;
   const justFilled = await openedBy(countsLoss ? findUnlisted({ ...view, ...late }) : [], prices);
   return {
-    exposure: { positions: valued.positions, orders: [...take(listed), ...unseen, ...excess] },
+    exposure: { positions: valued.positions, orders: [...listedOrders, ...unseen, ...excess] },
     reading,
     open: all.orders,
     floating: valued.floating,
     floatings: valued.floatings,
     justOpened: justFilled.opened,
     countedAtMs: view.nowMs,
-    unknown: [...unknown, ...valued.unknown, ...justFilled.unknown],
+    unknown: [...unknownOrders, ...describeHidden(reading), ...valued.unknown, ...justFilled.unknown],
+    unknownOrders,
     seen: new Set(entries.map(({ signalId }) => signalId)),
   };
 }

@@ -34,21 +34,31 @@ export function checkPause(
 
 /**
  * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there. Every position
- * may be reduced; on spot there is none.
+ * may be reduced; on spot there is none. What a market order does to the position is not known yet: `checkOrder` judges its
+ * side.
  *
  * @see DECISIONS 155
  */
 export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);
   if (limits === null) return denyMarket(signal.market, account);
-  if (signal.action !== 'order' || limits.sides.includes(signal.side)) return null;
-  if (limits.tradesOn !== 'spot' && isMarkedReducing(signal)) return null;
-  const limit = limits.sides.join(', ') || 'none';
+  if (signal.action !== 'order') return null;
+  if (limits.tradesOn !== 'spot' && (isMarkedReducing(signal) || signal.orderType === 'market')) return null;
+  return checkSide(signal, limits, account);
+}
+
+function checkSide(
+  { side, market }: Pick<OrderRequest, 'side' | 'market'>,
+  { sides }: MarketLimits,
+  { name }: Account,
+): Denial | null {
+  if (sides.includes(side)) return null;
+  const limit = sides.join(', ') || 'none';
   return {
     rule: 'side_not_allowed',
     limit,
-    actual: signal.side,
-    message: `account ${account.name} may ${limit} in ${signal.market}, not ${signal.side}; extend its sides in relay.config.ts if it should`,
+    actual: side,
+    message: `account ${name} may ${limit} in ${market}, not ${side}; extend its sides in relay.config.ts if it should`,
   };
 }
 
@@ -56,13 +66,21 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
  * Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed. One that only reduces may be
  * as large as the position, and its price is checked for errors all the same.
  *
+ * @param reduces whether an order that does not say so only reduces the position of the moment; nothing is one on spot, where
+ * nobody can tell the coins of a strategy from savings
  * @see DECISIONS 129
  */
-export function checkOrder({ order, baseAmount, notional }: SizedOrder, account: Account): Denial | null {
+export function checkOrder(
+  { order, baseAmount, notional }: SizedOrder,
+  account: Account,
+  reduces = false,
+): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
-  if (isMarkedReducing(order)) return checkLimitDistance(order, account);
+  if (isMarkedReducing(order) || (reduces && limits.tradesOn !== 'spot'))
+    return checkLimitDistance(order, account);
   return (
+    checkSide(order, limits, account) ??
     checkMost('maxAmount', baseAmount, limits.maxAmount, order.market) ??
     checkMost('maxNotional', notional, limits.maxNotional, order.market) ??
     checkLimitDistance(order, account)

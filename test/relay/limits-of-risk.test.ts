@@ -399,12 +399,25 @@ describe('the largest order and the sides of a market', () => {
   test.each([
     ['an order that only reduces', { reduceOnly: true, quantity: '0.03' }],
     ['all of the position as a share', { quantityPercent: '100%', of: 'position' }],
+    ['an order that closes it by its size alone', { quantity: '0.03' }],
   ])('let %s through', async (_, fields) => {
     await send(settingsWith({}), { action: 'buy', quantity: '0.03' });
     relay.clock.advance(longestPositionLagMs + 1);
 
     expect(await send(settingsWith({}, bought), { action: 'sell', ...fields })).toEqual(placed);
     expect(await relay.held()).toEqual([]);
+  });
+
+  test('deny an order that turns it, and one that rests until it may be gone', async () => {
+    await send(settingsWith({}), { action: 'buy', quantity: '0.03' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    const small = settingsWith({}, { maxAmount: '0.01' });
+
+    const turning = { action: 'sell', quantity: '0.031' };
+    expect(await send(small, turning)).toMatchObject({ rule: 'max_amount' });
+    expect(await send(settingsWith({}, bought), turning)).toMatchObject({ rule: 'side_not_allowed' });
+    const sale = { action: 'sell', quantity: '0.02', ...resting, limitPrice: '60000' };
+    expect(await send(small, sale)).toMatchObject({ rule: 'max_amount' });
   });
 
   test('deny what may open one', async () => {

@@ -21,11 +21,18 @@ test('The third entry within a minute is denied', async () => {
   expect(third.steps.at(-1)?.evidence).toMatchObject({ rule: 'max_orders_per_minute' });
 });
 
+test('An order that would turn the position is denied', async () => {
+  const turning = await relay.say({ ...buy, action: 'sell', quantity: '0.3' });
+
+  expect(turning.steps.at(-1)?.evidence).toMatchObject({ rule: 'max_orders_per_minute' });
+});
+
 test.each([
   ['a close', { action: 'close' }, 'flat'],
   ['a close of a part', { action: 'close', quantity: '50%' }, '0.1'],
   ['a target of nothing', { action: 'target', target: '0' }, 'flat'],
   ['an order that only reduces', { ...buy, action: 'sell', reduceOnly: true }, '0.1'],
+  ['an order that reduces by its size alone', { ...buy, action: 'sell' }, '0.1'],
 ])('%s is carried out all the same, and takes no place', async (_, alert, left) => {
   expect(await relay.say(alert)).toMatchObject({ status: 'placed' });
   expect(await relay.held()).toBe(left);

@@ -74,7 +74,10 @@ export async function carryOut(
   const note = `on its way to the exchange${told}`;
   const said = { note, ...(evidence === undefined ? {} : { evidence }), facts };
   const step: Step = { status: 'sending', atMs, ...cleared.tell(said) };
-  const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
+  const start = (most: typeof maxPerMinute) =>
+    services.ledger.start(entry, step, most === null ? null : { maxPerMinute: most });
+  let started = await start(maxPerMinute);
+  if (started.result === 'over_limit' && (await action.limits?.readReduces?.())) started = await start(null);
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
     return await settleDenied(denyOrderRate(started.count + 1, maxPerMinute ?? 0));

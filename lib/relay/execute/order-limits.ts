@@ -158,8 +158,9 @@ async function readReduces(
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   try {
     const scope = { client, limits, prices, market: order.market, listsAll: false };
-    const { exposure, unknown } = await readExposure(services, account, scope);
-    return unknown.length === 0 && onlyReduces(checked, exposure);
+    const { exposure, unknownOrders } = await readExposure(services, account, scope);
+    // The value of a position, or another position, does not matter; an order that fills first may close this one.
+    return unknownOrders.length === 0 && onlyReduces(checked, exposure);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return false;

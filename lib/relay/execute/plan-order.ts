@@ -12,6 +12,7 @@ import { checkRegion } from '../../limits/check-region.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
+import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
@@ -103,7 +104,7 @@ export async function planOrder(
   const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
   const denial =
     checkRegion(sized.order, account) ??
-    (isOwn ? null : checkOrder(sized, account)) ??
+    (isOwn ? null : await checkAgainstLimits(sized, account, risk)) ??
     risk.denial ??
     (await checkTrigger(client, signal, limits, async () => {
       const answers = await readAnswers(services.facts, account.name, tradesOn);
@@ -146,6 +147,17 @@ export async function planOrder(
   const freed = withBefore(services, sale, stops.before, stopsFreed);
   if (stopped === null) return { verdict: 'ready', action: freed };
   return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
+}
+
+/** An order that does not say so may only reduce, too. Whether it does is read where only an order that opens would be denied. */
+async function checkAgainstLimits(
+  sized: SizedOrder,
+  account: Account,
+  { reduces, readReduces }: LimitVerdict,
+): Promise<Denial | null> {
+  const denial = checkOrder(sized, account);
+  if (denial === null || checkOrder(sized, account, true) !== null) return denial;
+  return reduces || (await readReduces?.()) === true ? null : denial;
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */

@@ -285,8 +285,8 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
         await noteGoing(act, cancels);
         const done = await cancelReplaced(services, client, scope, options);
         if (!done.areCancelled) return ended(act, endedMeanwhile, done);
-        // On spot no flag keeps an order of the planned size from selling the same again.
-        if (position.isSpot === true && hasSoldSince(guard, done)) return ended(act, soldMeanwhile, done);
+        // An order of the planned size would sell the same again: on margin out of what other entries, or the owner, hold.
+        if (hasSoldSince(guard, done)) return ended(act, soldMeanwhile, done);
         return ended(act, await told(act, order, await action.send(options)), done);
       },
     },
