@@ -27,3 +27,8 @@ export function finalReport({ ended, report }: StepFacts): OrderReport | null {
 export function placedByIn({ steps }: Pick<Entry, 'steps'>): readonly string[] {
   return steps.findLast(({ facts }) => facts?.placedBy !== undefined)?.facts?.placedBy ?? [];
 }
+
+/** Whether a cancellation of a whole market was cut down to the orders of the relay that may open a position. */
+export function leavesProtection(entry: Pick<Entry, 'steps'>): boolean {
+  return stepFacts(entry, 'sending').keepsProtection === true;
+}

@@ -44,6 +44,8 @@ export interface StepFacts {
   readonly cancelled?: readonly CancelledOrder[];
   /** The ids of the exits that the relay itself cancelled, because others took their place or nothing was left to protect. */
   readonly replaced?: readonly number[];
+  /** Of a cancellation of a whole market: whether it was cut down to the orders of the relay, so that what protects stays. */
+  readonly keepsProtection?: true;
   /** Of these: whether an order was not open any more. It may have been filled. */
   readonly wasGone?: boolean;
   /** Of an order on spot: what its stop-losses were found to have sold before it, by their ids, in base units. */

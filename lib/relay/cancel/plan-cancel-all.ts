@@ -6,13 +6,14 @@ import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { ConditionalOrder, Order } from '../../model/order.ts';
-import type { CancelAllSignal } from '../../model/signal.ts';
+import { mayOpen } from '../../signals/may-open.ts';
 import { deny, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { groupToCancel, orderToCancel } from './ask-to-cancel.ts';
 import { closeMissing, wasPlacedLongAgo } from './close-ended.ts';
 import { type CancellableOrder, ready, targetOf } from './plan-cancel.ts';
 import { createReadBack } from './read-back.ts';
+import { type CancelAllEntry, findUnclosed, withProtectionKept } from './unclosed.ts';
 
 /** Orders to cancel, newest first, and how many more may be open but are left out for lack of time. */
 interface Chosen {
@@ -32,7 +33,8 @@ const mostGuessed = 100;
 
 /**
  * Builds the requests that cancel the open orders of the market: those of this account's signals, or with the scope
- * `market` all of them. Where the exchange lists open orders, what is still open afterwards is read back and reported.
+ * `market` all of them. Where the exchange lists open orders, what is still open afterwards is read back and reported. What
+ * protects a position that the order before it in its alert should have closed, and has not, stays.
  *
  * @param withdrawn ids of the waiting signals that this cancellation withdrew
  * @see DECISIONS 93
@@ -40,16 +42,24 @@ const mostGuessed = 100;
 export async function planCancelAll(
   services: ExecuteServices,
   account: Account,
-  { market, scope = 'own' }: CancelAllSignal,
+  entry: CancelAllEntry,
   withdrawn: readonly string[],
 ): Promise<Plan> {
+  const { signal } = entry;
+  const { market, scope: asked = 'own' } = signal;
   const client = await services.exchangeFor(account.name);
-  if (scope !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
+  if (asked !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
+  const unclosed = await findUnclosed(services, client, account, entry);
+  const scope = unclosed === null ? asked : 'own';
   // Orders on spot have no stop-loss and no take-profit.
   const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';
   const openOrders = await services.ledger.openOrders(account.name, market, mostBelieved);
+  const isMeant = (order: Entry) =>
+    order.signal !== null && (unclosed === null || mayOpen(order.signal, account));
   // As the exits that the exchange makes from an entry, which carry no name of this relay.
-  const believed = openOrders.filter(({ signal }) => scope !== 'own' || signal?.action !== 'protect');
+  const believed = openOrders.filter(
+    (order) => isMeant(order) && (scope !== 'own' || order.signal?.action !== 'protect'),
+  );
   // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
   // exchange.
   const mayBeOpen =
@@ -59,7 +69,7 @@ export async function planCancelAll(
   const own =
     open === null
       ? { entries: believed.slice(0, mostGuessed), leftOut: Math.max(0, believed.length - mostGuessed) }
-      : { entries: await chooseListed(services, account.name, believed, open), leftOut: 0 };
+      : { entries: await chooseListed(services, account.name, believed, open, isMeant), leftOut: 0 };
   const chosen: Chosen = {
     // Newest first: time may run out, and the oldest orders have most likely been filled.
     targets: own.entries.map((entry) => targetOf(client, entry, market)),
@@ -71,7 +81,7 @@ export async function planCancelAll(
   const all = scope !== 'own' ? withForeign(client, market, chosen, alone) : chosen;
   // An order with a planned stop-loss is cancelled by itself, so that the response proves what was cancelled.
   const groups = pairs.map((pair) => groupToCancel(client, market, pair));
-  return ready(
+  const plan = ready(
     services,
     'cancelled',
     all.targets,
@@ -79,6 +89,7 @@ export async function planCancelAll(
     createReadBack(services, client, { market, scope, targets: all.targets, hasGroups }),
     groups,
   );
+  return unclosed === null ? plan : withProtectionKept(plan, unclosed);
 }
 
 function denyMarketScope(dialect: string): Plan {
@@ -137,12 +148,14 @@ async function chooseListed(
   account: string,
   believed: readonly Entry[],
   open: readonly Order[],
+  isMeant: (order: Entry) => boolean,
 ): Promise<readonly Entry[]> {
   const own = new Map<string, Entry>();
   const named = new Map(believed.map((entry) => [entry.clientOrderId, entry]));
   for (const { market, orderId, clientOrderId } of open) {
     const entry = named.get(clientOrderId) ?? (await services.ledger.findOrder(account, market, orderId));
-    if (entry !== null && entry.signal?.action !== 'protect') own.set(entry.signalId, entry);
+    if (entry !== null && entry.signal?.action !== 'protect' && isMeant(entry))
+      own.set(entry.signalId, entry);
   }
   const missing = believed.filter(({ signalId }) => !own.has(signalId));
   for (const entry of missing)

@@ -346,7 +346,7 @@ async function planAction(
         await planCancel(services, account, signal, withdrawn),
       );
     case 'cancel_all':
-      return await planCancelAll(services, account, signal, withdrawn);
+      return await planCancelAll(services, account, { ...entry, signal }, withdrawn);
   }
 }
 

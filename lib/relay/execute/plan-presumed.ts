@@ -3,9 +3,10 @@ import { describeAmount, type SeenPosition, stateOfAmount } from '../../account/
 import type { Account } from '../../model/account.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal, PositionState } from '../../model/signal.ts';
+import { saysItReduces } from '../../signals/may-open.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import { claimMarket, passesClaim, readMarketOwner } from '../position/claim-market.ts';
-import { comparePosition, withNote } from '../position/compare-position.ts';
+import { comparePosition, withNote, withRestTold } from '../position/compare-position.ts';
 import { readReduceLeg } from '../position/read-reduce-leg.ts';
 import { withPosition } from '../position/with-position.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -24,6 +25,17 @@ export interface NamedOrder {
  * the market.
  */
 export async function planPresumedOrder(
+  services: ExecuteServices,
+  account: Account,
+  named: NamedOrder,
+): Promise<Plan> {
+  const { signal } = named;
+  const plan = await planNamed(services, account, named);
+  const reduces = saysItReduces(signal, account.markets[signal.market]?.tradesOn);
+  return reduces && signal.orderType === 'market' ? withRestTold(plan) : plan;
+}
+
+async function planNamed(
   services: ExecuteServices,
   account: Account,
   { signal, signalId, clientOrderId }: NamedOrder,
@@ -62,11 +74,11 @@ async function planTold(
   { signal, signalId, clientOrderId }: NamedOrder,
 ): Promise<Plan> {
   if (signal.told === undefined) return await planOrder(services, account, signal, clientOrderId);
-  const [plan, note] = await Promise.all([
+  const [plan, compared] = await Promise.all([
     planOrder(services, account, signal, clientOrderId),
     comparePosition(services, account, signalId, signal),
   ]);
-  return withNote(services, plan, note, { account: account.name, signalId });
+  return withNote(services, plan, compared, { account: account.name, signalId });
 }
 
 /** A spot market and the documented dialect show no positions, so there no market is claimed. */

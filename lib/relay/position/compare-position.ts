@@ -1,11 +1,14 @@
 import { type PositionReading, readPosition } from '../../account/read-position.ts';
 import { describeAmount, stateOfAmount } from '../../account/seen-position.ts';
-import { parseDecimal } from '../../base/decimal.ts';
+import type { Alarm } from '../../base/alarms.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { Account } from '../../model/account.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import type { Plan } from '../execute/action.ts';
+import { changeAction, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
+import { withAlarm } from './close-alarms.ts';
+import { judgeEnded } from './judge-closing.ts';
 
 /** Much less than the age at which other readings are too old to send an order on. */
 const longestReadMs = 1000;
@@ -14,14 +17,14 @@ const longestReadMs = 1000;
  * Compares the position with what the alert says of it. It only tells: the order is planned at the same time, and whatever
  * fails here fails nothing.
  *
- * @returns a note; null where there is nothing to tell
+ * @returns null where there is nothing to tell
  */
 export async function comparePosition(
   services: ExecuteServices,
   account: Account,
   signalId: string,
   signal: OrderSignal,
-): Promise<string | null> {
+): Promise<Compared | null> {
   const { told, market, positionSide } = signal;
   if (told === undefined || account.markets[market]?.tradesOn === 'spot') return null;
   try {
@@ -31,36 +34,71 @@ export async function comparePosition(
     const limits = { timeoutMs: Math.min(longestReadMs, services.exchangeTimeoutMs / 2) };
     return describe(signal, await readPosition(services, client, query, limits));
   } catch (error) {
-    return `${notCompared}: ${describeSafely(error)}`;
+    return noted(`${notCompared}: ${describeSafely(error)}`);
   }
 }
 
+/** What is told of a position that is not surely what the alert says. */
+interface Compared {
+  /** One sentence. */
+  readonly note: string;
+  /** Whether the position outlasts an order after which the alert says that it is flat. */
+  readonly leavesRest: boolean;
+}
+
+const noted = (note: string): Compared => ({ note, leavesRest: false });
+
 const notCompared = 'the position could not be compared with what the alert says of it';
 
-function describe({ told = {}, size }: OrderSignal, reading: PositionReading): string | null {
-  if (reading.kind === 'waits') return `${notCompared}: ${reading.reason}`;
-  if (reading.kind === 'denied') return `${notCompared}: ${reading.denial.message}`;
+function describe({ told = {}, size }: OrderSignal, reading: PositionReading): Compared | null {
+  if (reading.kind === 'waits') return noted(`${notCompared}: ${reading.reason}`);
+  if (reading.kind === 'denied') return noted(`${notCompared}: ${reading.denial.message}`);
   const { amount } = reading.position;
   const { before = stateOfAmount(amount), after } = told;
   const seen = describeAmount(amount);
   if (stateOfAmount(amount) !== before)
-    return `the alert says that the position was ${before}, and it is ${seen}`;
+    return noted(`the alert says that the position was ${before}, and it is ${seen}`);
   const isLess = size.unit === 'base' && parseDecimal(size.quantity).lt(amount.abs());
-  return after === 'flat' && isLess
-    ? `the alert says that the position is flat afterwards, and its size is less than ${seen}: a rest stays`
-    : null;
+  const note = `the alert says that the position is flat afterwards, and its size is less than ${seen}: a rest stays`;
+  return after === 'flat' && isLess ? { note, leavesRest: true } : null;
 }
 
-/** The note stands in the step in which the order is sent or rehearsed. */
+/** The note stands in the step in which the order is sent or rehearsed. A position that outlasts its order is an alarm. */
 export function withNote(
   { log }: Pick<ExecuteServices, 'log'>,
   plan: Plan,
-  note: string | null,
+  compared: Compared | null,
   names: { readonly account: string; readonly signalId: string },
 ): Plan {
-  if (note === null || plan.verdict !== 'ready') return plan;
+  if (compared === null || plan.verdict !== 'ready') return plan;
+  const { note, leavesRest } = compared;
   log.warn('the position is not surely what the alert says', { ...names, note });
-  const { action } = plan;
-  const notes = action.note === undefined ? note : `${action.note}; ${note}`;
-  return { verdict: 'ready', action: { ...action, note: notes } };
+  return changeAction(plan, (action) => ({
+    note: action.note === undefined ? note : `${action.note}; ${note}`,
+    send: async (options) => {
+      const outcome = await action.send(options);
+      const isTold = leavesRest && outcome.status === 'placed';
+      return isTold
+        ? withAlarm(outcome, { name: 'close_incomplete', message: `${note}; close it` })
+        : outcome;
+    },
+  }));
+}
+
+/** An order that was to reduce a position and filled only in part is an alarm: nothing tries its rest again. */
+export function withRestTold(plan: Plan): Plan {
+  return changeAction(plan, ({ send }) => ({
+    send: async (options) => {
+      const outcome = await send(options);
+      const { rest = zero } = judgeEnded(outcome) ?? {};
+      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(rest)) : outcome;
+    },
+  }));
+}
+
+function unfilledAlarm(rest: Decimal): Alarm {
+  return {
+    name: 'close_incomplete',
+    message: `an order that was to reduce a position filled only in part, and nothing tries the rest again: ${formatDecimal(rest)} of it did not fill; close what is left, or write "action": "close", which tries again`,
+  };
 }

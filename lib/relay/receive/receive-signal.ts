@@ -4,7 +4,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import type { NewEntry, StoredSignal } from '../../ledger/ledger.ts';
 import type { Account } from '../../model/account.ts';
 import { findAccount } from '../../model/settings.ts';
-import { placesOrder, type Signal } from '../../model/signal.ts';
+import { isPositionSignal, placesOrder, type Signal } from '../../model/signal.ts';
 import { checkToken } from '../../signals/authenticate.ts';
 import { holdsSecret } from '../../signals/find-secret.ts';
 import {
@@ -171,7 +171,26 @@ function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number)
     const entry = entryOf(signalId, signal);
     return reduceLeg === undefined ? [entry] : [entryOf(reduceLegIdOf(signalId), reduceLeg), entry];
   });
-  return { fingerprint, arrivedAtMs, reduces, items };
+  return { fingerprint, arrivedAtMs, reduces, items: withOrdersBefore(items) };
+}
+
+/** A cancellation of a whole market must know the order before it: what protects a position goes only if that has closed it. */
+function withOrdersBefore(items: Identified['items']): Identified['items'] {
+  return items.map((legs, index) =>
+    legs.map((entry) => {
+      const { signal } = entry;
+      if (signal.action !== 'cancel_all' || signal.scope !== 'market') return entry;
+      const before = items
+        .slice(0, index)
+        .flat()
+        .findLast((other) => other.signal.market === signal.market && mayTrade(other.signal));
+      return before === undefined ? entry : { ...entry, signal: { ...signal, afterOrder: before.signalId } };
+    }),
+  );
+}
+
+function mayTrade(signal: Signal): boolean {
+  return signal.action === 'order' || isPositionSignal(signal);
 }
 
 /**

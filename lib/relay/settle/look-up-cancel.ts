@@ -7,7 +7,7 @@ import { legsOf, listGroups } from '../../exchange/list-groups.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { placedByIn } from '../../ledger/order-facts.ts';
+import { leavesProtection, placedByIn } from '../../ledger/order-facts.ts';
 import { isFinal } from '../../model/outcome.ts';
 import type { CancelAllSignal, CancelSignal } from '../../model/signal.ts';
 import { cancelledOf, type StepFacts } from '../../model/step-facts.ts';
@@ -194,7 +194,8 @@ export async function lookUpCancelAll(
   { market, scope = 'own' }: CancelAllSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const foreign = scope !== 'own' ? await lookUpForeign(services, client, market, entry, options) : null;
+  const isOfMarket = scope !== 'own' && !leavesProtection(entry);
+  const foreign = isOfMarket ? await lookUpForeign(services, client, market, entry, options) : null;
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostRead);
   const named = new Set(placedByIn(entry));

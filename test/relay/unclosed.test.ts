@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { testConfig } from '../support/world.ts';
+
+/** An alert that closes a position by an order, and cancels all orders of the market after it. */
+let relay: KeptRelay;
+/** Of 30, an order at market within this closes 5.4. */
+const narrow = '0.5%';
+
+beforeEach(async () => {
+  const markets = { BTC_USDT: { tradesOn: 'margin' } } as const;
+  const main = { ...testConfig.accounts.main, maxSlippage: '20%', allowUnguardedMarket: true, markets };
+  relay = await openKeptRelay({
+    settings: parseConfig({ ...testConfig, accounts: { ...testConfig.accounts, main } }).settings,
+  });
+  relay.paper.control.setFunds('main', 'collateral', 'USDT', parseDecimal('100000000'));
+  await relay.say({
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '49900',
+    quantity: '30',
+    stopLoss: '48000',
+  });
+  relay.setPrice('49900');
+  await relay.goOn(30);
+  await relay.say({ action: 'buy', orderType: 'limit', limitPrice: '40000', quantity: '0.1' });
+});
+afterEach(() => relay.close());
+
+const order = { action: 'sell', orderType: 'market', quantityPercent: '100%', of: 'position' };
+const stop = expect.stringMatching(/^sell [0-9.]+ stop 48000/);
+
+/** @returns both outcomes */
+async function exit(first: object): Promise<readonly Entry[]> {
+  const items = [
+    { ...first, id: 'exit', ticker: 'BTCUSDT' },
+    { id: 'cancel', ticker: 'BTCUSDT', action: 'cancel_all', scope: 'market' },
+  ];
+  await relay.receiveAll(JSON.stringify(items));
+  await relay.runLine('BTC_USDT');
+  return [await relay.entry('exit'), await relay.entry('cancel')];
+}
+
+test('that closed the position leaves no order', async () => {
+  const [, cancelled] = await exit(order);
+
+  expect(cancelled?.status).toBe('cancelled');
+  expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['flat', [], []]);
+});
+
+describe('that did not close it', () => {
+  test.each([
+    ['an order', order, '24.6'],
+    [
+      'an order of that amount',
+      { action: 'sell', orderType: 'market', quantity: '30', reduceOnly: true },
+      '24.6',
+    ],
+    ['a plain order of that amount', { action: 'sell', orderType: 'market', quantity: '30' }, '24.6'],
+  ])('because %s filled in part, leaves the stop-loss for the rest, and says so', async (_, first, left) => {
+    const [sold, cancelled] = await exit({ ...first, maxSlippage: narrow });
+
+    expect([sold?.status, cancelled?.status]).toEqual(['placed', 'cancelled']);
+    expect([await relay.held(), await relay.open()]).toEqual([left, [stop]]);
+    expect(relay.alarmNames()).toContain('close_incomplete');
+    expect(cancelled?.steps.at(-1)?.note).toContain('this cancel_all leaves what protects it');
+    await relay.goOn(60);
+    expect(await relay.open()).toEqual([`sell ${left} stop 48000, reduces`]);
+  });
+
+  test('because the account is paused, leaves the stop-loss', async () => {
+    const { ledger, clock } = relay.services;
+    await ledger.writePause('main', { sinceMs: clock.nowMs(), reason: 'news', kind: 'everything' });
+
+    const [sold, cancelled] = await exit(order);
+
+    expect([sold?.status, cancelled?.status]).toEqual(['denied', 'cancelled']);
+    expect([await relay.held(), await relay.open()]).toEqual(['30', ['sell 30 stop 48000']]);
+    expect(relay.alarmNames()).toEqual(['signal_not_executed', 'close_incomplete']);
+  });
+
+  test('leaves an alert’s own stop-loss, too, and cancels the entries that rest', async () => {
+    await relay.say({
+      action: 'sell',
+      orderType: 'stop_market',
+      stopPrice: '47000',
+      quantity: '30',
+      reduceOnly: true,
+    });
+
+    await exit({ ...order, maxSlippage: narrow });
+
+    expect(await relay.open()).toEqual(expect.arrayContaining(['sell 30 stop 47000, reduces']));
+    expect((await relay.open()).filter((text) => text.startsWith('buy'))).toEqual([]);
+  });
+});
+
+test('that closed what had been closed in part by hand leaves no order', async () => {
+  await relay.byHand('sell', '4');
+  const [, cancelled] = await exit({
+    ...order,
+    quantityPercent: undefined,
+    of: undefined,
+    quantity: '30',
+    reduceOnly: true,
+  });
+
+  expect(cancelled?.status).toBe('cancelled');
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+});
+
+describe('An order alone that was to close the position', () => {
+  const exit = { ticker: 'BTCUSDT', action: 'sell', orderType: 'market', sentiment: 'flat' };
+
+  test.each([
+    ['and filled in part', { quantity: '30', maxSlippage: narrow }, '24.6'],
+    ['and is smaller than it', { quantity: '1' }, '29'],
+  ])('%s raises an alarm', async (_, size, left) => {
+    expect((await relay.say({ ...exit, ...size })).status).toBe('placed');
+
+    expect([await relay.held(), relay.alarmNames()]).toEqual([left, ['close_incomplete']]);
+  });
+
+  test('and did so raises none', async () => {
+    await relay.say({ ...exit, quantity: '30' });
+
+    expect([await relay.held(), relay.alarmNames()]).toEqual(['flat', []]);
+  });
+});
