@@ -27,7 +27,7 @@ import { chooseAccount, commandFor, type Session, type Target } from '../session
 import { paint } from '../show/print.ts';
 import { styleStatus } from '../show/render-signals.ts';
 import { renderRows } from '../show/table.ts';
-import { closedStatuses } from './close.ts';
+import { hasClosed } from './close.ts';
 
 interface CloseAllOptions {
   readonly maxSlippage?: string;
@@ -65,6 +65,8 @@ interface Result {
   readonly signalId: string | null;
   readonly status: Status | null;
   readonly note: string;
+  /** Whether nothing is left to do; under way, too: the relay goes on with it. */
+  readonly isDone: boolean;
 }
 
 async function closeAll(
@@ -88,7 +90,7 @@ async function closeAll(
   const left = [
     ...found.flatMap(({ unreached }) => unreached),
     ...results
-      .filter((result) => !isDone(result))
+      .filter(({ isDone }) => !isDone)
       .map(({ market, account, status, note }) => `${market} of ${account}: ${status ?? 'refused'}: ${note}`),
   ];
   if (left.length > 0)
@@ -100,7 +102,8 @@ async function closeAll(
   const onSpot = await Promise.all(accounts.map((account) => findCoins(session, account)));
   const coins = onSpot.flatMap((each) => each.coins);
   const notLookedAt = [...found, ...onSpot].flatMap((each) => each.notLookedAt ?? []);
-  printChange({ closes: results, coins, notLookedAt }, () =>
+  const closes = results.map(({ isDone: _, ...result }) => result);
+  printChange({ closes, coins, notLookedAt }, () =>
     [
       ...(results.length === 0
         ? [`${coins.length === 0 ? 'Nothing' : 'No position'} is open in the markets of relay.config.ts.`]
@@ -163,13 +166,6 @@ function renderCoins(coins: readonly Coins[]): readonly string[] {
       `Coins on spot are no position: they are not sold, and orders for them stay. Held are ${held.join(', ')}. An alert with "action": "sell" and "quantityPercent": "100%" sells what is free.`,
     ),
   ];
-}
-
-/** Under way, too: the relay goes on with it. A close that was itself withdrawn has closed nothing. */
-function isDone({ status, action }: Result): boolean {
-  if (status === null) return false;
-  if (status === 'cancelled') return action === 'cancel_all';
-  return closedStatuses.includes(status) || isPending({ status });
 }
 
 /** Which positions may still stand when the command ends. */
@@ -320,7 +316,14 @@ async function carryOutAll(
   if (action !== 'cancel_all') return [result];
   const openings = await listOpenings(session, account, [place.market], nowMs).catch(describeSafely);
   if (typeof openings === 'string')
-    return [{ ...result, status: null, note: `what it has opened could not be looked at: ${openings}` }];
+    return [
+      {
+        ...result,
+        status: null,
+        isDone: false,
+        note: `what it has opened could not be looked at: ${openings}`,
+      },
+    ];
   const sides = listSides([], openings);
   const closes = sides.map((side) => carryOut(session, closeOf(account, place, side), maxSlippage));
   return [result, ...(await Promise.all(closes))];
@@ -333,12 +336,15 @@ async function carryOut(session: Session, task: Task, maxSlippage: string | unde
   const shared = { account: account.name, market: place.market, action, ...side };
   try {
     const signalId = await sendSignal(session, account, 'close-all', place, { action, ...side, ...bound });
-    const { status, steps } = await waitForOutcome(session, account, signalId);
-    return { ...shared, signalId, status, note: steps.at(-1)?.note ?? '' };
+    const entry = await waitForOutcome(session, account, signalId);
+    const { status, steps } = entry;
+    // A close that was itself withdrawn has closed nothing.
+    const isDone = isPending(entry) || (action === 'close' ? hasClosed(entry) : status === 'cancelled');
+    return { ...shared, signalId, status, note: steps.at(-1)?.note ?? '', isDone };
   } catch (error) {
     // The others are closed all the same.
     if (!(error instanceof CommandFailure)) throw error;
-    return { ...shared, signalId: null, status: null, note: error.message };
+    return { ...shared, signalId: null, status: null, note: error.message, isDone: false };
   }
 }
 

@@ -38,7 +38,13 @@ export function addCloseCommand(program: Command): void {
 }
 
 /** What leaves no doubt that the close was carried out, or that nothing had to be closed. */
-export const closedStatuses: readonly Status[] = ['placed', 'satisfied', 'dry_run'];
+const closedStatuses: ReadonlySet<Status> = new Set(['placed', 'satisfied', 'dry_run']);
+
+/** Whether a close has left nothing, as far as it is known. It may have filled in part, or an exit may have turned the position. */
+export function hasClosed({ status, steps }: Pick<Entry, 'status' | 'steps'>): boolean {
+  const { rest, turned } = steps.at(-1)?.facts ?? {};
+  return closedStatuses.has(status) && rest === undefined && turned === undefined;
+}
 
 async function closePosition(
   { session, printChange }: Context,
@@ -59,7 +65,7 @@ async function closePosition(
   const { status } = entry;
   const note = entry.steps.at(-1)?.note ?? '';
   const next = commandFor(session.target, `signal ${signalId}`);
-  if (!closedStatuses.includes(status) && !isPending(entry))
+  if (!hasClosed(entry) && !isPending(entry))
     throw new CommandFailure(
       'not_closed',
       `the position in ${market} of account ${account.name} was not surely closed: ${status}: ${note}`,

@@ -47,6 +47,16 @@ describe('close-all', () => {
     expect([positions(), openOrders()]).toEqual([{}, []]);
   });
 
+  test('fails when an order filled only in part', async () => {
+    relay.world.paper.control.setFunds('main', 'collateral', 'USDT', parseDecimal('100000000'));
+    await byHand('BTC_USDT', 'buy', '30');
+
+    const failure = await runForFailure(closeAll());
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+    expect(failure.message).toMatch(/BTC_USDT of main: placed: .*an order was to close all of a position/);
+  });
+
   test('closes while entries are paused, of an account that is named', async () => {
     await byHand('BTC_USDT', 'buy', '0.01');
     await runCli(relay.here('pause'));

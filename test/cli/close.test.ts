@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { testConfig } from '../support/world.ts';
@@ -43,6 +44,16 @@ describe('close', () => {
     expect(await relay.world.ledger.read(entryOf(document))).toMatchObject({
       signal: { action: 'close', comment: 'relay close' },
     });
+  });
+
+  test('fails when the order filled only in part', async () => {
+    relay.world.paper.control.setFunds('main', 'collateral', 'USDT', parseDecimal('100000000'));
+    await enter('buy', '30');
+
+    const failure = await runForFailure(closing('BTC_USDT'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
+    expect(failure.message).toMatch(/was not surely closed: placed: .*an order was to close all of a position/);
   });
 
   test('cancels the stop-loss and take-profit of an entry of the relay', async () => {

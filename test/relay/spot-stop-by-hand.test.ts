@@ -173,3 +173,22 @@ describe('A stop by hand that holds what a buy has bought', () => {
     expect(alarmNames()).toEqual(['protection_failed']);
   });
 });
+
+test('A stop-loss that a sale could not cancel, and that the owner cancels then, is not placed again', async () => {
+  await buy();
+  await goOn(9);
+  relay.clock.advance(10_000);
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', count: 1 });
+  const sale = { ticker: 'BTCUSDT', id: 'sold', action: 'sell', orderType: 'market', quantity: '0.0999' };
+  await relay.receiveAll(JSON.stringify(sale));
+  await relay.runLine();
+  expect((await relay.entry('sold')).status).toBe('not_sent');
+  expect(await standing()).toEqual([stopOfRelay]);
+
+  await goOn(30);
+  await cancelStopOfRelay();
+  await goOn(180);
+
+  expect(await standing()).toEqual([]);
+  expect(alarmNames()).toEqual(['orders_left_open', 'position_unprotected']);
+});

@@ -33,7 +33,7 @@ import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
 import { readStopEnd } from './read-stop-end.ts';
 import { cancelReplaced, type Replaced, withReplacedOnSpot } from './replace-exits.ts';
-import { noteTaken, readTaken } from './taken-stops.ts';
+import { noteLeft, noteTaken, readTaken } from './taken-stops.ts';
 
 /** What the relay's own stop-losses have to do with a spot sale. */
 export interface StopsOfSale {
@@ -236,6 +236,12 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const answered = await cancelReplaced(services, client, { market, cancels }, options);
+      await noteLeft(
+        services.facts,
+        account,
+        market,
+        cancels.filter((id) => surelyStands(answered, id)),
+      );
       if (!mayHaveEnded(stops, answered)) return withReplacedOnSpot(perhapsOpen, answered);
       const sold = await readSold(services, client, { market, stops, done: answered }, options);
       const done = sold === null ? answered : withEnds(answered, stops, sold);
@@ -287,10 +293,13 @@ function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] |
 
 /** Whether nothing says that one of them may still sell: a lost answer does not. */
 function mayHaveEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
-  return stops.every(({ orderId }) => {
-    const result = resultOf(done, orderId);
-    return result !== undefined && result !== 'failed';
-  });
+  return stops.every(({ orderId }) => !surelyStands(done, orderId));
+}
+
+/** Whether it was not cancelled: the request was refused, or never sent. */
+function surelyStands(done: Replaced, orderId: number): boolean {
+  const result = resultOf(done, orderId);
+  return result === undefined || result === 'failed';
 }
 
 /** What a lost answer left open is known once a list has told what those stop-losses sold: only of one that has ended it does. */

@@ -44,6 +44,22 @@ export async function noteTaken(
   await facts.write(account, factOf(market), [...new Set([...before, ...orderIds])].slice(-mostKept));
 }
 
+/**
+ * Called for those that were surely not cancelled: whoever cancels one of them now is the owner.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function noteLeft(
+  facts: Pick<AccountFacts, 'read' | 'write'>,
+  account: string,
+  market: string,
+  orderIds: readonly number[],
+): Promise<void> {
+  const taken = await readTaken(facts, account, market);
+  const others = [...taken].filter((orderId) => !orderIds.includes(orderId));
+  if (others.length < taken.size) await facts.write(account, factOf(market), others);
+}
+
 function factOf(market: string): FactName {
   return `stops taken in ${market}`;
 }
