@@ -49,7 +49,7 @@ const statusNews: Readonly<Record<Status, StatusNews | null>> = {
   sending: null,
   placed: { category: 'placed', says: 'accepted by the exchange' },
   cancelled: { category: 'placed', says: 'cancelled' },
-  satisfied: { category: 'placed', says: 'nothing to do, nothing was sent' },
+  satisfied: { category: 'placed', says: 'nothing to do, no order was sent' },
   denied: { category: 'denied', says: 'DENIED, nothing was sent' },
   dry_run: { category: 'placed', says: 'rehearsed only, nothing was sent' },
   rejected: { category: 'rejected', says: 'REJECTED by the exchange' },

@@ -38,11 +38,12 @@ export function readCrossTrade(text: string): readonly MessageDraft[] {
   const isFlat = words.some(({ name, value }) => plainWord(name) === 'flattenfirst' && /true/i.test(value));
   const { ticker } = draft.message;
   if (ticker === undefined || !(isFlat || command === 'flatten' || command === 'flatplace')) return [draft];
-  const before = (action: Readonly<Record<string, string>>): MessageDraft => {
+  const beside = (action: Readonly<Record<string, string>>): MessageDraft => {
     const own = createDraft();
     Object.assign(own.message, { ticker, ...action });
     return own;
   };
-  const cancel = before({ action: 'cancel_all', scope: 'market' });
-  return command === 'flatten' ? [cancel, draft] : [cancel, before({ action: 'close' }), draft];
+  // Behind the close: what protects the position goes only once that is closed.
+  const cancel = beside({ action: 'cancel_all', scope: 'market' });
+  return command === 'flatten' ? [draft, cancel] : [beside({ action: 'close' }), cancel, draft];
 }

@@ -110,6 +110,6 @@ test('Protection that the relay looks at and that fits is no news; what it place
   expect(toldOf(idle)).toEqual([]);
   expect(toldOf(placed)).toEqual(['stop-loss of BTC_USDT: accepted by the exchange']);
   expect(toldOf({ ...idle, signal: { ...idle.signal, turnedBy: 1 } })).toEqual([
-    'what was turned by the stop-loss of BTC_USDT: nothing to do, nothing was sent',
+    'what was turned by the stop-loss of BTC_USDT: nothing to do, no order was sent',
   ]);
 });

@@ -93,8 +93,8 @@ describe('a message is translated:', () => {
       'CrossTrade',
       'key=my-key; command=PLACE; account=sim101; instrument=BTCUSDT; action=BUY; qty=1; order_type=MARKET; tif=DAY; flatten_first=true; stop_loss=59000;',
       [
-        `{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}`,
         `{"ticker": "BTCUSDT", "action": "close", ${time}}`,
+        `{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}`,
         `{"ticker": "BTCUSDT", "action": "buy", "orderType": "market", "quantity": "1", "stopLoss": "59000", ${time}}`,
       ],
     ],
