@@ -11,7 +11,7 @@ import {
 } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { kindNamed } from '../orders/order-kinds.ts';
+import { isMarketOrder, kindNamed } from '../orders/order-kinds.ts';
 import { carriedTypes } from '../orders/order-types.ts';
 
 /**
@@ -43,7 +43,8 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);
   if (limits === null) return denyMarket(signal.market, account);
   if (signal.action !== 'order') return null;
-  if (limits.tradesOn !== 'spot' && (isMarkedReducing(signal) || signal.orderType === 'market')) return null;
+  if (limits.tradesOn !== 'spot' && (isMarkedReducing(signal) || isMarketOrder(signal.orderType)))
+    return null;
   return checkSide(signal, limits, account);
 }
 

@@ -15,11 +15,7 @@ import type { Side } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, OrderSize } from '../model/signal.ts';
 
-/**
- * What an order is sized on, as it was read from the exchange.
- *
- * @see DECISIONS 116
- */
+/** What an order is sized on, as it was read from the exchange. */
 export type Holding =
   /** Of a spot account: the quote currency for a buy, the base currency for a sell. */
   | {

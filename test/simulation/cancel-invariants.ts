@@ -1,10 +1,14 @@
+import { zero } from '../../lib/base/decimal.ts';
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
 import { isCancellation, isReduction, placesOrder } from '../../lib/model/signal.ts';
-import { isCreate, keyText } from './history.ts';
+import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
+import { isCancel, isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
+import { longestListLagMs } from './network.ts';
 import { isTarget } from './outcome-invariants.ts';
+import { truePositions } from './true-positions.ts';
 
 /** Finds cancellations that did not do what their owner relies on. */
 export function findBrokenCancels(facts: Facts): readonly Violation[] {
@@ -14,11 +18,16 @@ export function findBrokenCancels(facts: Facts): readonly Violation[] {
     ...findSilence(facts, cancel),
     ...findStopped(cancel),
     ...findWithdrawnExits(facts, cancel),
+    ...findStripped(facts, cancel),
   ]);
 }
 
 function broken(harm: Harm, text: string): Violation {
   return { invariant: 'I11', harm, text };
+}
+
+function harmed(text: string): Violation {
+  return { invariant: 'I48', harm: 'other', text };
 }
 
 /** Finds orders that were sent after their cancellation had been settled. */
@@ -89,5 +98,33 @@ function findWithdrawnExits({ entries }: Facts, cancel: Entry): readonly Violati
         isReduction(signal) &&
         memberOf(steps.at(-1)?.evidence, 'withdrawnBy') === cancel.signalId,
     )
-    .map((exit) => broken('other', `${keyText(exit)} reduces a position, and ${keyText(cancel)} withdrew it`));
+    .map((exit) => harmed(`${keyText(exit)} reduces a position, and ${keyText(cancel)} withdrew it`));
+}
+
+/** Finds cancellations of what protects a position in one-way mode that the order before them in their alert should have closed. */
+function findStripped({ entries, exchange, history }: Facts, cancel: Entry): readonly Violation[] {
+  const { signal, account } = cancel;
+  if (signal?.action !== 'cancel_all' || signal.afterOrder === undefined) return [];
+  const before = entries.find((entry) => entry.account === account && entry.signalId === signal.afterOrder);
+  if (before === undefined || !hasLeftUndone(exchange, before)) return [];
+  const position = truePositions(exchange)(account, signal.market);
+  const cancels = history.sends.filter(
+    ({ path, key }) => isCancel(path) && key !== null && keyText(key) === keyText(cancel),
+  );
+  return cancels.flatMap(({ body, atMs }) => {
+    const { orderId } = JSON.parse(body) as { readonly orderId?: number };
+    const order = orderId === undefined ? undefined : exchange.orders.get(orderId);
+    if (order === undefined || !(order.reduceOnly || order.parentId !== null)) return [];
+    // A list may show it flat from before it was opened.
+    const held = position.within(atMs - longestListLagMs, atMs);
+    const text = `${keyText(cancel)} cancels ${order.orderId}, and ${keyText(before)} has not closed the position`;
+    return held.some((amount) => amount.eq(zero)) ? [] : [harmed(text)];
+  });
+}
+
+/** Whether an order was surely not sent, or has not filled all that it was for. */
+function hasLeftUndone({ orders }: ExchangeState, { status, orderId }: Entry): boolean {
+  if (status === 'denied' || status === 'not_sent') return true;
+  const order = orderId === null ? undefined : orders.get(orderId);
+  return status === 'placed' && order !== undefined && order.filled.lt(order.amount);
 }

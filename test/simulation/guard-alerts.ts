@@ -15,6 +15,8 @@ interface Line {
   readonly entries: string[];
 }
 
+const cancelMarket: Fields = { action: 'cancel_all', scope: 'market' };
+
 /** The numbers of other alerts are below it, so that no two prices and no two amounts of a run are equal. */
 const firstNumber = 40;
 
@@ -121,10 +123,12 @@ export class GuardDraw {
     if (roll < 0.35) return [this.#entry(line), this.#entry(line)];
     if (roll < 0.45) return [this.#protection(line)];
     if (roll < 0.56) return [this.#close(line, pickOne(this.#run.random, ['25%', '50%', '75%']))];
-    if (roll < 0.63) return [this.#close(line, null)];
+    if (roll < 0.6) return [this.#close(line, null)];
+    if (roll < 0.63) return [this.#close(line, null), cancelMarket];
     if (roll < 0.75) return [this.#isOfTwo(line) ? this.#close(line, '30%') : this.#target(line)];
     if (roll < 0.84) return [this.#sale(line, {})];
-    if (roll < 0.91) return [this.#sale(line, { reduceOnly: true })];
+    if (roll < 0.89) return [this.#sale(line, { reduceOnly: true })];
+    if (roll < 0.91) return [this.#exit(line), cancelMarket];
     if (roll < 0.95) return [this.#turn(line)];
     return [this.#cancel(line)];
   }
@@ -243,6 +247,13 @@ export class GuardDraw {
     const size = { quantity: baseOf(ground, ground.small + number) };
     const order = { action: isLong ? 'sell' : 'buy', orderType: 'market' };
     return { ...order, ...size, ...flag, ...this.#bound(), ...this.#sideOf(line) };
+  }
+
+  /** Closes the position by an order. */
+  #exit(line: Line): Fields {
+    const size = { quantityPercent: '100%', of: 'position' };
+    const order = { action: line.isLong ? 'sell' : 'buy', orderType: 'market' };
+    return { ...order, ...size, ...this.#bound(), ...this.#sideOf(line) };
   }
 
   #turn(line: Line): Fields {

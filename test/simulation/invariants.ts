@@ -81,6 +81,7 @@ export const invariants = {
   I45: 'the profit that a report adds up is the change of the collateral at the exchange',
   I46: 'no sale of a strategy on spot takes what another one has bought with a stop-loss, unless an alarm says so, and none is denied for that while what it may sell is there',
   I47: 'no error comes up that the relay has no name for',
+  I48: 'a cancellation withdraws no exit, and behind an order of its alert that has not closed the position it cancels nothing that protects one',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

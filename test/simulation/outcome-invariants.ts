@@ -1,7 +1,9 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { leavesProtection } from '../../lib/ledger/order-facts.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
-import { type CancelTarget, placesOrder } from '../../lib/model/signal.ts';
+import { type CancelTarget, placesOrder, type Signal } from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
+import { mayOpen } from '../../lib/signals/may-open.ts';
 import { keyText, type RaisedAlarm } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { longestListLagMs } from './network.ts';
@@ -104,7 +106,7 @@ function findDisagreement(facts: Facts, orders: OwnOrders, entry: Entry): readon
 /** The orders of the owner that a `cancel_all` of the whole market ends: those that no list can have missed. */
 function foreignTargetsOf({ exchange, history }: Facts, entry: Entry): readonly PaperOrder[] {
   const { signal, account } = entry;
-  if (signal?.action !== 'cancel_all' || signal.scope !== 'market') return [];
+  if (signal?.action !== 'cancel_all' || signal.scope !== 'market' || leavesProtection(entry)) return [];
   const storedAtMs = history.statuses.get(keyText(entry))?.[0]?.atMs ?? 0;
   return [...exchange.orders.values()].filter(
     (order) =>
@@ -136,15 +138,19 @@ function findOrderDisagreement(
   return [];
 }
 
-function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] {
+function targetsOf({ entries, history, settings }: Facts, entry: Entry): readonly Entry[] {
   const { signal, account } = entry;
   if (signal?.action === 'cancel_all') {
     // The signals that were stored before it in its market, whether or not the ledger counted them as open.
     const placeOf = (other: Entry) => history.stored.get(keyText(other)) ?? Number.POSITIVE_INFINITY;
+    const configured = settings.accounts[account];
+    const isKept = (target: Signal) =>
+      leavesProtection(entry) && configured !== undefined && !mayOpen(target, configured);
     return entries.filter(
       (target) =>
         target.account === account &&
         target.signal?.market === signal.market &&
+        !isKept(target.signal) &&
         // What protects a position stays, as the exits that the exchange has made.
         (signal.scope === 'market' || target.signal.action !== 'protect') &&
         placeOf(target) < placeOf(entry),

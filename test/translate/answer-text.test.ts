@@ -276,7 +276,7 @@ describe('a command of another relay is answered with the message of the same me
     [
       'Alertatron',
       'MyKeys(BTCUSDT) { cancel(which=all); market(position=0); }',
-      `[{"ticker": "BTCUSDT", "action": "close", ${time}}, {"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}]`,
+      `[{"ticker": "BTCUSDT", "action": "cancel_all", "scope": "market", ${time}}, {"ticker": "BTCUSDT", "action": "close", ${time}}]`,
     ],
     [
       'Autoview',

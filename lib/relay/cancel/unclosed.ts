@@ -30,7 +30,7 @@ export async function findUnclosed(
   { signal: cancel, signalId }: CancelAllEntry,
 ): Promise<string | null> {
   const { scope, market, afterOrder } = cancel;
-  if (scope !== 'market' || afterOrder === undefined) return null;
+  if ((scope ?? 'own') === 'own' || afterOrder === undefined) return null;
   const before = await services.ledger.read({ account: account.name, signalId: afterOrder });
   if (before === null || isDone(before)) return null;
   const { signal, status } = before;

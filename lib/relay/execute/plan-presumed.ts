@@ -3,6 +3,7 @@ import { describeAmount, type SeenPosition, stateOfAmount } from '../../account/
 import type { Account } from '../../model/account.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal, PositionState } from '../../model/signal.ts';
+import { isMarketOrder } from '../../orders/order-kinds.ts';
 import { saysItReduces } from '../../signals/may-open.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import { claimMarket, passesClaim, readMarketOwner } from '../position/claim-market.ts';
@@ -32,7 +33,7 @@ export async function planPresumedOrder(
   const { signal } = named;
   const plan = await planNamed(services, account, named);
   const reduces = saysItReduces(signal, account.markets[signal.market]?.tradesOn);
-  return reduces && signal.orderType === 'market' ? withRestTold(plan) : plan;
+  return reduces && isMarketOrder(signal.orderType) ? withRestTold(plan) : plan;
 }
 
 async function planNamed(

@@ -179,7 +179,7 @@ function withOrdersBefore(items: Identified['items']): Identified['items'] {
   return items.map((legs, index) =>
     legs.map((entry) => {
       const { signal } = entry;
-      if (signal.action !== 'cancel_all' || signal.scope !== 'market') return entry;
+      if (signal.action !== 'cancel_all' || (signal.scope ?? 'own') === 'own') return entry;
       const before = items
         .slice(0, index)
         .flat()
