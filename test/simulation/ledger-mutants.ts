@@ -352,6 +352,7 @@ export const ledgerMutants: readonly Mutant[] = [
     breaks: 'a cancel_all of the market does not look at the order before it in its alert',
     seeds: 300,
     dialect: 'live',
+    kinds: [],
     mutation: { ledger: (ledger) => changeEntries(ledger, withoutOrderBefore) },
   },
   {
@@ -359,6 +360,7 @@ export const ledgerMutants: readonly Mutant[] = [
     breaks: 'a cancel_all withdraws the exits that wait before it',
     seeds: 600,
     dialect: 'live',
+    kinds: [],
     mutation: { ledger: withdrawExits },
   },
   {

@@ -217,7 +217,7 @@ function needsAfter(
 }
 
 function hasPair({ exits }: OrderRecord): boolean {
-  return exits.length === 2;
+  return (['stop_loss', 'take_profit'] as const).every((role) => exits.some((exit) => exit.role === role));
 }
 
 function stopsFirst(one: ProtectionNeed, other: ProtectionNeed): number {
