@@ -55,7 +55,7 @@ export async function planCancelAll(
   const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';
   const openOrders = await services.ledger.openOrders(account.name, market, mostBelieved);
   const isMeant = (order: Entry) =>
-    order.signal !== null && (unclosed === null || mayOpen(order.signal, account));
+    unclosed === null || (order.signal !== null && mayOpen(order.signal, account));
   // As the exits that the exchange makes from an entry, which carry no name of this relay.
   const believed = openOrders.filter(
     (order) => isMeant(order) && (scope !== 'own' || order.signal?.action !== 'protect'),
