@@ -351,8 +351,8 @@ export interface CancelAllSignal extends SignalBase {
   readonly action: 'cancel_all';
   /** `own`: the orders of this relay; `market`: every open order of the market, whoever placed it. Absent: `own`. */
   readonly scope?: CancelScope;
-  /** Of the scope `market`: the id of the signal before it in its alert that places an order in this market; absent: none. */
-  readonly afterOrder?: string;
+  /** Of the scope `market`: the ids of the signals before it in its alert that place orders in this market; absent: none. */
+  readonly afterOrders?: readonly string[];
 }
 
 export type CancelScope = 'own' | 'market';

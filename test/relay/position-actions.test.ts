@@ -563,15 +563,16 @@ describe('A cancellation that comes while a signal waits', () => {
     },
   );
 
-  test('withdraws of a reversal what opens alone, where it names all orders of its market', async () => {
-    await waitThenCancel({ action: 'cancel_all' }, { action: 'reverse' });
+  test.each([
+    ['a reversal', { action: 'reverse' }],
+    ['a close of a part', { action: 'close', quantityPercent: '50%' }],
+  ])('withdraws %s, where it names all orders of its market', async (_, waiting) => {
+    await waitThenCancel({ action: 'cancel_all' }, waiting);
     await relay.execute('s3');
 
-    expect(statusesOf([await relay.entry('s2:reduce'), await relay.entry('s2')])).toEqual([
-      'placed',
-      'cancelled',
-    ]);
-    expect(await heldAmount()).toBe('0');
+    expect((await relay.entry('s2')).status).toBe('cancelled');
+    expect((await relay.entry('s3')).status).toBe('cancelled');
+    expect(await heldAmount()).toBe('0.2');
   });
 
   test('withdraws it between two readings of the position', async () => {

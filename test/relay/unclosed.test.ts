@@ -33,12 +33,13 @@ afterEach(() => relay.close());
 const order = { action: 'sell', orderType: 'market', quantityPercent: '100%', of: 'position' };
 const stop = expect.stringMatching(/^sell [0-9.]+ stop 48000/);
 
-/** @returns both outcomes */
-async function exit(first: object): Promise<readonly Entry[]> {
+/** @returns the outcomes of the first order and of the cancellation */
+async function exit(first: object, ...others: readonly object[]): Promise<readonly Entry[]> {
   const items = [
-    { ...first, id: 'exit', ticker: 'BTCUSDT' },
-    { id: 'cancel', ticker: 'BTCUSDT', action: 'cancel_all', scope: 'market' },
-  ];
+    { ...first, id: 'exit' },
+    ...others.map((other, place) => ({ ...other, id: `other-${place}` })),
+    { id: 'cancel', action: 'cancel_all', scope: 'market' },
+  ].map((item) => ({ ticker: 'BTCUSDT', ...item }));
   await relay.receiveAll(JSON.stringify(items));
   await relay.runLine('BTC_USDT');
   return [await relay.entry('exit'), await relay.entry('cancel')];
@@ -69,6 +70,39 @@ describe('that did not close it', () => {
     expect(cancelled?.steps.at(-1)?.note).toContain('this cancel_all leaves what protects it');
     await relay.goOn(60);
     expect(await relay.open()).toEqual([`sell ${left} stop 48000, reduces`]);
+  });
+
+  test('because its order was smaller than the position, leaves the stop-loss for the rest', async () => {
+    const [sold, cancelled] = await exit({
+      ...order,
+      quantityPercent: undefined,
+      of: undefined,
+      quantity: '1',
+      sentiment: 'flat',
+    });
+
+    expect([sold?.status, cancelled?.status]).toEqual(['placed', 'cancelled']);
+    expect([await relay.held(), await relay.open()]).toEqual(['29', [stop]]);
+    expect(relay.alarmNames()).toEqual(['close_incomplete', 'close_incomplete']);
+  });
+
+  test('because the first of two orders was not carried out, leaves the stop-loss for the rest', async () => {
+    const half = { ...order, quantityPercent: undefined, of: undefined, quantity: '2', reduceOnly: true };
+    await exit({ ...half, maxSlippage: narrow, quantity: '28' }, half);
+
+    expect(await relay.open()).toEqual([stop]);
+    expect(await relay.held()).not.toBe('flat');
+  });
+
+  test('looks up the cancellation of what may open one alone, where its response was lost', async () => {
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order' });
+    const [, cancelled] = await exit({ ...order, maxSlippage: narrow });
+    expect(cancelled?.status).toBe('unknown');
+
+    await relay.reconcileFor(20);
+
+    expect((await relay.entry('cancel')).status).toBe('cancelled');
+    expect(await relay.open()).toEqual([expect.stringMatching(/^sell [0-9.]+ stop 48000/)]);
   });
 
   test('because the account is paused, leaves the stop-loss', async () => {

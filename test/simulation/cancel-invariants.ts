@@ -1,8 +1,15 @@
 import { zero } from '../../lib/base/decimal.ts';
 import type { Json } from '../../lib/base/json.ts';
+import { cancelConditional } from '../../lib/exchange/endpoints/cancel-conditional.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
-import { isCancellation, isReduction, placesOrder } from '../../lib/model/signal.ts';
+import {
+  isCancellation,
+  isReduction,
+  placesOrder,
+  type Signal,
+  wantsNoPosition,
+} from '../../lib/model/signal.ts';
 import type { ExchangeState } from '../../lib/paper/engine/exchange-state.ts';
 import { isCancel, isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
@@ -101,30 +108,45 @@ function findWithdrawnExits({ entries }: Facts, cancel: Entry): readonly Violati
     .map((exit) => harmed(`${keyText(exit)} reduces a position, and ${keyText(cancel)} withdrew it`));
 }
 
-/** Finds cancellations of what protects a position in one-way mode that the order before them in their alert should have closed. */
+const pairPath = cancelConditional.path.live;
+
+/** Finds cancellations of what protects a position in one-way mode that orders before them in their alert should have closed. */
 function findStripped({ entries, exchange, history }: Facts, cancel: Entry): readonly Violation[] {
   const { signal, account } = cancel;
-  if (signal?.action !== 'cancel_all' || signal.afterOrder === undefined) return [];
-  const before = entries.find((entry) => entry.account === account && entry.signalId === signal.afterOrder);
-  if (before === undefined || !hasLeftUndone(exchange, before)) return [];
-  const position = truePositions(exchange)(account, signal.market);
-  const cancels = history.sends.filter(
-    ({ path, key }) => isCancel(path) && key !== null && keyText(key) === keyText(cancel),
+  if (signal?.action !== 'cancel_all' || signal.afterOrders === undefined) return [];
+  const { market, afterOrders } = signal;
+  const left = entries.filter(
+    (entry) =>
+      entry.account === account && afterOrders.includes(entry.signalId) && hasLeftUndone(exchange, entry),
   );
-  return cancels.flatMap(({ body, atMs }) => {
-    const { orderId } = JSON.parse(body) as { readonly orderId?: number };
-    const order = orderId === undefined ? undefined : exchange.orders.get(orderId);
+  if (left.length === 0) return [];
+  const position = truePositions(exchange)(account, market);
+  const sends = history.sends.filter(({ key }) => key !== null && keyText(key) === keyText(cancel));
+  return sends.flatMap(({ path, body, atMs }) => {
+    if (!isCancel(path) && path !== pairPath) return [];
+    const { orderId, id } = JSON.parse(body) as { readonly orderId?: number; readonly id?: number };
+    const order = exchange.orders.get(
+      (path === pairPath ? exchange.pairs.get(id ?? 0)?.stopLossId : orderId) ?? 0,
+    );
     if (order === undefined || !(order.reduceOnly || order.parentId !== null)) return [];
     // A list may show it flat from before it was opened.
     const held = position.within(atMs - longestListLagMs, atMs);
-    const text = `${keyText(cancel)} cancels ${order.orderId}, and ${keyText(before)} has not closed the position`;
+    const text = `${keyText(cancel)} cancels ${order.orderId}, and ${left.map(keyText).join(', ')} left the position`;
     return held.some((amount) => amount.eq(zero)) ? [] : [harmed(text)];
   });
 }
 
-/** Whether an order was surely not sent, or has not filled all that it was for. */
-function hasLeftUndone({ orders }: ExchangeState, { status, orderId }: Entry): boolean {
+/** Whether an order was surely not sent, has not filled all that it was for, or was to reduce the position alone. */
+function hasLeftUndone({ orders }: ExchangeState, { status, orderId, signal }: Entry): boolean {
   if (status === 'denied' || status === 'not_sent') return true;
   const order = orderId === null ? undefined : orders.get(orderId);
-  return status === 'placed' && order !== undefined && order.filled.lt(order.amount);
+  if (status !== 'placed' || order === undefined || signal === null) return false;
+  return order.filled.lt(order.amount) || (isReduction(signal) && !closesAll(signal));
+}
+
+function closesAll(signal: Signal): boolean {
+  if (wantsNoPosition(signal)) return true;
+  return (
+    signal.action === 'order' && signal.size.unit === 'percent' && signal.size.quantityPercent === '100%'
+  );
 }

@@ -180,7 +180,7 @@ function stopCancels(ledger: Ledger): Ledger {
 function withoutOrderBefore(entry: Entry): Entry {
   const { signal } = entry;
   if (signal?.action !== 'cancel_all') return entry;
-  const { afterOrder: _, ...alone } = signal;
+  const { afterOrders: _, ...alone } = signal;
   return { ...entry, signal: alone };
 }
 

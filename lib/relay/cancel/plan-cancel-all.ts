@@ -49,7 +49,9 @@ export async function planCancelAll(
   const { market, scope: asked = 'own' } = signal;
   const client = await services.exchangeFor(account.name);
   if (asked !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
-  const unclosed = await findUnclosed(services, client, account, entry);
+  const left = await findUnclosed(services, client, account, entry);
+  if (left.kind === 'waits') return { verdict: 'waiting', reason: left.reason, mayPassSoon: true };
+  const unclosed = left.kind === 'perhaps' ? left.reason : null;
   const scope = unclosed === null ? asked : 'own';
   // Orders on spot have no stop-loss and no take-profit.
   const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';

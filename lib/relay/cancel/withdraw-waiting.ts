@@ -1,7 +1,14 @@
 import { RelayError } from '../../base/errors.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
+import type { Account } from '../../model/account.ts';
 import { findAccount } from '../../model/settings.ts';
-import { type CancelSignal, placesOrder } from '../../model/signal.ts';
+import {
+  type CancelSignal,
+  isPositionSignal,
+  placesOrder,
+  type Signal,
+  wantsNoPosition,
+} from '../../model/signal.ts';
 import { reduceLegIdOf } from '../../signals/identity.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import type { Outcome } from '../execute/action.ts';
@@ -11,8 +18,8 @@ import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 
 /**
  * Cancels the waiting order signals that a cancellation names, because an order must not be sent after its
- * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, except those that only
- * reduce a position: they are carried out before it, and it then cancels what rests of them.
+ * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, except those that want no
+ * position, or say that they only reduce one: they are carried out before it, and it then cancels what rests of them.
  *
  * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
@@ -50,7 +57,7 @@ async function withdrawEarlier(
   for (;;) {
     // An exit that was asked for must not be lost: its position would stay open.
     const orders = page.filter(
-      ({ signal }) => signal !== null && account !== null && mayOpen(signal, account),
+      ({ signal }) => signal !== null && account !== null && isWithdrawnWithAll(signal, account),
     );
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
@@ -58,6 +65,12 @@ async function withdrawEarlier(
     // What is withdrawn waits no more: others take its place on the page.
     page = await listEarlier(services, entry);
   }
+}
+
+function isWithdrawnWithAll(signal: Signal, account: Account): boolean {
+  // What keeps the protection of a position looks itself at what is left to protect.
+  if (!placesOrder(signal) || signal.action === 'protect') return false;
+  return isPositionSignal(signal) ? !wantsNoPosition(signal) : mayOpen(signal, account);
 }
 
 async function findTarget(

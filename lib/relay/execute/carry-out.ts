@@ -24,13 +24,16 @@ export interface Begun {
   readonly startedAtMs: number;
   readonly killSwitch: KillSwitch;
   readonly cleared: ClearedEntries;
+  /** Whether an order is sent as one that only reduces. A pause or the rate of orders lets it through for that alone. */
+  onlyReduces: boolean;
 }
 
 /**
  * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
  * because preparing took time.
  *
- * @returns null, and does nothing, when what the order was sized on is too old by now
+ * @returns null, and does nothing, when the order must be planned anew: what it was sized on is too old by now, or it must be
+ * sent as one that only reduces
  */
 export async function carryOut(
   services: ExecuteServices,
@@ -47,7 +50,8 @@ export async function carryOut(
   if (typeof sentBefore === 'string') return sentBefore;
   const settleDenied = (denied: Denial) =>
     settleUnsent(services, entry, cleared.tell({ ...denialOutcome(denied), ...staleAlarm(entry, denied) }));
-  const { reduces, isPaused } = await checkPaused(begun, action);
+  const { reduces, isPaused, mustReduce } = await checkPaused(begun, action);
+  if (mustReduce) return planAsReduction(begun);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
@@ -74,10 +78,9 @@ export async function carryOut(
   const note = `on its way to the exchange${told}`;
   const said = { note, ...(evidence === undefined ? {} : { evidence }), facts };
   const step: Step = { status: 'sending', atMs, ...cleared.tell(said) };
-  const start = (most: typeof maxPerMinute) =>
-    services.ledger.start(entry, step, most === null ? null : { maxPerMinute: most });
-  let started = await start(maxPerMinute);
-  if (started.result === 'over_limit' && (await action.limits?.readReduces?.())) started = await start(null);
+  const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
+  if (started.result === 'over_limit' && (await action.limits?.readReduces?.()))
+    return planAsReduction(begun);
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
     return await settleDenied(denyOrderRate(started.count + 1, maxPerMinute ?? 0));
@@ -100,13 +103,19 @@ export async function carryOut(
 async function checkPaused(
   { killSwitch }: Begun,
   { limits }: PreparedAction,
-): Promise<{ readonly reduces: boolean; readonly isPaused: Denial | null }> {
+): Promise<{ readonly reduces: boolean; readonly isPaused: Denial | null; readonly mustReduce: boolean }> {
   const reduces = limits?.reduces ?? false;
   const isPaused = await killSwitch.check(reduces);
-  if (isPaused === null || limits?.readReduces === undefined) return { reduces, isPaused };
+  const known = { reduces, isPaused, mustReduce: false };
+  if (isPaused === null || limits?.readReduces === undefined) return known;
   const stopsAll = (await killSwitch.check()) !== null;
-  if (stopsAll) return { reduces, isPaused };
-  return (await limits.readReduces()) ? { reduces: true, isPaused: null } : { reduces, isPaused };
+  return { ...known, mustReduce: !stopsAll && (await limits.readReduces()) };
+}
+
+/** The position may be gone by the time the order arrives: the exchange is told that it must open none. */
+function planAsReduction(begun: Begun): null {
+  begun.onlyReduces = true;
+  return null;
 }
 
 /** Another order may have been planned at the same time. What cannot be checked is not sent. */

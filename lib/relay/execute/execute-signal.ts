@@ -117,7 +117,7 @@ async function executeAlone(
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
   const killSwitch = createKillSwitch(services, entry, paused);
   const cleared = new ClearedEntries(startedAtMs);
-  const begun: Begun = { startedAtMs, killSwitch, cleared };
+  const begun: Begun = { startedAtMs, killSwitch, cleared, onlyReduces: false };
   let plans = 0;
   do {
     const plan = await planWhenKnown(services, entry, mayRepeat, async () =>
@@ -324,7 +324,7 @@ async function planAction(
   switch (signal.action) {
     case 'order':
       return await planPresumedOrder(services, account, {
-        signal,
+        signal: begun.onlyReduces ? { ...signal, reduceOnly: true } : signal,
         signalId: entry.signalId,
         clientOrderId: clientOrderId ?? '',
       });

@@ -66,7 +66,11 @@ export async function readLimits(
   return {
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
     check: (sized, planned) =>
-      checkAll({ services, account, client, isSpot, isBlind, prices, risk }, sized, planned),
+      checkAll(
+        { services, account, client, isSpot, isBlind, hasExits: asksForExits(target.signal), prices, risk },
+        sized,
+        planned,
+      ),
   };
 }
 
@@ -84,6 +88,8 @@ interface KnownForOrder {
   readonly isSpot: boolean;
   /** Whether the account has limits that need lists which this dialect does not have. */
   readonly isBlind: boolean;
+  /** Whether the alert asks for a stop-loss or take-profits: those of an order that only reduces would protect nothing. */
+  readonly hasExits: boolean;
   readonly prices: UsdtPrices;
   readonly risk: RiskReading | null;
 }
@@ -126,6 +132,10 @@ async function checkAll(
   };
 }
 
+function asksForExits({ stopLoss, takeProfit, takeProfits, trailing }: OrderSignal): boolean {
+  return [stopLoss, takeProfit, takeProfits, trailing].some((asked) => asked !== undefined);
+}
+
 /** Only time can limit an order for which nothing was read. */
 function checkUnread(known: KnownForOrder, sized: SizedOrder): LimitVerdict {
   const { account, isSpot, isBlind, client, services } = known;
@@ -143,7 +153,7 @@ function checkUnread(known: KnownForOrder, sized: SizedOrder): LimitVerdict {
         isBlind ? [`in the dialect "${client.dialect}" the exchange lists neither positions nor fills`] : [],
       ),
     checkTime,
-    readReduces: () => readReduces(known, checked),
+    ...(known.hasExits ? {} : { readReduces: () => readReduces(known, checked) }),
   };
 }
 

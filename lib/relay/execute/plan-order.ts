@@ -11,8 +11,7 @@ import { checkDialect, checkOrder, denyMarket, limitsOf } from '../../limits/che
 import { checkRegion } from '../../limits/check-region.ts';
 import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
-import { isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
-import type { Denial } from '../../model/outcome.ts';
+import { isMarkedReducing, isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
@@ -102,9 +101,11 @@ export async function planOrder(
   if (ofOthers !== null) return ofOthers;
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
+  if (!isOwn && (await mustReduce(sized, account, risk)))
+    return await planOrder(services, account, { ...signal, reduceOnly: true }, clientOrderId, basis);
   const denial =
     checkRegion(sized.order, account) ??
-    (isOwn ? null : await checkAgainstLimits(sized, account, risk)) ??
+    (isOwn ? null : checkOrder(sized, account)) ??
     risk.denial ??
     (await checkTrigger(client, signal, limits, async () => {
       const answers = await readAnswers(services.facts, account.name, tradesOn);
@@ -149,15 +150,24 @@ export async function planOrder(
   return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }
 
-/** An order that does not say so may only reduce, too. Whether it does is read where only an order that opens would be denied. */
-async function checkAgainstLimits(
+/**
+ * Whether only an order that opens would be denied, and this one reduces by its size. What it is against is read only then. The
+ * position may be gone when it arrives, so it must be sent as one that only reduces.
+ */
+async function mustReduce(
   sized: SizedOrder,
   account: Account,
   { reduces, readReduces }: LimitVerdict,
-): Promise<Denial | null> {
-  const denial = checkOrder(sized, account);
-  if (denial === null || checkOrder(sized, account, true) !== null) return denial;
-  return reduces || (await readReduces?.()) === true ? null : denial;
+): Promise<boolean> {
+  const { order } = sized;
+  if (isMarkedReducing(order) || checkOrder(sized, account) === null) return false;
+  if (
+    checkOrder(sized, account, true) !== null ||
+    order.stopLoss !== undefined ||
+    order.takeProfit !== undefined
+  )
+    return false;
+  return reduces || (await readReduces?.()) === true;
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */

@@ -4,7 +4,6 @@ import { hasPassed } from '../../base/clock.ts';
 import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
 import { orderSignalFor } from '../../ledger/sent-order.ts';
-import { checkMarket } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import { isFurtherTry, type PositionSignal, passesUnknown, wantsNoPosition } from '../../model/signal.ts';
@@ -19,6 +18,7 @@ import { claimMarket } from './claim-market.ts';
 import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
+import { withRestTold } from './compare-position.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -114,11 +114,12 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
+  const isOfPart = amount.lt(position.amount.abs()) && !isFurtherTry(signal);
   return withExitsCancelled(
     services,
     client,
     { ...closing, amount, isFurtherTry: isFurtherTry(signal) },
-    ready,
+    isOfPart ? withRestTold(ready) : ready,
   );
 }
 
@@ -189,8 +190,6 @@ async function planLegOrder(
 ): Promise<Plan> {
   const asked = orderSignalFor(signal, order);
   if (order.reduceOnly) return await planOrder(services, account, asked, clientOrderId ?? '', 'reduces');
-  const denial = checkMarket(asked, account);
-  if (denial !== null) return { verdict: 'denied', denial };
   return await planOrder(services, account, asked, clientOrderId ?? '', position);
 }
 

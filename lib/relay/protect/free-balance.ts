@@ -236,13 +236,11 @@ export function withStopsFreed(
     async send(options) {
       await noteTaken(services.facts, account, market, cancels);
       const answered = await cancelReplaced(services, client, { market, cancels }, options);
-      await noteLeft(
-        services.facts,
-        account,
-        market,
-        cancels.filter((id) => surelyStands(answered, id)),
-      );
-      if (!mayHaveEnded(stops, answered)) return withReplacedOnSpot(perhapsOpen, answered);
+      const left = cancels.filter((orderId) => surelyStands(answered, orderId));
+      if (left.length > 0) {
+        await noteLeft(services, account, market, left);
+        return withReplacedOnSpot(perhapsOpen, answered);
+      }
       const sold = await readSold(services, client, { market, stops, done: answered }, options);
       const done = sold === null ? answered : withEnds(answered, stops, sold);
       if (sold === null) {
@@ -291,12 +289,7 @@ function resultOf({ exits }: Replaced, orderId: number): ExitOutcome['result'] |
   return exits.find(({ orderIds }) => orderIds.includes(orderId))?.result;
 }
 
-/** Whether nothing says that one of them may still sell: a lost answer does not. */
-function mayHaveEnded(stops: readonly HoldingStop[], done: Replaced): boolean {
-  return stops.every(({ orderId }) => !surelyStands(done, orderId));
-}
-
-/** Whether it was not cancelled: the request was refused, or never sent. */
+/** Whether nothing says that it has ended: the request was refused, or never sent. A lost answer may have ended it. */
 function surelyStands(done: Replaced, orderId: number): boolean {
   const result = resultOf(done, orderId);
   return result === undefined || result === 'failed';

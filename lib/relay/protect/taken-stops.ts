@@ -1,5 +1,7 @@
 import type { Decimal } from '../../base/decimal.ts';
+import { describeSafely } from '../../base/describe-error.ts';
 import type { Json } from '../../base/json.ts';
+import type { Log } from '../../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
 import { replacedIn } from '../../ledger/cancel-reports.ts';
@@ -45,19 +47,23 @@ export async function noteTaken(
 }
 
 /**
- * Called for those that were surely not cancelled: whoever cancels one of them now is the owner.
- *
- * @throws RelayError `store_unavailable`
+ * Called for those that were surely not cancelled: whoever cancels one of them now is the owner. A failure of the store is
+ * logged: it must not make an outcome unknown that is known.
  */
 export async function noteLeft(
-  facts: Pick<AccountFacts, 'read' | 'write'>,
+  { facts, log }: { readonly facts: Pick<AccountFacts, 'read' | 'write'>; readonly log: Log },
   account: string,
   market: string,
   orderIds: readonly number[],
 ): Promise<void> {
-  const taken = await readTaken(facts, account, market);
-  const others = [...taken].filter((orderId) => !orderIds.includes(orderId));
-  if (others.length < taken.size) await facts.write(account, factOf(market), others);
+  try {
+    const taken = await readTaken(facts, account, market);
+    const others = [...taken].filter((orderId) => !orderIds.includes(orderId));
+    if (others.length < taken.size) await facts.write(account, factOf(market), others);
+  } catch (error) {
+    const names = { account, market, orderIds, reason: describeSafely(error) };
+    log.warn('a stop-loss that was not cancelled still counts as cancelled by the relay', names);
+  }
 }
 
 function factOf(market: string): FactName {

@@ -174,7 +174,7 @@ function identify(alert: Alert, { account, body }: Arrived, arrivedAtMs: number)
   return { fingerprint, arrivedAtMs, reduces, items: withOrdersBefore(items) };
 }
 
-/** A cancellation of a whole market must know the order before it: what protects a position goes only if that has closed it. */
+/** A cancellation of a whole market must know the orders before it: what protects a position goes only if they have closed it. */
 function withOrdersBefore(items: Identified['items']): Identified['items'] {
   return items.map((legs, index) =>
     legs.map((entry) => {
@@ -183,8 +183,9 @@ function withOrdersBefore(items: Identified['items']): Identified['items'] {
       const before = items
         .slice(0, index)
         .flat()
-        .findLast((other) => other.signal.market === signal.market && mayTrade(other.signal));
-      return before === undefined ? entry : { ...entry, signal: { ...signal, afterOrder: before.signalId } };
+        .filter((other) => other.signal.market === signal.market && mayTrade(other.signal))
+        .map(({ signalId }) => signalId);
+      return before.length === 0 ? entry : { ...entry, signal: { ...signal, afterOrders: before } };
     }),
   );
 }

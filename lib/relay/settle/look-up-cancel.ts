@@ -194,13 +194,15 @@ export async function lookUpCancelAll(
   { market, scope = 'own' }: CancelAllSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const isOfMarket = scope !== 'own' && !leavesProtection(entry);
-  const foreign = isOfMarket ? await lookUpForeign(services, client, market, entry, options) : null;
+  const isCutDown = leavesProtection(entry);
+  const foreign =
+    scope !== 'own' && !isCutDown ? await lookUpForeign(services, client, market, entry, options) : null;
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostRead);
   const named = new Set(placedByIn(entry));
   // Times alone do not decide it: the clock may have been set back in between.
-  const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
+  const isAbout = (order: Entry) =>
+    named.has(order.signalId) || (!isCutDown && sentAtMs(order) <= sentAtMs(entry));
   const believed = open.flatMap((placedBy) =>
     isAbout(placedBy) && placedBy.clientOrderId !== null
       ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
