@@ -102,7 +102,7 @@ function findWithdrawnExits({ entries }: Facts, cancel: Entry): readonly Violati
       ({ account, signal, steps }) =>
         account === cancel.account &&
         signal !== null &&
-        isReduction(signal) &&
+        (signal.action === 'order' ? isReduction(signal) : wantsNoPosition(signal)) &&
         memberOf(steps.at(-1)?.evidence, 'withdrawnBy') === cancel.signalId,
     )
     .map((exit) => harmed(`${keyText(exit)} reduces a position, and ${keyText(cancel)} withdrew it`));

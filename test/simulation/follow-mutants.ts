@@ -57,7 +57,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'side-by-hand-guessed',
     breaks: 'a deal that belongs to no signal is stored without its side of hedge mode',
     seeds: 100,
-    fromSeed: 280,
+    fromSeed: 835,
     dialect: 'live',
     kinds: [],
     mutation: {

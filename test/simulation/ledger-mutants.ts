@@ -177,13 +177,6 @@ function stopCancels(ledger: Ledger): Ledger {
   });
 }
 
-function withoutOrderBefore(entry: Entry): Entry {
-  const { signal } = entry;
-  if (signal?.action !== 'cancel_all') return entry;
-  const { afterOrders: _, ...alone } = signal;
-  return { ...entry, signal: alone };
-}
-
 /** Withdraws the exits that wait before a cancellation of all orders. */
 function withdrawExits(ledger: Ledger): Ledger {
   return override(ledger, {
@@ -346,14 +339,6 @@ export const ledgerMutants: readonly Mutant[] = [
     fromSeed: 39,
     dialect: 'live',
     mutation: { ledger: stopCancels },
-  },
-  {
-    name: 'stripped-exits',
-    breaks: 'a cancel_all of the market does not look at the order before it in its alert',
-    seeds: 300,
-    dialect: 'live',
-    kinds: [],
-    mutation: { ledger: (ledger) => changeEntries(ledger, withoutOrderBefore) },
   },
   {
     name: 'withdrawn-exits',
