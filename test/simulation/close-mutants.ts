@@ -49,7 +49,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'silent-rest',
     breaks: 'a close that fills in part raises no alarm',
     seeds: 300,
-    fromSeed: 66,
+    fromSeed: 152,
     dialect: 'live',
     kinds: ['market'],
     mutation: {

@@ -359,7 +359,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'foreign-cancelled',
     breaks: 'an order of the owner is cancelled to protect a position',
     seeds: 300,
-    fromSeed: 24,
+    fromSeed: 40,
     ...shared,
     mutation: { client: cancelForeign },
   },
@@ -398,7 +398,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'share-sold-again',
     breaks: 'a take-profit that has sold its share is placed anew',
     seeds: 300,
-    fromSeed: 243,
+    fromSeed: 268,
     ...shared,
     mutation: changeRead(withoutShare),
   },
@@ -414,7 +414,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'best-price-forgotten',
     breaks: 'a stop-loss that follows the price forgets the best one',
     seeds: 300,
-    fromSeed: 283,
+    fromSeed: 307,
     ...shared,
     mutation: { facts: forgetBest },
   },
@@ -496,7 +496,7 @@ export const guardMutants: readonly Mutant[] = [
     breaks:
       'exits that only the list of positions shows are forgotten with their position, and nobody is told that they may stand',
     seeds: 300,
-    fromSeed: 181,
+    fromSeed: 229,
     ...shared,
     mutation: {
       executions: (executions) =>

@@ -343,7 +343,8 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'withdrawn-exits',
     breaks: 'a cancel_all withdraws the exits that wait before it',
-    seeds: 600,
+    seeds: 300,
+    fromSeed: 274,
     dialect: 'live',
     kinds: [],
     mutation: { ledger: withdrawExits },

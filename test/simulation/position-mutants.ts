@@ -235,6 +235,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'unknown-ignored',
     breaks: 'a signal that depends on the position does not wait for an earlier order without an outcome',
     seeds: 100,
+    fromSeed: 22,
     dialect: 'live',
     kinds,
     mutation: { ledger: ignoreUnknown },

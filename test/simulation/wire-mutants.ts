@@ -196,7 +196,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unread-answer',
     breaks: 'an acceptance is not compared with the requested order',
     seeds: 100,
-    fromSeed: 64,
+    fromSeed: 145,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, _, params) => async (options) => {
       const order = await send(options);
