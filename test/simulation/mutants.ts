@@ -81,7 +81,7 @@ const seedsOfKind: Readonly<Partial<Record<OrderKindName, Readonly<Record<string
     'torn-array': 119,
     'late-retries': 156,
     'fill-invented': 68,
-    'unread-answer': 57,
+    'unread-answer': 311,
   },
 };
 
