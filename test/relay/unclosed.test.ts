@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+import { settingsWith } from '../support/limited-relay.ts';
 import { testConfig } from '../support/world.ts';
 
 /** An alert that closes a position by an order, and cancels all orders of the market after it. */
@@ -60,6 +62,11 @@ describe('that did not close it', () => {
       { action: 'sell', orderType: 'market', quantity: '30', reduceOnly: true },
       '24.6',
     ],
+    [
+      'a smaller order that says nothing of the position',
+      { action: 'sell', orderType: 'market', quantity: '5.4' },
+      '24.6',
+    ],
     ['a plain order of that amount', { action: 'sell', orderType: 'market', quantity: '30' }, '24.6'],
   ])('because %s filled in part, leaves the stop-loss for the rest, and says so', async (_, first, left) => {
     const [sold, cancelled] = await exit({ ...first, maxSlippage: narrow });
@@ -84,6 +91,39 @@ describe('that did not close it', () => {
     expect([sold?.status, cancelled?.status]).toEqual(['placed', 'cancelled']);
     expect([await relay.held(), await relay.open()]).toEqual(['29', [stop]]);
     expect(relay.alarmNames()).toEqual(['close_incomplete', 'close_incomplete']);
+  });
+
+  test('because it was for another side, leaves the stop-loss', async () => {
+    const [exited, cancelled] = await exit({ action: 'exit_short' });
+
+    expect([exited?.status, cancelled?.status]).toEqual(['satisfied', 'cancelled']);
+    expect([await relay.open(), relay.alarmNames()]).toEqual([[stop], ['close_incomplete']]);
+  });
+
+  test('because it opens one, leaves the stop-loss without an alarm', async () => {
+    const entry = { action: 'buy', orderType: 'market', quantity: '1', stopLoss: '48000' };
+    await exit(entry);
+
+    expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['31', [stop, stop], []]);
+    const note = (await relay.entry('cancel')).steps.at(-1)?.note;
+    expect(note).toContain('this cancel_all leaves what protects it');
+  });
+
+  test('because more was bought a moment before, which no list showed, leaves the stop-loss', async () => {
+    await relay.say({ action: 'buy', orderType: 'market', quantity: '1', stopLoss: '48000' });
+    relay.clock.advance(1_000);
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 3_000,
+      probability: 1,
+    });
+
+    await expect(exit(order)).rejects.toMatchObject({ code: 'position_awaited' });
+    relay.clock.advance(longestPositionLagMs);
+    await relay.runLine('BTC_USDT');
+
+    expect([await relay.held(), await relay.open()]).toEqual(['1', [stop]]);
   });
 
   test('because the first of two orders was not carried out, leaves the stop-loss for the rest', async () => {
@@ -163,4 +203,18 @@ describe('An order alone that was to close the position', () => {
 
     expect([await relay.held(), relay.alarmNames()]).toEqual(['flat', []]);
   });
+});
+
+test('A sale on spot that sold all leaves no order of the market', async () => {
+  const spot = await openKeptRelay({ settings: settingsWith({ maxSlippage: '1%' }, { tradesOn: 'spot' }) });
+  await spot.say({ action: 'buy', orderType: 'market', quantity: '0.1' });
+  await spot.say({ action: 'sell', orderType: 'limit', limitPrice: '60000', quantity: '0.04' });
+  const sale = { id: 'exit', action: 'sell', orderType: 'market', quantity: '0.05' };
+  const items = [sale, { id: 'cancel', action: 'cancel_all', scope: 'market' }];
+  await spot.receiveAll(JSON.stringify(items.map((item) => ({ ticker: 'BTCUSDT', ...item }))));
+  await spot.runLine('BTC_USDT');
+
+  expect((await spot.entry('cancel')).status).toBe('cancelled');
+  expect([await spot.open(), spot.alarmNames()]).toEqual([[], []]);
+  await spot.close();
 });

@@ -51,7 +51,7 @@ export async function planCancelAll(
   if (asked !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
   const left = await findUnclosed(services, client, account, entry);
   if (left.kind === 'waits') return { verdict: 'waiting', reason: left.reason, mayPassSoon: true };
-  const unclosed = left.kind === 'perhaps' ? left.reason : null;
+  const unclosed = left.kind === 'perhaps' ? left : null;
   const scope = unclosed === null ? asked : 'own';
   // Orders on spot have no stop-loss and no take-profit.
   const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';

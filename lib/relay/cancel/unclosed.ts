@@ -1,4 +1,4 @@
-import { readPosition } from '../../account/read-position.ts';
+import { listRecent, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
 import type { Alarm } from '../../base/alarms.ts';
 import { hasPassed } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ import { listPositionsIn } from '../../exchange/list-positions.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { orderRecordOf } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
-import type { PositionSide } from '../../model/order.ts';
+import type { OpenPosition } from '../../model/holdings.ts';
 import { type CancelAllSignal, wantsNoPosition } from '../../model/signal.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
@@ -24,14 +24,20 @@ export type CancelAllEntry = SignalEntry & { readonly signal: CancelAllSignal };
 /** Whether the orders before a cancellation in its alert have left a position. */
 export type LeftOpen =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'perhaps'; readonly reason: string }
+  | {
+      readonly kind: 'perhaps';
+      readonly reason: string;
+      /** Whether one of them was to close it. */
+      readonly isExit: boolean;
+    }
   /** The list of positions need not show yet what they did. */
   | { readonly kind: 'waits'; readonly reason: string };
 
 const nothing: LeftOpen = { kind: 'nothing' };
 
 /**
- * Whether a cancellation of a whole market must leave what protects: an order before it in its alert may have left a position.
+ * Whether a cancellation of a whole market must leave what protects: after the orders before it in its alert a position may
+ * stand.
  *
  * @throws RelayError `store_unavailable`
  */
@@ -41,73 +47,125 @@ export async function findUnclosed(
   account: Account,
   cancel: CancelAllEntry,
 ): Promise<LeftOpen> {
-  const { scope = 'own', afterOrders = [] } = cancel.signal;
-  if (scope === 'own') return nothing;
+  const { scope = 'own', market, afterOrders = [] } = cancel.signal;
+  if (scope === 'own' || afterOrders.length === 0) return nothing;
+  const isSpot = account.markets[market]?.tradesOn === 'spot';
+  const openedAtMs = isSpot ? null : await lastOpening(services, account, cancel);
   for (const signalId of afterOrders) {
     const before = await services.ledger.read({ account: account.name, signalId });
-    if (before === null || hasClosed(before, account)) continue;
-    const left = await readLeftBy(services, client, account, cancel, before);
+    if (before === null || isBesidePresumed(before) || hasClosed(before, isSpot, openedAtMs)) continue;
+    if (isSpot) {
+      const reason = `signal "${signalId}" before it in its alert is ${before.status}, and has not surely sold all`;
+      return { kind: 'perhaps', reason, isExit: true };
+    }
+    const left = await readLeftBy(services, client, account, { cancel, before, openedAtMs });
     if (left.kind !== 'nothing') return left;
   }
   return nothing;
 }
 
-/** Whether nothing has to be read: all that it was to close is closed. One that may open a position leaves one in any case. */
-function hasClosed(entry: Entry, account: Account): boolean {
-  const { status, signal } = entry;
-  if (status === 'satisfied' || status === 'dry_run') return true;
+/** A leg that closes unless the position is the one that its order presumes. */
+function isBesidePresumed({ signal }: Entry): boolean {
+  return signal?.action === 'close' && signal.unless !== undefined;
+}
+
+/** When another order of the market last opened something, or may have, as far as it is known; null: none did of late. */
+async function lastOpening(
+  services: ExecuteServices,
+  account: Account,
+  { signal: { market, afterOrders = [] } }: CancelAllEntry,
+): Promise<number | null> {
+  const { entries } = await listRecent(services, account.name, market);
+  const times = entries.flatMap((entry) => {
+    const { signal, signalId, updatedAtMs } = entry;
+    const record = orderRecordOf(entry);
+    if (record === null || record.market !== market || afterOrders.includes(signalId)) return [];
+    const mayHaveFilled =
+      record.filled.gt(zero) || record.status === 'unknown' || record.status === 'sending';
+    if (signal === null || !mayOpen(signal, account) || !mayHaveFilled) return [];
+    return Math.max(updatedAtMs, record.endedAtMs ?? 0);
+  });
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+/** Whether the list of positions must show by then what was opened. */
+function mustShow(openedAtMs: number | null, atMs: number): boolean {
+  return openedAtMs === null || hasPassed(openedAtMs, longestPositionLagMs, atMs);
+}
+
+/** Whether nothing has to be read: all that was held is closed. */
+function hasClosed(entry: Entry, isSpot: boolean, openedAtMs: number | null): boolean {
+  const { status, signal, updatedAtMs } = entry;
+  if (status === 'dry_run') return true;
   const { amount = null, filled = zero } = orderRecordOf(entry) ?? {};
   if (status !== 'placed' || signal === null || amount === null || filled.lt(amount)) return false;
-  if (signal.action === 'order' && signal.size.unit === 'percent' && signal.size.of === 'position')
-    return signal.size.quantityPercent === '100%';
-  return wantsNoPosition(signal) || mayOpen(signal, account);
+  if (isSpot || wantsNoPosition(signal)) return true;
+  const isOfAll =
+    signal.action === 'order' && signal.size.unit === 'percent' && signal.size.quantityPercent === '100%';
+  // It was sized on the list.
+  return isOfAll && signal.size.of === 'position' && mustShow(openedAtMs, updatedAtMs);
+}
+
+interface Before {
+  readonly cancel: CancelAllEntry;
+  readonly before: Entry;
+  readonly openedAtMs: number | null;
 }
 
 async function readLeftBy(
   services: ExecuteServices,
   client: ExchangeClient,
   account: Account,
-  { signal: { market }, signalId, createdAtMs }: CancelAllEntry,
-  { signalId: before, status, signal }: Entry,
+  { cancel, before, openedAtMs }: Before,
 ): Promise<LeftOpen> {
-  const asked = `signal "${before}" before it in its alert is ${status}`;
-  if (account.markets[market]?.tradesOn === 'spot')
-    return { kind: 'perhaps', reason: `${asked}, and has not surely done all that it was asked to` };
+  const { signal, status, updatedAtMs } = before;
+  const { market } = cancel.signal;
+  const saysItReduces = signal !== null && !mayOpen(signal, account);
+  const perhaps = (seen: string, isExit = saysItReduces): LeftOpen => {
+    const reason = `signal "${before.signalId}" before it in its alert is ${status}, and ${seen}`;
+    return { kind: 'perhaps', reason, isExit };
+  };
   const positionSide = signal !== null && 'positionSide' in signal ? signal.positionSide : undefined;
   try {
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+    const nowMs = services.clock.nowMs();
     // Once the list shows none, nothing has to be waited for: orders that protect what is gone could open a position.
-    const listed = await listPositionsIn(client, market, services.clock.nowMs(), limits);
-    const isAsked = (side: PositionSide) => positionSide === undefined || side === positionSide;
-    if (status === 'placed' && !listed.some((one) => isAsked(one.positionSide) && !one.amount.eq(zero)))
-      return nothing;
-    const query = { account: account.name, market, signalId, positionSide };
+    const listed =
+      saysItReduces && mustShow(openedAtMs, nowMs)
+        ? await listPositionsIn(client, market, nowMs, limits)
+        : null;
+    const isHeld = ({ amount, positionSide: side }: OpenPosition) =>
+      !amount.eq(zero) && (positionSide === undefined || side === positionSide);
+    if (listed !== null && !listed.some(isHeld)) return nothing;
+    const query = { account: account.name, market, signalId: cancel.signalId, positionSide };
     const reading = await readPosition(services, client, query, limits);
-    const mayWait = !hasPassed(createdAtMs, longestPositionLagMs, services.clock.nowMs());
+    const mayWait = !hasPassed(updatedAtMs, longestPositionLagMs, services.clock.nowMs());
     if (reading.kind === 'waits' && reading.mayPassSoon && mayWait)
       return { kind: 'waits', reason: reading.reason };
-    if (reading.kind !== 'seen')
-      return { kind: 'perhaps', reason: `${asked}, and the position is not known` };
+    if (reading.kind !== 'seen') return perhaps('the position is not known');
     const { amount } = reading.position;
-    if (amount.eq(zero)) return nothing;
-    return { kind: 'perhaps', reason: `${asked}, and the position is ${describeAmount(amount)}` };
+    const isAgainst = signal?.action === 'order' && (signal.side === 'sell') === amount.gt(zero);
+    return amount.eq(zero)
+      ? nothing
+      : perhaps(`the position is ${describeAmount(amount)}`, saysItReduces || isAgainst);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return {
-      kind: 'perhaps',
-      reason: `${asked}, and the position could not be read (${describeSafely(error)})`,
-    };
+    return perhaps(`the position could not be read (${describeSafely(error)})`);
   }
 }
 
-/** Says by an alarm what a cancellation leaves, and why. */
-export function withProtectionKept(plan: Plan, reason: string): Plan {
-  const alarm: Alarm = {
-    name: 'close_incomplete',
-    message: `${reason}; so this cancel_all leaves what protects it, and the orders by hand: close the rest, or cancel them`,
-  };
+/** Says what a cancellation leaves, and why; where the position should have been closed, by an alarm. */
+export function withProtectionKept(
+  plan: Plan,
+  { reason, isExit }: Extract<LeftOpen, { kind: 'perhaps' }>,
+): Plan {
+  const message = `${reason}; so this cancel_all leaves what protects it, and the orders by hand`;
+  const alarm: Alarm = { name: 'close_incomplete', message: `${message}: close the rest, or cancel them` };
   return changeAction(plan, ({ facts, send }) => ({
     facts: { ...facts, keepsProtection: true },
-    send: async (options) => withAlarm(await send(options), alarm),
+    send: async (options) => {
+      const outcome = await send(options);
+      return isExit ? withAlarm(outcome, alarm) : { ...outcome, note: `${outcome.note}; ${message}` };
+    },
   }));
 }

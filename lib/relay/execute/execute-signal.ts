@@ -119,6 +119,13 @@ async function executeAlone(
   const cleared = new ClearedEntries(startedAtMs);
   const begun: Begun = { startedAtMs, killSwitch, cleared, onlyReduces: false };
   let plans = 0;
+  let wasReducing = false;
+  // Planned anew as an order that only reduces, once, however much time is left: the exit must not be lost for that.
+  const turnsToReduction = () => {
+    const turns = begun.onlyReduces && !wasReducing;
+    wasReducing = begun.onlyReduces;
+    return turns;
+  };
   do {
     const plan = await planWhenKnown(services, entry, mayRepeat, async () =>
       planOrFindNoted(services, account, entry, await planSafely(services, account, entry, withdrawn, begun)),
@@ -136,7 +143,7 @@ async function executeAlone(
     const status = await carryOut(services, account, entry, plan.action, begun);
     if (status !== null) await followUp(services, account, entry, status);
     if (status !== null) return status;
-  } while (plans < mostPlans && mayRepeat());
+  } while (turnsToReduction() || (plans < mostPlans && mayRepeat()));
   return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));
 }
 

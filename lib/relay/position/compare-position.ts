@@ -79,7 +79,10 @@ export function withNote(
       const outcome = await action.send(options);
       const isTold = leavesRest && outcome.status === 'placed';
       return isTold
-        ? withAlarm(outcome, { name: 'close_incomplete', message: `${note}; close it` })
+        ? withAlarm(outcome, {
+            name: 'close_incomplete',
+            message: `${note}; close it, unless another strategy or you hold it`,
+          })
         : outcome;
     },
   }));
