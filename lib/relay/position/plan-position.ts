@@ -18,7 +18,6 @@ import { claimMarket } from './claim-market.ts';
 import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
-import { withRestTold } from './compare-position.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -114,12 +113,11 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  const isOfPart = amount.lt(position.amount.abs()) && !isFurtherTry(signal);
   return withExitsCancelled(
     services,
     client,
     { ...closing, amount, isFurtherTry: isFurtherTry(signal) },
-    isOfPart ? withRestTold(ready) : ready,
+    ready,
   );
 }
 
