@@ -53,7 +53,9 @@ describe('close', () => {
     const failure = await runForFailure(closing('BTC_USDT'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_closed' });
-    expect(failure.message).toMatch(/was not surely closed: placed: .*an order was to close all of a position/);
+    expect(failure.message).toMatch(
+      /was not surely closed: placed: .*an order was to close all of a position/,
+    );
   });
 
   test('cancels the stop-loss and take-profit of an entry of the relay', async () => {
