@@ -56,8 +56,8 @@ export const followMutants: readonly Mutant[] = [
   {
     name: 'side-by-hand-guessed',
     breaks: 'a deal that belongs to no signal is stored without its side of hedge mode',
-    seeds: 100,
-    fromSeed: 835,
+    seeds: 1000,
+    fromSeed: 280,
     dialect: 'live',
     kinds: [],
     mutation: {
