@@ -237,8 +237,15 @@ function findHaste(
   if (most === null) return [];
   const sentAt = (entry: Entry) =>
     history.statuses.get(keyText(entry))?.find(({ status }) => status === 'sending')?.atMs ?? 0;
+  // An order that reduces the position by its size alone is sent as one that only reduces.
+  const reducing = new Set(
+    history.sends.flatMap(({ path, body, key }) =>
+      key !== null && isCreate(path) && JSON.parse(body).reduceOnly === true ? keyText(key) : [],
+    ),
+  );
+  const isCounted = (entry: Entry) => !countsNowhere(entry) && !reducing.has(keyText(entry));
   const timesMs = entries
-    .filter((entry) => entry.account === account && entry.clientOrderId !== null && !countsNowhere(entry))
+    .filter((entry) => entry.account === account && entry.clientOrderId !== null && isCounted(entry))
     .sort((a, b) => sentAt(a) - sentAt(b))
     .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs));
   const countBefore = (atMs: number, index: number) =>

@@ -26,6 +26,9 @@ test.each([
   // An exit that nothing has ever shown outlives its position, and fills later.
   [7001698, null],
   [7006084, null],
+  // An order that reduces the position by its size alone passes the rate of orders.
+  [7000726, null],
+  [7001629, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.
