@@ -28,3 +28,8 @@ export function saysItReduces(signal: OrderSignal, tradesOn: TradingGround | und
   if (tradesOn === 'spot') return side === 'sell';
   return isMarkedReducing(signal) || (size.unit === 'percent' && size.of === 'position');
 }
+
+/** Whether the alert asks for a stop-loss or take-profits: those of an order that only reduces would protect nothing. */
+export function namesExits({ stopLoss, takeProfit, takeProfits, trailing }: OrderSignal): boolean {
+  return [stopLoss, takeProfit, takeProfits, trailing].some((asked) => asked !== undefined);
+}

@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ListPage } from '../../lib/exchange/listed.ts';
 import type { SignalEntry } from '../../lib/ledger/entry.ts';
 import { isSignal } from '../../lib/ledger/entry.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
-import type { OpenPosition } from '../../lib/model/holdings.ts';
 import { createKillSwitch, type PauseReading } from '../../lib/relay/execute/kill-switch.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
-import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+import {
+  changePositions,
+  type LimitedRelay,
+  openLimitedRelay,
+  settingsWith,
+} from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
 
 const pause: Pause = { sinceMs: noonMs, reason: 'news', kind: 'everything' };
@@ -138,17 +141,10 @@ describe('A pause of entries, in an account without limits of risk,', () => {
 
   test('lets it pass though the exchange does not say what another position is worth', async () => {
     await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' });
-    const client = await trading.services.exchangeFor('main');
-    const silent = override(client, {
-      async call(endpoint, params, options) {
-        const read = await client.call(endpoint, params, options);
-        if (endpoint.name !== 'open-positions') return read;
-        const page = read as ListPage<OpenPosition>;
-        const others = page.records.map((one) => ({ ...one, market: 'ETH_USDT', basePrice: null }));
-        return { ...page, records: [...page.records, ...others] } as typeof read;
-      },
-    });
-    Object.assign(trading.services, { exchangeFor: async () => silent });
+    await changePositions(trading, (positions) => [
+      ...positions,
+      ...positions.map((one) => ({ ...one, market: 'ETH_USDT', basePrice: null })),
+    ]);
 
     expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual({
       status: 'placed',

@@ -6,10 +6,14 @@ import { limit as limitEndpoint } from '../../lib/exchange/endpoints/limit.ts';
 import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
-import type { ListPage } from '../../lib/exchange/listed.ts';
 import { insertOldOrders } from '../simulation/old-orders.ts';
 import { minuteMs, openAftermath } from '../support/aftermath.ts';
-import { type LimitedRelay, openLimitedRelay, settingsWith } from '../support/limited-relay.ts';
+import {
+  changePositions,
+  type LimitedRelay,
+  openLimitedRelay,
+  settingsWith,
+} from '../support/limited-relay.ts';
 import { override } from '../support/override.ts';
 
 /** A Monday, 14:13:20 UTC. */
@@ -818,17 +822,9 @@ test('a stop-market buy on spot counts in the quote currency', async () => {
 test('a position without a known value may be reduced, and nothing may be opened', async () => {
   await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
   relay.clock.advance(20_000);
-  const client = await relay.services.exchangeFor('main');
-  const silent = override(client, {
-    async call(endpoint, params, options) {
-      const read = await client.call(endpoint, params, options);
-      if (endpoint.name !== 'open-positions') return read;
-      const page = read as ListPage<object>;
-      const records = page.records.map((position) => ({ ...position, basePrice: null }));
-      return { ...page, records } as typeof read;
-    },
-  });
-  Object.assign(relay.services, { exchangeFor: async () => silent });
+  await changePositions(relay, (positions) =>
+    positions.map((position) => ({ ...position, basePrice: null })),
+  );
   const settings = settingsWith({ maxOpenNotional: '5000' });
 
   expect(await relay.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);

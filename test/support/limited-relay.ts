@@ -1,9 +1,12 @@
 import { formatDecimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { ListPage } from '../../lib/exchange/listed.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type Aftermath, openAftermath } from './aftermath.ts';
+import { override } from './override.ts';
 import { testConfig } from './world.ts';
 
 /** A relay whose account has limits of risk; each order may have others. */
@@ -14,6 +17,23 @@ export interface LimitedRelay extends Aftermath {
   beginAsBefore(fields: object): Promise<void>;
   /** The signed positions of a market at the exchange; ends every fault. */
   held(market?: string): Promise<readonly string[]>;
+}
+
+/** From now on the list of positions is read as `change` makes it. */
+export async function changePositions(
+  { services }: Aftermath,
+  change: (positions: readonly OpenPosition[]) => readonly OpenPosition[],
+): Promise<void> {
+  const client = await services.exchangeFor('main');
+  const changed = override(client, {
+    async call(endpoint, params, options) {
+      const read = await client.call(endpoint, params, options);
+      if (endpoint.name !== openPositions.name) return read;
+      const page = read as ListPage<OpenPosition>;
+      return { ...page, records: change(page.records) } as typeof read;
+    },
+  });
+  Object.assign(services, { exchangeFor: async () => changed });
 }
 
 /** @param limits of the account `main`; @param market of BTC_USDT */

@@ -22,7 +22,7 @@ import { currenciesInName } from '../../model/market.ts';
 import { isMarkedReducing, type SizedOrder } from '../../model/order.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { saysItReduces } from '../../signals/may-open.ts';
+import { namesExits, saysItReduces } from '../../signals/may-open.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { BegunOrder, LimitVerdict } from './action.ts';
 
@@ -67,7 +67,7 @@ export async function readLimits(
     readAtMs: risk?.exposure.reading.readAtMs ?? null,
     check: (sized, planned) =>
       checkAll(
-        { services, account, client, isSpot, isBlind, hasExits: asksForExits(target.signal), prices, risk },
+        { services, account, client, isSpot, isBlind, hasExits: namesExits(target.signal), prices, risk },
         sized,
         planned,
       ),
@@ -88,7 +88,6 @@ interface KnownForOrder {
   readonly isSpot: boolean;
   /** Whether the account has limits that need lists which this dialect does not have. */
   readonly isBlind: boolean;
-  /** Whether the alert asks for a stop-loss or take-profits: those of an order that only reduces would protect nothing. */
   readonly hasExits: boolean;
   readonly prices: UsdtPrices;
   readonly risk: RiskReading | null;
@@ -130,10 +129,6 @@ async function checkAll(
     checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
     checkOthers: (begun) => checkOthers(known, { ...risk.exposure, exposure }, checked, facts, begun),
   };
-}
-
-function asksForExits({ stopLoss, takeProfit, takeProfits, trailing }: OrderSignal): boolean {
-  return [stopLoss, takeProfit, takeProfits, trailing].some((asked) => asked !== undefined);
 }
 
 /** Only time can limit an order for which nothing was read. */

@@ -20,6 +20,7 @@ import { type SaleShares, sharesForSale } from '../../protection/spot-claims.ts'
 import { countStopped } from '../../protection/stop-sales.ts';
 import { boughtBefore } from '../../signals/bought-before.ts';
 import { describeCut } from '../../signals/cut-sale.ts';
+import { namesExits } from '../../signals/may-open.ts';
 import { besideOthers } from '../../signals/size-from-account.ts';
 import { type Sized, sizeOrder } from '../../signals/sizing.ts';
 import { leastAt } from '../../signals/spot-stop.ts';
@@ -101,7 +102,7 @@ export async function planOrder(
   if (ofOthers !== null) return ofOthers;
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
-  if (!isOwn && (await mustReduce(sized, account, risk)))
+  if (!isOwn && (await mustReduce(signal, sized, account, risk)))
     return await planOrder(services, account, { ...signal, reduceOnly: true }, clientOrderId, basis);
   const denial =
     checkRegion(sized.order, account) ??
@@ -155,18 +156,13 @@ export async function planOrder(
  * position may be gone when it arrives, so it must be sent as one that only reduces.
  */
 async function mustReduce(
+  signal: OrderSignal,
   sized: SizedOrder,
   account: Account,
   { reduces, readReduces }: LimitVerdict,
 ): Promise<boolean> {
-  const { order } = sized;
-  if (isMarkedReducing(order) || checkOrder(sized, account) === null) return false;
-  if (
-    checkOrder(sized, account, true) !== null ||
-    order.stopLoss !== undefined ||
-    order.takeProfit !== undefined
-  )
-    return false;
+  if (isMarkedReducing(sized.order) || namesExits(signal)) return false;
+  if (checkOrder(sized, account) === null || checkOrder(sized, account, true) !== null) return false;
   return reduces || (await readReduces?.()) === true;
 }
 

@@ -4,7 +4,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import type { NewEntry, StoredSignal } from '../../ledger/ledger.ts';
 import type { Account } from '../../model/account.ts';
 import { findAccount } from '../../model/settings.ts';
-import { isPositionSignal, placesOrder, type Signal } from '../../model/signal.ts';
+import { placesOrder, type Signal } from '../../model/signal.ts';
 import { checkToken } from '../../signals/authenticate.ts';
 import { holdsSecret } from '../../signals/find-secret.ts';
 import {
@@ -183,15 +183,11 @@ function withOrdersBefore(items: Identified['items']): Identified['items'] {
       const before = items
         .slice(0, index)
         .flat()
-        .filter((other) => other.signal.market === signal.market && mayTrade(other.signal))
+        .filter((other) => other.signal.market === signal.market && placesOrder(other.signal))
         .map(({ signalId }) => signalId);
       return before.length === 0 ? entry : { ...entry, signal: { ...signal, afterOrders: before } };
     }),
   );
-}
-
-function mayTrade(signal: Signal): boolean {
-  return signal.action === 'order' || isPositionSignal(signal);
 }
 
 /**
