@@ -10,6 +10,8 @@ import type { SeenPosition } from './seen-position.ts';
 
 /** The exits that the exchange placed, or may have placed, when an entry filled. */
 export interface Claim extends EntryExits {
+  /** How much its order was for, in base units; null when nothing says it. */
+  readonly asked: Decimal | null;
   /** Whether the entry is known to have filled, with nothing left to fill. */
   readonly isFilled: boolean;
   /** Whether an earlier close has ended them. */
@@ -68,16 +70,18 @@ export interface Findings {
 export function claimOf(record: OrderRecord, closed: Closed, findings: Findings): Claim | null {
   const { endedBefore, nowMs, exitsListedAfterMs, keptSinceMs } = findings;
   if (record.lastReport === null && record.status !== 'placed') return null;
-  const exits = exitsOf(record);
+  const own = exitsOf(record);
   const { position, closingSide } = closed;
-  if (exits === null) return null;
+  if (own === null) return null;
+  const exits = { ...own, asked: record.amount };
   const { positionSide } = exits;
   if (position.side !== null && positionSide !== 'BOTH' && positionSide !== position.side) return null;
   const end = endOf(record);
   const isKnown = exits.ids.length > 0;
   if (!isKnown && end.isUnfilled) return null;
   const hasEnded = endedBefore.has(record.signalId);
-  const isOver = isKnown && record.exits.every(({ order }) => order !== null && !isStillOpen(order.status));
+  const isWhole = isKnown && exits.awaited.length === 0;
+  const isOver = isWhole && record.exits.every(({ order }) => order !== null && !isStillOpen(order.status));
   // What the position was before it was turned by hand may have left exits. Those that are known would open it again.
   if (closingSide !== null && exits.side !== closingSide)
     return position.side === null && isKnown && !isOver && !hasEnded

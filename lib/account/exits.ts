@@ -16,7 +16,13 @@ export interface EntryExits extends Pick<OrderRecord, 'signalId' | 'market' | 'f
   /** Of those that a list has shown. What is known by its id is known by nothing else from then on. */
   readonly ids: readonly number[];
   /** The others. */
-  readonly awaited: readonly WantedExit[];
+  readonly awaited: readonly AwaitedExit[];
+}
+
+/** An exit that the exchange may still make of an order, for all of it or for a part. */
+export interface AwaitedExit extends WantedExit {
+  /** What of the filled amount has no exit of this kind yet, in base units; nothing while no fill is known. */
+  readonly rest: Decimal;
 }
 
 /**
@@ -29,20 +35,24 @@ export function exitsOf({ signalId, market, side, filled, ...record }: OrderReco
   if (side === null || record.spot !== null) return null;
   const ids = record.exits.flatMap(({ order }) => order?.orderId ?? []);
   const awaited =
-    record.isFollowed === false ? [] : record.exits.filter((exit) => isAwaited(exit, record.exits, filled));
+    record.isFollowed === false ? [] : record.exits.flatMap((exit) => awaitedOf(exit, record.exits, filled));
   if (ids.length + awaited.length === 0) return null;
   const { positionSide = 'BOTH', orderId: entryOrderId } = record;
   return { signalId, market, side: oppositeOf(side), positionSide, entryOrderId, filled, ids, awaited };
 }
 
-/** Whether the exchange may still make such an exit: none was seen, or none for a part of what was filled. */
-function isAwaited({ role, order }: ExitRecord, exits: readonly ExitRecord[], filled: Decimal): boolean {
-  if (order === null) return true;
-  const orders = exits.flatMap((exit) => (exit.role === role ? (exit.order ?? []) : []));
+/** Such an exit that the exchange may still make: none was seen, or none for a part of what was filled. */
+function awaitedOf(
+  { order, ...wanted }: ExitRecord,
+  exits: readonly ExitRecord[],
+  filled: Decimal,
+): readonly AwaitedExit[] {
+  if (order === null) return [{ ...wanted, rest: filled }];
+  const orders = exits.flatMap((exit) => (exit.role === wanted.role ? (exit.order ?? []) : []));
   const isLast = orders.at(-1)?.orderId === order.orderId;
   const parts = orders.map(({ amount }) => decimalIn(amount));
   const rest = parts.reduce<Decimal>((left, part) => (part === null ? zero : left.minus(part)), filled);
-  return isLast && rest.gt(zero);
+  return isLast && rest.gt(zero) ? [{ ...wanted, rest }] : [];
 }
 
 /** An order of the exchange's lists. */

@@ -1,4 +1,4 @@
-import { zero } from '../base/decimal.ts';
+import { type Decimal, maximum, zero } from '../base/decimal.ts';
 import type { EndedOrder } from '../exchange/list-account.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
@@ -6,7 +6,7 @@ import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
-import { type ExitCandidate, mayBeExit } from './exits.ts';
+import { type ExitCandidate, isForAll, mayBeExit } from './exits.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { listRecent } from './read-position.ts';
 import { readExitsListedAfter } from './rehearsed.ts';
@@ -106,6 +106,8 @@ export class ExpectedExits {
   readonly #open = new Set<number>();
   /** Ids of orders that a list showed without a fill. It may lag, but then it shows no newer exits either. */
   readonly #unfilled = new Set<number>();
+  /** By id of an order that a list showed: its fill, in base units. */
+  readonly #fills = new Map<number, Decimal>();
   #hasHidden = false;
 
   constructor(closed: Closed, claims: readonly Claim[], names: ReadonlySet<string>, isWhole: boolean) {
@@ -149,6 +151,7 @@ export class ExpectedExits {
   /** Takes note of an open order that was read after the close. */
   see(order: Order): void {
     this.#open.add(order.orderId);
+    this.#fills.set(order.orderId, order.filled);
     if (order.filled.eq(zero)) this.#unfilled.add(order.orderId);
     if (order.clientOrderId === '' && this.#isOfSide(order))
       this.#listed.set(order.orderId, { order, isOpen: true });
@@ -158,6 +161,7 @@ export class ExpectedExits {
   seeEnded(order: EndedOrder): void {
     const { orderId, clientOrderId, market, side, filled } = order;
     if (market !== this.#closed.market || this.#open.has(orderId)) return;
+    this.#fills.set(orderId, filled);
     if (filled.eq(zero)) this.#unfilled.add(orderId);
     if (clientOrderId === '' && this.#isClosingSide(side))
       this.#listed.set(orderId, { order, isOpen: false });
@@ -221,36 +225,67 @@ export class ExpectedExits {
     return this.#claims.filter(({ entryOrderId }) => !this.#unfilled.has(entryOrderId ?? Number.NaN));
   }
 
+  /** What may have filled of the order of an entry beyond what the ledger knows, in base units. */
+  #newFillOf({ entryOrderId, filled, isFilled, asked }: Claim): Decimal {
+    const most = isFilled ? filled : (asked ?? filled);
+    return maximum(zero, (this.#fills.get(entryOrderId ?? Number.NaN) ?? most).minus(filled));
+  }
+
   /** The exchange places the exits when the order of the entry ends. */
   #ended(): readonly Claim[] {
     return this.#filled().filter(({ entryOrderId }) => !this.#open.has(entryOrderId ?? Number.NaN));
   }
 
   /**
-   * The claims whose exits were listed. Two entries may have exits at one price, and each listed order counts for one of
+   * The claims whose exits were listed, for all that filled. Two entries may have exits at one price, and each listed order counts for one of
    * them: first for one whose exits must be listed by now, or are gone.
    */
   #seen(): ReadonlySet<Claim> {
     const taken = new Set(this.#claims.flatMap(({ ids }) => ids));
     const listed = [...this.#listed].sort(([one], [other]) => one - other);
-    const seen = new Set<Claim>(this.#claims.filter(({ ids }) => ids.some((id) => this.#listed.has(id))));
+    const seen = new Set<Claim>(
+      this.#claims.filter(
+        ({ ids, awaited }) => awaited.length === 0 && ids.some((id) => this.#listed.has(id)),
+      ),
+    );
     for (const claim of this.#ended().toSorted((one, other) => placeOf(one) - placeOf(other))) {
       const found = claim.awaited.flatMap((wanted) => {
-        const first = listed.find(
+        const matching = listed.filter(
           ([orderId, { order }]) =>
             !taken.has(orderId) &&
             mayBeExit(claim, wanted, order) &&
             !(claim.isFilled && isLater(orderId, this.#closed)),
         );
-        if (first !== undefined) taken.add(first[0]);
-        return first === undefined ? [] : [first[1]];
+        const covering = takeCovering(matching, wanted.rest.plus(this.#newFillOf(claim)));
+        for (const [orderId] of covering) taken.add(orderId);
+        return covering.length === 0 ? [] : [covering.map(([, exit]) => exit)];
       });
       // Both are placed at once, and a single one may be an order by hand.
       const isWhole = found.length > 0 && found.length === claim.awaited.length;
-      if (isWhole || found.some(({ isOpen }) => !isOpen)) seen.add(claim);
+      if (isWhole || found.some((exits) => exits.some(({ isOpen }) => !isOpen))) seen.add(claim);
     }
     return seen;
   }
+}
+
+/**
+ * What of these orders is the exit of all that has none yet: one for all, or one of each fill.
+ *
+ * @param rest what has none yet, in base units
+ * @returns empty while they are too little: the exchange may hide the others
+ */
+function takeCovering(
+  orders: readonly (readonly [number, Listed])[],
+  rest: Decimal,
+): readonly (readonly [number, Listed])[] {
+  const whole = orders.find(([, { order }]) => isForAll(order, rest));
+  if (whole !== undefined) return [whole];
+  let left = rest;
+  const end = orders.findIndex(([, { order }]) => {
+    left = left.minus(order.amount);
+    return !left.gt(zero);
+  });
+  return orders.slice(0, end + 1);
 }
 
 function isBefore(nowMs: number, untilMs: number | null): boolean {

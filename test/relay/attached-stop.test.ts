@@ -286,6 +286,23 @@ describe('An entry whose stop-loss only the list of positions shows', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('of one fill is no proof that those of the other fills have ended with a close', async () => {
+    relay.paper.control.setExits({ madeAt: 'first_fill' });
+    relay.setPrice('51000');
+    await relay.say({
+      action: 'buy',
+      orderType: 'limit',
+      limitPrice: '50000',
+      quantity: '0.3',
+      stopLoss: '48000',
+    });
+    for (const amount of ['0.1', '0.15', '0.05']) relay.fill('50000', amount);
+    await relay.say({ action: 'close', maxSlippage: '5%' });
+
+    expect([await relay.held(), standing()]).toEqual(['flat', ['sell 0.1', 'sell 0.15']]);
+    expect(relay.alarmNames()).toEqual(['orders_left_open']);
+  });
+
   test('is cancelled again where the exchange has refused for another reason', async () => {
     await relay.say({ ...entry, stopLoss: '48000' });
     await relay.goOn(10);
