@@ -29,6 +29,11 @@ test.each([
   // An order that reduces the position by its size alone passes the rate of orders.
   [7000726, null],
   [7001629, null],
+  // The list of positions shows one of five stop-losses of an entry, and no list the others.
+  [2443, null],
+  // Two entries of one moment have one stop-loss price, and no list shows the stop-loss of the older one.
+  [2773, null],
+  [9481, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.

@@ -46,7 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
-    fromSeed: 2302,
+    fromSeed: 2464,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },

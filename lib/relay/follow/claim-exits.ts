@@ -7,7 +7,8 @@ import type { KnownOrder } from './followed-order.ts';
 
 /**
  * Lets the entries claim the exits that the exchange made from them. The entry that filled first chooses first: its exits were
- * made first. What was made in the moment in which some of them filled is left to those. Each order is claimed by one entry at
+ * made first. What was made in the moment in which some of them filled is left to those, and among them to one whose time is
+ * exactly its own: of two entries of one moment, the exchange may hide the exits of one. Each order is claimed by one entry at
  * most. One that may be of an order whose fill no list shows yet waits for that.
  *
  * @param take reads what the lists say of an order
@@ -29,8 +30,10 @@ export function claimExits(
   const filled = firstFilledFirst(followed, memory);
   const mayClaim = new Map(
     clear.map((order) => {
-      const makers = filled.filter((one) => one.hasJustMade(memory, order));
-      return [order, makers.length > 0 ? makers : filled];
+      const made = filled.map((one) => ({ one, hasMade: one.hasJustMade(memory, order) }));
+      const exact = made.filter(({ hasMade }) => hasMade === 'exactly');
+      const makers = exact.length > 0 ? exact : made.filter(({ hasMade }) => hasMade);
+      return [order, makers.length > 0 ? makers.map(({ one }) => one) : filled];
     }),
   );
   for (const one of filled) {

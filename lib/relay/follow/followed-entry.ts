@@ -17,7 +17,7 @@ import {
 import { exitPriceOf, oppositeOf } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
-import { type FillTimes, findExit, isOfMoment, type Unnamed } from './followed-exits.ts';
+import { type FillTimes, findExit, isOfMillisecond, isOfMoment, type Unnamed } from './followed-exits.ts';
 import { type FollowedName, type Judgement, judgeOrder } from './followed-order.ts';
 
 interface Subject extends FollowedName {
@@ -200,11 +200,16 @@ export class FollowedEntry {
     return this.wanted.some((wanted) => mayBeExit(exits, wanted, order));
   }
 
-  /** Whether the exchange may have made this exit of it in the moment in which it filled. */
-  hasJustMade(memory: AccountMemory, order: Unnamed): boolean {
+  /**
+   * Whether the exchange may have made this exit of it in the moment in which it filled.
+   *
+   * @returns `exactly`: their times are the same
+   */
+  hasJustMade(memory: AccountMemory, order: Unnamed): 'exactly' | boolean {
     const made = this.#made(memory);
     if (made === null || !isOfMoment(order, made.fills)) return false;
-    return this.wanted.some((wanted) => this.#find(made, wanted, [order]) !== null);
+    const fits = this.wanted.some((wanted) => this.#find(made, wanted, [order]) !== null);
+    return fits && isOfMillisecond(order, made.fills) ? 'exactly' : fits;
   }
 
   /** Claims the exits that its fills have made and that it has not found yet. */

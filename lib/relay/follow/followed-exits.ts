@@ -44,9 +44,18 @@ export function findExit(
 }
 
 /** Whether an order was made in the moment of a fill, or of the end of the order. */
-export function isOfMoment({ createdAtMs }: Unnamed, { lastMs, fills }: FillTimes): boolean {
+export function isOfMoment(order: Unnamed, times: FillTimes): boolean {
+  return isMadeWithin(earlierMs, order, times);
+}
+
+/** Whether it was made at exactly such a time. */
+export function isOfMillisecond(order: Unnamed, times: FillTimes): boolean {
+  return isMadeWithin(0, order, times);
+}
+
+function isMadeWithin(ms: number, { createdAtMs }: Unnamed, { lastMs, fills }: FillTimes): boolean {
   const times = [...fills.map(({ atMs }) => atMs), ...(lastMs === null ? [] : [lastMs])];
-  return times.some((atMs) => Math.abs(createdAtMs - atMs) <= earlierMs);
+  return times.some((atMs) => Math.abs(createdAtMs - atMs) <= ms);
 }
 
 /** The exchange may make exits with each fill: they are for what was filled at once. */
