@@ -9,7 +9,7 @@ import type { KnownOrder } from './followed-order.ts';
  * Lets the entries claim the exits that the exchange made from them. The entry that filled first chooses first: its exits were
  * made first. What was made in the moment in which some of them filled is left to those, and among them to one whose time is
  * exactly its own: of two entries of one moment, the exchange may hide the exits of one. Each order is claimed by one entry at
- * most. One that may be of an order whose fill no list shows yet waits for that.
+ * most. One that may be of an order whose fill no list shows yet, or whose outcome is not known yet, waits for that.
  *
  * @param take reads what the lists say of an order
  */
@@ -24,20 +24,25 @@ export function claimExits(
     ...memory.claimed,
     ...followed.flatMap(({ names }) => names).map(({ orderId }) => orderId),
   ]);
-  const isClear = (order: Unnamed) =>
-    hasPassed(order.createdAtMs, longestOrderLagMs, nowMs) || !followed.some((one) => one.mayHaveMade(order));
-  const clear = unnamed.filter(({ orderId }) => !taken.has(orderId)).filter(isClear);
   const filled = firstFilledFirst(followed, memory);
+  const isLate = ({ createdAtMs }: Unnamed) => hasPassed(createdAtMs, longestOrderLagMs, nowMs);
   const mayClaim = new Map(
-    clear.map((order) => {
-      const made = filled.map((one) => ({ one, hasMade: one.hasJustMade(memory, order) }));
-      const exact = made.filter(({ hasMade }) => hasMade === 'exactly');
-      const makers = exact.length > 0 ? exact : made.filter(({ hasMade }) => hasMade);
-      return [order, makers.length > 0 ? makers.map(({ one }) => one) : filled];
-    }),
+    unnamed
+      .filter(({ orderId }) => !taken.has(orderId))
+      .filter((order) => isLate(order) || !followed.some((one) => one.mayHaveMade(order)))
+      .flatMap((order) => {
+        const made = filled.map((one) => ({ one, hasMade: one.hasJustMade(memory, order) }));
+        const exact = made.filter(({ hasMade }) => hasMade === 'exactly');
+        const makers = exact.length > 0 ? exact : made.filter(({ hasMade }) => hasMade);
+        if (makers.length > 0) return [[order, makers.map(({ one }) => one)] as const];
+        // It may be of an order whose outcome is not known yet.
+        return isLate(order) ? [[order, filled] as const] : [];
+      }),
   );
   for (const one of filled) {
-    const free = clear.filter((order) => !taken.has(order.orderId) && mayClaim.get(order)?.includes(one));
+    const free = [...mayClaim.keys()].filter(
+      (order) => !taken.has(order.orderId) && mayClaim.get(order)?.includes(one),
+    );
     const claimed = one.claim(memory, free);
     for (const { market, orderId } of claimed) {
       taken.add(orderId);
