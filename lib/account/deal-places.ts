@@ -11,7 +11,7 @@ import {
 } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { type Fill, positionMarksOf } from '../model/execution.ts';
-import { isPerpetualName } from '../model/market.ts';
+import { currenciesInName, isPerpetualName } from '../model/market.ts';
 import { positionSides } from '../model/order.ts';
 
 /** How the deals of an account are read. */
@@ -44,7 +44,7 @@ const mostAsked = 5;
 
 /**
  * Names what each deal changed, as its order says it: a side of hedge mode, or coins on the spot account. The list of deals
- * does not tell it. A record of a list may be unreadable: an order that the lists must show by now, and do not, may be asked for
+ * does not tell it, but for a fee in coins. A record of a list may be unreadable: an order that the lists must show by now, and do not, may be asked for
  * alone.
  *
  * @param nowMs before anything is asked
@@ -65,11 +65,12 @@ export async function withPlaces(
   const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
   const isSettled = (fill: Fill) =>
     listedOf(fill) !== undefined ||
+    isBuyOnSpot(fill) ||
     (isPerpetualName(fill.market) && inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH'));
   const isHedged = (fill: Fill) =>
     inMarket(fill).some(({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT');
   const lacksPlace = (fill: Fill) =>
-    listedOf(fill) === undefined && (isHedged(fill) || !isPerpetualName(fill.market));
+    listedOf(fill) === undefined && !isBuyOnSpot(fill) && (isHedged(fill) || !isPerpetualName(fill.market));
   const isLate = (fill: Fill) => lacksPlace(fill) && hasPassed(fill.atMs, longestOrderLagMs, nowMs);
   const answered = new Set<string>();
   let ended: readonly EndedOrder[] = [];
@@ -99,7 +100,7 @@ export async function withPlaces(
       fill: {
         ...fill,
         ...positionMarksOf({ positionSide: side }),
-        ...groundOf(order),
+        ...groundOf(order, fill),
       },
       mayBeTold: lacksPlace(fill) && !(isRead && isOver),
     };
@@ -108,9 +109,15 @@ export async function withPlaces(
 }
 
 /** An order that names neither tells nothing. */
-function groundOf(order: ListedFilled | undefined): Pick<Fill, 'onSpot'> {
-  if (order?.onSpot === true) return { onSpot: true };
+function groundOf(order: ListedFilled | undefined, fill: Fill): Pick<Fill, 'onSpot'> {
+  if (order?.onSpot === true || isBuyOnSpot(fill)) return { onSpot: true };
   return order?.positionSide === undefined ? {} : { onSpot: false };
+}
+
+/** Only a buy on spot pays its fee in coins. On margin every fee is in the quote currency. */
+function isBuyOnSpot({ market, feeAsset }: Fill): boolean {
+  const { base, quote } = currenciesInName(market);
+  return feeAsset === base && base !== quote;
 }
 
 /** @returns null where it cannot be read: one order must not hold back the others */

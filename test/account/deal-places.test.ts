@@ -60,3 +60,10 @@ test('A deal of a perpetual in one-way mode is not asked for: it can only be of 
   expect(await placeOf(dealOf(order))).toEqual({ fill: dealOf(order), mayBeTold: false });
   expect(relay.asked).toEqual([]);
 });
+
+test('A deal whose fee was paid in coins is a buy on spot, also where no list shows its order', async () => {
+  const fill = { ...dealOf({ market: 'BTC_USDT', orderId: 7 }), fee: '0.0001', feeAsset: 'BTC' };
+
+  expect(await placeOf(fill)).toEqual({ fill: { ...fill, onSpot: true }, mayBeTold: false });
+  expect(relay.asked).toEqual([]);
+});

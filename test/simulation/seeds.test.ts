@@ -34,6 +34,10 @@ test.each([
   // Two entries of one moment have one stop-loss price, and no list shows the stop-loss of the older one.
   [2773, null],
   [9481, null],
+  // An entry of unknown outcome has made an exit while another of its price is followed.
+  [9427, null],
+  // No list shows the order of a buy by hand on spot.
+  [4480, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.
