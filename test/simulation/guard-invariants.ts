@@ -202,15 +202,15 @@ function changedFor({ deals, everyExit }: TruePlace, sources: readonly TrueSourc
   return last?.atMs ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Whether the owner was told of the lack of this very entry after the last of its exits had ended. */
+/** Whether the owner was told of the lack of this very entry after its order, and the last of its exits, had ended. */
 function isTold({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
-  const ends = everyExit.filter(({ of }) => of === entry).map(({ order }) => order.updatedAtMs);
+  const exits = everyExit.filter(({ of }) => of === entry).map(({ order }) => order.updatedAtMs);
+  const ends = [entry.execution?.orders[0]?.endedAtMs ?? Number.POSITIVE_INFINITY, ...exits];
   return history.alarms.some(
     ({ name, atMs, facts }) =>
       name === 'position_unprotected' &&
       facts['account'] === entry.account &&
       facts['signalId'] === entry.signalId &&
-      ends.length > 0 &&
       ends.every((endedAtMs) => atMs >= endedAtMs),
   );
 }
