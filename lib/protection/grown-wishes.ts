@@ -43,7 +43,10 @@ export function growWishes(view: RestedView, sight: ProtectionSight): Protection
 
 /** An order whose fills are listed late must not make the position seem larger than what it opened. */
 function asFilled(record: OrderRecord, open: readonly Order[]): OrderRecord {
-  if (record.protects !== null || !mayStillBeOpen(record.state)) return record;
+  if (record.protects !== null) return record;
+  if (record.state === 'filled')
+    return { ...record, proved: maximum(record.amount ?? zero, filledBy(record)) };
+  if (!mayStillBeOpen(record.state)) return record;
   const listed = open.find(({ orderId }) => orderId === record.orderId);
   const filled = listed === undefined ? record.amount : listed.amount.minus(listed.remaining);
   return { ...record, proved: maximum(filled ?? zero, filledBy(record)) };

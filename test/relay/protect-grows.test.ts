@@ -191,19 +191,19 @@ describe('An entry after a protect', () => {
     expect([await relay.held(), await takeProfits()]).toEqual(['0.08', ['sell 0.03 at 55000, reduces']]);
 
     await relay.byHand('buy', '0.02');
-    await relay.goOn(60);
+    await relay.goOn(90);
     expect(await takeProfits()).toEqual(['sell 0.01 at 51000, reduces', 'sell 0.036 at 55000, reduces']);
   });
 
   test.each([
-    ['its fills', ['executed-history', 'order-deals']],
-    ['that it fills', ['executed-history', 'order-deals', 'open-order']],
-    ['the position', ['open-positions']],
-  ])('does not while the lists lag: %s', async (_, endpoints) => {
+    ['its fills', 40_000, ['executed-history', 'order-deals']],
+    ['that it fills', 40_000, ['executed-history', 'order-deals', 'open-order']],
+    ['the position', 9_000, ['open-positions']],
+  ])('does not while the lists lag: %s', async (_, delayMs, endpoints) => {
     await relay.say(later);
     await relay.goOn(12);
     for (const endpoint of endpoints)
-      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 9_000, probability: 1 });
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs, probability: 1 });
     relay.fill('49500', '0.03');
     const seen: (readonly string[])[] = [];
     for (let second = 0; second < 60; second += 3) {

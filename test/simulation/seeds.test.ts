@@ -38,6 +38,8 @@ test.each([
   [9427, null],
   // No list shows the order of a buy by hand on spot.
   [4480, null],
+  // The list of positions shows what an entry has opened before any list shows its fills.
+  [775, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.

@@ -1,9 +1,9 @@
-import { longestPositionLagMs } from '../../exchange/lag.ts';
+import { longestOrderLagMs, longestPositionLagMs } from '../../exchange/lag.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
+import { mayStillBeOpen } from '../../model/execution.ts';
 import { growWishes, type RestedView } from '../../protection/grown-wishes.ts';
-import type { GuardedPosition } from '../../protection/shares.ts';
 import type { ProtectionSight } from '../../protection/wishes.ts';
 
 /** What was read of an account, the positions last. */
@@ -27,8 +27,8 @@ export async function noteGrowth(
   reading: GrowthReading,
   sight: ProtectionSight,
 ): Promise<ProtectionSight> {
-  const { position, wishes } = view;
-  if (wishes.length === 0 || !hasRested(position, reading)) return sight;
+  if (view.wishes.length === 0 || !hasRested(view, reading)) return sight;
+  const { position } = view;
   const grown = growWishes(view, sight);
   if (![...grown.grown].some(([of, whole]) => sight.grown.get(of)?.eq(whole) !== true)) return sight;
   const sent = await ledger.openOrders(account, position.market, mostBelieved);
@@ -36,9 +36,13 @@ export async function noteGrowth(
   return sent.every(({ signalId }) => read.has(signalId)) ? grown : sight;
 }
 
-function hasRested({ market, side }: GuardedPosition, { positions, readAtMs }: GrowthReading): boolean {
+function hasRested({ position: { market, side }, records }: RestedView, reading: GrowthReading): boolean {
+  const { positions, readAtMs } = reading;
+  // A list of orders may show one as open for longer that has enlarged the position.
+  const mayBeFilled = records.some(({ protects, state }) => protects === null && mayStillBeOpen(state));
+  const restMs = mayBeFilled ? longestOrderLagMs : longestPositionLagMs;
   const held = positions.positions.find(
     (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
   );
-  return held?.modifiedAtMs != null && readAtMs - held.modifiedAtMs > longestPositionLagMs;
+  return held?.modifiedAtMs != null && readAtMs - held.modifiedAtMs > restMs;
 }
