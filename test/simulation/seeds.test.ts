@@ -40,6 +40,8 @@ test.each([
   [4480, null],
   // The list of positions shows what an entry has opened before any list shows its fills.
   [775, null],
+  // A list that lags shows a position from before the one that a close has closed.
+  [6361, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.

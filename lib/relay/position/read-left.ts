@@ -66,10 +66,19 @@ export async function readTurned(
   isPatient: boolean,
   limits: SendOptions,
 ): Promise<Decimal | null> {
-  const { amount: before } = closed.position;
-  const isTurned = (amount: Decimal) => !amount.eq(zero) && amount.times(before).lte(zero);
-  const found = await readUntil(services, client, closed, (amount) => !isPatient || isTurned(amount), limits);
-  return found !== null && isTurned(found) ? found : null;
+  const {
+    position: { amount: before },
+    modifiedAtMs,
+  } = closed;
+  let turned: Decimal | null = null;
+  const judge: Judge = (amount, changedAtMs) => {
+    // A list that lags may also show a position of the other side from before the one that was closed.
+    const isOlder = changedAtMs !== null && modifiedAtMs !== null && changedAtMs < modifiedAtMs;
+    turned = !isOlder && !amount.eq(zero) && amount.times(before).lte(zero) ? amount : null;
+    return !isPatient || turned !== null;
+  };
+  await readUntil(services, client, closed, judge, limits);
+  return turned;
 }
 
 /** Reads the position until a reading will do: at most until the list must show what was done, and until a timeout is left. */
