@@ -131,9 +131,11 @@ function replay(
     const endedAtMs = endOf(sale);
     const after = new Set(placed.slice(place));
     const there = buys.flatMap((buy): readonly HeldBuy[] => {
-      const { signalId, strategy, sentAtMs } = buy;
+      const { signalId, strategy, reported, sentAtMs } = buy;
       if (!after.has(buy)) return [{ signalId, strategy, boughtLater: null }];
-      if (sentAtMs === null || sentAtMs > endedAtMs) return [];
+      // The exchange's clock where it is known: the one here may be ahead of it.
+      const placedAtMs = reported?.createdAtMs ?? sentAtMs;
+      if (placedAtMs === null || placedAtMs > endedAtMs) return [];
       return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
     });
     const own = ofOneStrategy(there, sale.strategy, strategyOf);

@@ -42,6 +42,8 @@ test.each([
   [775, null],
   // A list that lags shows a position from before the one that a close has closed.
   [6361, null],
+  // A clock that is ahead makes a buy seem younger than the sale that sells of it.
+  [6730, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.
