@@ -44,6 +44,8 @@ test.each([
   [6361, null],
   // A clock that is ahead makes a buy seem younger than the sale that sells of it.
   [6730, null],
+  // A take-profit that the list of positions alone shows fills in part.
+  [5911, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // A close and a buy by hand in the same moment.

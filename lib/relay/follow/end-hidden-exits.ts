@@ -85,14 +85,15 @@ export function noteAttached(
   const records = listRecords(followed.map((one) => one.currentAt(nowMs)));
   const known = knownIds(records);
   const isListed = ({ orderId }: { readonly orderId: number }) =>
-    known.has(orderId) || [...open, ...ended].some((order) => order.orderId === orderId);
+    [...open, ...ended].some((order) => order.orderId === orderId);
   const shown = positions.positions.flatMap((position) =>
     attachedExits(position, records, open).map((exit) => ({ ...exit, openedAtMs: position.openedAtMs })),
   );
   for (const one of followed) {
     const before = one.attached?.exits ?? [];
     const fresh = shown.filter(
-      ({ of, orderId }) => of === one.entry.signalId && !before.some((exit) => exit.orderId === orderId),
+      ({ of, orderId }) =>
+        of === one.entry.signalId && !known.has(orderId) && !before.some((exit) => exit.orderId === orderId),
     );
     if (one.attached === null && fresh.length === 0) continue;
     const exits = [

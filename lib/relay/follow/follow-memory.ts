@@ -167,7 +167,8 @@ export function indexReading({ open, ended, deals }: AccountReading): AccountInd
   };
 }
 
-function keyOf({ market, orderId }: OrderPlaceName): string {
+/** By this an order is found in an index. */
+export function keyOf({ market, orderId }: OrderPlaceName): string {
   return `${market} ${orderId}`;
 }
 

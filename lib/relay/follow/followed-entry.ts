@@ -170,6 +170,7 @@ export class FollowedEntry {
 
   /** Judges all its orders by what is known now. */
   judge(memory: AccountMemory, nowMs: number): void {
+    this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     for (const subject of this.#subjects) {
       const known = memory.knownOf({ market: this.market, orderId: subject.orderId });
       subject.judgement = judgeOrder(subject, subject.before, known, nowMs);
@@ -212,6 +213,14 @@ export class FollowedEntry {
     return fits && isOfMillisecond(order, made.fills) ? 'exactly' : fits;
   }
 
+  /** Takes for its own what was dealt of an exit that no list of orders shows. */
+  takeAttached(hasDeals: (name: OrderPlaceName) => boolean): void {
+    const own = new Set(this.names.map(({ orderId }) => orderId));
+    for (const { role, orderId } of this.attached?.exits ?? [])
+      if (!own.has(orderId) && hasDeals({ market: this.market, orderId }))
+        this.#subjects.push({ role, orderId, amount: null, before: null, judgement: null });
+  }
+
   /** Claims the exits that its fills have made and that it has not found yet. */
   claim(memory: AccountMemory, unclaimed: readonly Unnamed[]): readonly Unnamed[] {
     const made = this.#made(memory);
@@ -232,7 +241,6 @@ export class FollowedEntry {
         this.#subjects.push({ ...name, isPart, before: null, judgement: null });
       }
     }
-    this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     return claimed;
   }
 
