@@ -92,6 +92,15 @@ export function withPlanned(
   return { ...exposure, orders: [...exposure.orders, unlisted] };
 }
 
+/** The same without the positions that the order is against: what there is once they are closed. */
+export function withoutOpposed(
+  { positions, orders }: Exposure,
+  { market, side }: Pick<SidedOrder, 'market' | 'side'>,
+): Exposure {
+  const kept = positions.filter((one) => one.market !== market || one.amount.gt(zero) === (side === 'buy'));
+  return { positions: kept, orders };
+}
+
 /** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
 export function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
   return activationPrice === undefined && (price === undefined || ioc === true);

@@ -104,9 +104,13 @@ test.each([{ action: 'cancel_all' }, { action: 'cancel', orderId: 1 }])(
   },
 );
 
-describe('A pause of entries, in an account without limits of risk,', () => {
-  const settings = settingsWith({});
+describe.each([
+  ['without limits of risk', settingsWith({})],
+  ['with a largest loss of the day', settingsWith({ maxDailyLoss: '1000' })],
+  ['with a largest position', settingsWith({}, { maxPosition: '0.05' })],
+])('A pause of entries, in an account %s,', (_, settings) => {
   const paused = { status: 'denied', rule: 'paused' };
+  const reducing = { side: 'sell', reduceOnly: true };
   let trading: LimitedRelay;
 
   beforeEach(async () => {
@@ -124,6 +128,7 @@ describe('A pause of entries, in an account without limits of risk,', () => {
     expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toEqual({
       status: 'placed',
     });
+    expect(trading.paper.control.state().orders.slice(-2)).toMatchObject([reducing, reducing]);
     expect(await trading.held()).toEqual([]);
     expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toMatchObject(paused);
   });
@@ -135,6 +140,7 @@ describe('A pause of entries, in an account without limits of risk,', () => {
       'that rests, and fills when the position may be gone',
       { action: 'sell', quantity: '0.02', orderType: 'limit', limitPrice: '60000', maxSlippage: undefined },
     ],
+    ['with exits of its own', { action: 'sell', quantity: '0.01', stopLoss: '60000' }],
   ])('stops an order %s', async (_, order) => {
     expect(await trading.sendUnder(settings, order)).toMatchObject(paused);
   });
@@ -154,7 +160,10 @@ describe('A pause of entries, in an account without limits of risk,', () => {
   test('stops what may enlarge it while the position cannot be read', async () => {
     trading.paper.control.addFault({ fault: 'refuse', endpoint: 'open-positions', probability: 1 });
 
-    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).toMatchObject(paused);
+    expect(await trading.sendUnder(settings, { action: 'sell', quantity: '0.01' })).not.toEqual({
+      status: 'placed',
+    });
+    expect(trading.paper.control.state().orders).toHaveLength(1);
   });
 
   test('stops all of it where everything is paused', async () => {

@@ -683,7 +683,7 @@ describe('An order that rests', () => {
     relay.clock.advance(20_000);
     lagOrders();
 
-    expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.04', ...above })).toEqual(placed);
+    expect(await relay.sendUnder(free, { action: 'sell', quantity: '0.04', ...above })).toEqual(placed);
     expect(await relay.sendUnder(closed, { action: 'sell', quantity: '0.02' })).toEqual(placed);
     relay.paper.control.clearFaults();
     relay.clock.advance(5_000);

@@ -430,6 +430,54 @@ describe('the largest order and the sides of a market', () => {
   });
 });
 
+describe('an order that reduces by its size alone', () => {
+  const closed = { tradingWindows: [{ from: '15:00', until: '14:00' }] };
+  const sale = { action: 'sell', quantity: '0.02' };
+  const above = { ...resting, limitPrice: '60000' };
+  const last = () => position().orders.findLast(({ side }) => side === 'sell');
+
+  beforeEach(async () => {
+    await send(settingsWith({}), { action: 'buy', quantity: '0.02' });
+    relay.clock.advance(2 * longestPositionLagMs);
+  });
+
+  test('is sent as one that only reduces where limits would deny it without the position', async () => {
+    expect(await send(settingsWith(closed), sale)).toEqual(placed);
+    expect(last()).toMatchObject({ reduceOnly: true });
+
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 1 });
+    const facts = entries[0]?.steps.find(({ status }) => status === 'sending')?.facts;
+    expect(facts?.counted).toMatchObject({ amount: '0.02', onlyReduces: true });
+  });
+
+  test('is sent as it is where they would not', async () => {
+    expect(await send(settingsWith({}, { maxPosition: '0.02' }), sale)).toEqual(placed);
+    expect(last()).toMatchObject({ reduceOnly: false });
+  });
+
+  test('is sent as one that only reduces above the rate of orders', async () => {
+    const slow = settingsWith({ maxOrdersPerMinute: 1 }, { maxPosition: '0.05' });
+    expect(await send(slow, { action: 'buy', quantity: '0.01', ...resting })).toEqual(placed);
+
+    expect(await send(slow, sale)).toEqual(placed);
+    expect(last()).toMatchObject({ reduceOnly: true });
+    const { entries } = await relay.services.ledger.list({ account: 'main', limit: 1 });
+    const facts = entries[0]?.steps.find(({ status }) => status === 'sending')?.facts;
+    expect(facts?.counted).toMatchObject({ amount: '0.02', onlyReduces: true });
+  });
+
+  test.each([
+    ['rests', above],
+    ['has exits of its own', { stopLoss: '60000' }],
+  ])('is denied where they would deny it without the position and it %s', async (_, fields) => {
+    expect(await send(settingsWith(closed), { ...sale, ...fields })).toMatchObject({
+      rule: 'trading_windows',
+    });
+    expect(await send(settingsWith({ maxOpenNotional: '1200' }), { ...sale, ...fields })).toEqual(placed);
+    expect(last()).toMatchObject({ reduceOnly: false });
+  });
+});
+
 describe('tradingWindows', () => {
   test('denies outside the windows, and lets reductions through', async () => {
     const open = settingsWith({ tradingWindows: [{ from: '14:00', until: '15:00' }] });

@@ -11,8 +11,11 @@ export interface LimitVerdict {
   readonly denial: Denial | null;
   /** Whether the order can only reduce a position, so that no limit of growing risk holds for it. */
   readonly reduces: boolean;
+  /** Present when it reduces by its size alone and would be denied without the position: it must be sent as one that only reduces. */
+  readonly mustReduce?: true;
   /**
-   * Reads whether it can, where no limit had to know that; absent where it is known. False where it cannot be read.
+   * Whether it reduces by its size alone, so that it may be sent as one that only reduces; absent where it may not, or need not.
+   * It is read where no limit had to know it. False where it cannot be read.
    *
    * @throws RelayError `store_unavailable`
    */

@@ -6,7 +6,7 @@ import { denyOrderRate } from '../../limits/check-order.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Denial, Status } from '../../model/outcome.ts';
 import { isCancellation, isProtecting } from '../../model/signal.ts';
-import { triedAgain } from '../../model/step-facts.ts';
+import { type CountedFact, triedAgain } from '../../model/step-facts.ts';
 import { checkStaleness, lastFreshMs } from '../../signals/staleness.ts';
 import type { ClearedEntries } from '../position/cleared-entries.ts';
 import { tellPaused } from '../protect/failed-alarm.ts';
@@ -26,6 +26,8 @@ export interface Begun {
   readonly cleared: ClearedEntries;
   /** Whether an order is sent as one that only reduces. A pause or the rate of orders lets it through for that alone. */
   onlyReduces: boolean;
+  /** How the limits counted it before that; null: the account has none. */
+  counted: CountedFact | null;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function carryOut(
   const settleDenied = (denied: Denial) =>
     settleUnsent(services, entry, cleared.tell({ ...denialOutcome(denied), ...staleAlarm(entry, denied) }));
   const { reduces, isPaused, mustReduce } = await checkPaused(begun, action);
-  if (mustReduce) return planAsReduction(begun);
+  if (mustReduce) return planAsReduction(begun, action);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
@@ -80,7 +82,7 @@ export async function carryOut(
   const step: Step = { status: 'sending', atMs, ...cleared.tell(said) };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'over_limit' && (await action.limits?.readReduces?.()))
-    return planAsReduction(begun);
+    return planAsReduction(begun, action);
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
     return await settleDenied(denyOrderRate(started.count + 1, maxPerMinute ?? 0));
@@ -113,8 +115,9 @@ async function checkPaused(
 }
 
 /** The position may be gone by the time the order arrives: the exchange is told that it must open none. */
-function planAsReduction(begun: Begun): null {
+function planAsReduction(begun: Begun, { facts }: PreparedAction): null {
   begun.onlyReduces = true;
+  begun.counted = facts?.counted ?? null;
   return null;
 }
 

@@ -38,6 +38,7 @@ import { explainWait } from './explain-wait.ts';
 import { followUp } from './follow-up.ts';
 import { createKillSwitch, type PauseReading } from './kill-switch.ts';
 import { withMarketOfReduction } from './market-of-reduction.ts';
+import { withCounted } from './plan-order.ts';
 import { planPresumedOrder } from './plan-presumed.ts';
 import { mayPlanAgain } from './signal-time.ts';
 
@@ -117,7 +118,7 @@ async function executeAlone(
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
   const killSwitch = createKillSwitch(services, entry, paused);
   const cleared = new ClearedEntries(startedAtMs);
-  const begun: Begun = { startedAtMs, killSwitch, cleared, onlyReduces: false };
+  const begun: Begun = { startedAtMs, killSwitch, cleared, onlyReduces: false, counted: null };
   let plans = 0;
   let wasReducing = false;
   // Planned anew as an order that only reduces, once, however much time is left: the exit must not be lost for that.
@@ -330,11 +331,14 @@ async function planAction(
   const { signal, clientOrderId } = entry;
   switch (signal.action) {
     case 'order':
-      return await planPresumedOrder(services, account, {
-        signal: begun.onlyReduces ? { ...signal, reduceOnly: true } : signal,
-        signalId: entry.signalId,
-        clientOrderId: clientOrderId ?? '',
-      });
+      return withCounted(
+        await planPresumedOrder(services, account, {
+          signal: begun.onlyReduces ? { ...signal, reduceOnly: true } : signal,
+          signalId: entry.signalId,
+          clientOrderId: clientOrderId ?? '',
+        }),
+        begun.counted,
+      );
     case 'close':
     case 'reverse':
     case 'target':

@@ -13,6 +13,7 @@ import {
   type CountedOrder,
   isFilledNow,
   onlyReduces,
+  withoutOpposed,
   withPlanned,
 } from '../../limits/counted-holdings.ts';
 import { denyUnknown, type RiskFacts } from '../../limits/risk-limit.ts';
@@ -113,22 +114,42 @@ async function checkAll(
     notional: notional === null ? null : formatDecimal(notional),
     onlyReduces: reduces,
   };
-  if (reduces) return { ...passing(true), counted };
   const unknown = denyUnknown(account, [
     ...(rate === null ? ['the value of the order in USDT is not known'] : []),
     ...risk.unknown,
   ]);
-  const facts = { ...(await riskFactsOf(risk, account, prices, services.clock.nowMs())), exposure };
-  const denial = unknown ?? checkRisk(checked, facts, account);
-  // At the limit the account is paused, whoever finds it first.
-  if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
-  return {
-    denial,
-    reduces,
-    counted,
-    checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
-    checkOthers: (begun) => checkOthers(known, { ...risk.exposure, exposure }, checked, facts, begun),
+  // Before the order arrives, the position that it is to reduce may be closed.
+  const judged = reduces ? withoutOpposed(exposure, order) : exposure;
+  const judge = async (): Promise<LimitVerdict> => {
+    const facts = { ...(await riskFactsOf(risk, account, prices, services.clock.nowMs())), exposure: judged };
+    const denial = unknown ?? checkRisk(checked, facts, account);
+    // At the limit the account is paused, whoever finds it first.
+    if (denial?.rule === 'max_daily_loss') await pauseOnLoss(services, account.name, denial);
+    return {
+      denial,
+      reduces: false,
+      counted,
+      checkTime: (nowMs) => checkRiskAgain('time', checked, { ...facts, nowMs }, account),
+      checkOthers: (begun) =>
+        checkOthers(known, { ...risk.exposure, exposure: judged }, checked, facts, begun),
+    };
   };
+  // No limit denies it: it can be sent as one that only reduces.
+  const maySayItReduces = reduces && isFilledNow(order) && !known.hasExits;
+  if (!maySayItReduces) return await judge();
+  const isDenied = (await ifRead(judge()))?.denial !== null;
+  if (isDenied) return { ...passing(true), counted, mustReduce: true };
+  return { ...passing(false), counted, readReduces: async () => true };
+}
+
+/** Null when the exchange cannot be read. */
+async function ifRead<Value>(reading: Promise<Value>): Promise<Value | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
 }
 
 /** Only time can limit an order for which nothing was read. */
@@ -161,15 +182,10 @@ async function readReduces(
   if (client.dialect !== 'live' || !isFilledNow(order)) return false;
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
-  try {
-    const scope = { client, limits, prices, market: order.market, listsAll: false };
-    const { exposure, unknownOrders } = await readExposure(services, account, scope);
-    // The value of a position, or another position, does not matter; an order that fills first may close this one.
-    return unknownOrders.length === 0 && onlyReduces(checked, exposure);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return false;
-  }
+  const scope = { client, limits, prices, market: order.market, listsAll: false };
+  const read = await ifRead(readExposure(services, account, scope));
+  // The value of a position, or another position, does not matter; an order that fills first may close this one.
+  return read !== null && read.unknownOrders.length === 0 && onlyReduces(checked, read.exposure);
 }
 
 function passing(reduces: boolean): LimitVerdict {

@@ -13,7 +13,7 @@ import type { Account } from '../../model/account.ts';
 import type { Market } from '../../model/market.ts';
 import { isMarkedReducing, isQuoteSized, isSpotType, type SizedOrder } from '../../model/order.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
+import { type CountedFact, type ExitPrices, exitPricesOf, type StepFacts } from '../../model/step-facts.ts';
 import { mustNotRest } from '../../orders/order-kinds.ts';
 import { prepareOrder } from '../../orders/order-types.ts';
 import { type SaleShares, sharesForSale } from '../../protection/spot-claims.ts';
@@ -34,7 +34,14 @@ import {
   withStopsFreed,
 } from '../protect/free-balance.ts';
 import type { ExecuteServices } from '../services.ts';
-import { deny, denyUnlisted, type LimitVerdict, type Plan, type PreparedAction } from './action.ts';
+import {
+  changeAction,
+  deny,
+  denyUnlisted,
+  type LimitVerdict,
+  type Plan,
+  type PreparedAction,
+} from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
@@ -102,8 +109,10 @@ export async function planOrder(
   if (ofOthers !== null) return ofOthers;
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
-  if (!isOwn && (await mustReduce(signal, sized, account, risk)))
-    return await planOrder(services, account, { ...signal, reduceOnly: true }, clientOrderId, basis);
+  if (!isOwn && (risk.mustReduce === true || (await mustReduce(signal, sized, account, risk)))) {
+    const reduction = { ...signal, reduceOnly: true } as const;
+    return withCounted(await planOrder(services, account, reduction, clientOrderId, basis), risk.counted);
+  }
   const denial =
     checkRegion(sized.order, account) ??
     (isOwn ? null : checkOrder(sized, account)) ??
@@ -151,6 +160,11 @@ export async function planOrder(
   return { verdict: 'ready', action: withStopped(services, sale, stopped, freed) };
 }
 
+/** No limit counts an order that is planned as one that only reduces, but its entry does not say that it is one: later orders must know it. */
+export function withCounted(plan: Plan, counted: CountedFact | null): Plan {
+  return counted === null ? plan : changeAction(plan, ({ facts }) => ({ facts: { ...facts, counted } }));
+}
+
 /**
  * Whether only an order that opens would be denied, and this one reduces by its size. What it is against is read only then. The
  * position may be gone when it arrives, so it must be sent as one that only reduces.
@@ -159,11 +173,11 @@ async function mustReduce(
   signal: OrderSignal,
   sized: SizedOrder,
   account: Account,
-  { reduces, readReduces }: LimitVerdict,
+  { readReduces }: LimitVerdict,
 ): Promise<boolean> {
   if (isMarkedReducing(sized.order) || namesExits(signal)) return false;
   if (checkOrder(sized, account) === null || checkOrder(sized, account, true) !== null) return false;
-  return reduces || (await readReduces?.()) === true;
+  return (await readReduces?.()) === true;
 }
 
 /** What the relay's own stop-losses hold can be sold, too. A balance from before they held it shows it as available already. */
