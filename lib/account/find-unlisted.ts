@@ -79,7 +79,10 @@ function isOpposite(opened: OwnOrder, closing: OwnOrder): boolean {
 }
 
 /** Whether an order may be open although no list shows it. */
-function mayBeOpen({ status, state, followed, orderOpen, updatedAtMs }: OrderRecord, nowMs: number): boolean {
+function mayBeOpen(
+  { status, state, followed, orderOpen, hadRest, updatedAtMs }: OrderRecord,
+  nowMs: number,
+): boolean {
   if (status === 'sending' || status === 'unknown') return true;
   if (status !== 'placed' || !mayStillBeOpen(state)) return false;
   // Of an order that has left the list, the follower has not said yet how it ended.
@@ -87,8 +90,8 @@ function mayBeOpen({ status, state, followed, orderOpen, updatedAtMs }: OrderRec
   // A negative age means that the clock was set back: how old the order is is not known.
   const ageMs = nowMs - updatedAtMs;
   if (orderOpen) return ageMs < longestOrderLagMs;
-  // A cancellation has ended it. One that nobody reported may have been filled.
-  return state === null && ageMs < longestPositionLagMs;
+  // It has ended. One that nobody reported, and one whose rest was gone when it was to be cancelled, may have been filled.
+  return (state === null || hadRest) && ageMs < longestPositionLagMs;
 }
 
 /**

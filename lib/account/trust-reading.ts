@@ -63,10 +63,13 @@ function mayHaveMoved({ status, sentAtMs }: OrderRecord): boolean {
 
 /**
  * Whether a cancellation found nothing filled, or its report said so: it rests, or has ended without a fill. A fill after the
- * response is as new to the list as that of an order which has rested for hours.
+ * response is as new to the list as that of an order which has rested for hours. What was gone when its rest was to be
+ * cancelled may have filled all, whatever its response said.
  */
-export function isUnfilled({ cancelled, reported, turnedTo }: OrderRecord): boolean {
+export function isUnfilled(record: OrderRecord): boolean {
+  const { cancelled, reported, turnedTo, hadRest } = record;
   if (cancelled?.filled?.eq(zero) === true) return true;
+  if (hadRest && endReportOf(record) === null) return false;
   return reported !== null && turnedTo === undefined && parseDecimal(reported.filled).eq(zero);
 }
 

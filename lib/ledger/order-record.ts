@@ -73,7 +73,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly reported: OrderReport | null;
   /** The same while its rest could not be ended, and of one that an operator has cancelled, too. */
   readonly lastReport: OrderReport | null;
-  /** Whether what did not fill at once had to be cancelled. */
+  /** Whether what did not fill at once had to be cancelled. If its report then says no end, it was gone, and may have filled all. */
   readonly hadRest: boolean;
   /**
    * What its fills alone have proved, of an order that was never reported, and what a stop-loss on spot was found to have

@@ -79,6 +79,8 @@ describe('the last order of a market', () => {
     expect(lastOf(bought('0', 'open'))).toBeNull();
     expect(lastOf(bought('0.1', 'partially_filled'))).toBe('a');
     expect(lastOf(bought('0', 'cancelled'))).toBeNull();
+    expect(lastOf({ ...bought('0', 'open'), ended: report('buy', '0', 'cancelled') })).toBeNull();
+    expect(lastOf({ ...bought('0', 'open'), ended: null })).toBe('a');
     expect(lastOf({})).toBe('a');
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults/faults.ts';
 import { reconcileSignals } from '../../lib/relay/settle/reconcile-signals.ts';
@@ -152,6 +153,32 @@ describe('where the exchange refuses "immediate or cancel" on collateral', () =>
 
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
     expect(orders()).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  test('a rest that a lookup finds gone may have filled whole', async () => {
+    relay.paper.control.addFault(refuseIoc);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+    await relay.send(alert(more));
+    relay.paper.control.clearFaults();
+    const client = await relay.services.exchangeFor('main');
+    const open = await client.call(openOrder, { market: 'BTC_USDT' });
+    // The lists lag behind.
+    const lists = new Map<string, unknown>([
+      ['open-order', open],
+      ['ended-order', { records: [], count: 0, oddities: [] }],
+    ]);
+    const call = (async (endpoint: { readonly name: string }, ...rest: unknown[]) =>
+      lists.get(endpoint.name) ??
+      (await (client.call as (...all: unknown[]) => unknown)(endpoint, ...rest))) as typeof client.call;
+    relay.setPrice('50000');
+    relay.clock.advance(minuteMs);
+
+    await reconcileSignals({ ...relay.services, exchangeFor: async () => override(client, { call }) });
+
+    expect(orders()).toMatchObject([{ status: 'filled' }]);
+    const entry = await relay.entry('buy-1');
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(entry.steps.at(-1)?.facts).toMatchObject({ report: { status: 'partially_filled' }, ended: null });
   });
 
   test('a worker that dies after sending the plain order leaves nothing resting either', async () => {

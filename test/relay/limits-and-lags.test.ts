@@ -705,6 +705,39 @@ describe('An order that rests', () => {
   });
 });
 
+describe('An order whose rest was gone when it was to be cancelled may have filled whole', () => {
+  beforeEach(async () => {
+    relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
+    const client = await relay.services.exchangeFor('main');
+    const touched = override(client, {
+      prepare(endpoint, params) {
+        if (endpoint.name === 'cancel-order') relay.setPrice('49900');
+        return client.prepare(endpoint, params);
+      },
+    });
+    relay.clock.advance(20_000);
+    Object.assign(relay.services, { exchangeFor: async () => touched });
+    const order = { action: 'buy', quantity: '0.02', ...limit, limitPrice: '49900', ioc: true };
+    expect(await relay.sendUnder(free, order)).toEqual(placed);
+    relay.clock.advance(1_000);
+    lagPositions();
+    lagOrders();
+  });
+
+  test.each([
+    ['a position', most, { rule: 'max_position', actual: '0.04' }],
+    ['the open notional', settingsWith({ maxOpenNotional: '1500' }), { rule: 'max_open_notional' }],
+  ])('which counts against %s', async (_, settings, denial) => {
+    expect(await relay.sendUnder(settings, { action: 'buy', quantity: '0.02' })).toMatchObject(denial);
+  });
+
+  test('for which a target waits', async () => {
+    await relay.sendUnder(free, { target: '0.02', orderType: undefined }).catch(() => undefined);
+
+    expect(await relay.held()).toEqual(['0.02']);
+  });
+});
+
 test('a fill counts once although the list of the account is older than it', async () => {
   const four = settingsWith({}, { maxPosition: '0.04' });
   await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });

@@ -82,8 +82,10 @@ async function lookUpRest(
   if (ended.order !== null) return { kind: 'found', outcome: cancelledRestOutcome(ended.order) };
   const place = await findOrder(client, { market, clientOrderId }, options);
   // It was listed, so it existed; a partner's lists may never show how it ended.
-  const listed = place.kind === 'found' && !place.isOpen ? place : found;
-  return { kind: 'found', outcome: { ...foundOutcome(listed, signal), orderOpen: false } };
+  if (place.kind === 'found' && !place.isOpen) return { kind: 'found', outcome: foundOutcome(place, signal) };
+  const outcome = foundOutcome(found, signal);
+  const facts = { ...outcome.facts, ended: null };
+  return { kind: 'found', outcome: { ...outcome, facts, orderOpen: false } };
 }
 
 /**
