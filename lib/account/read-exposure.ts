@@ -170,7 +170,7 @@ interface OwnAndFilled extends Pick<OwnView, 'records' | 'fills'> {
  * Those entries and those that were placed or filled so lately that the list of positions may not show it, with the records
  * of their orders, and these fills.
  */
-async function listOwnAndFilled(
+export async function listOwnAndFilled(
   services: AccountServices,
   account: Account,
   market: string | null,

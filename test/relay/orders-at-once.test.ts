@@ -128,6 +128,25 @@ describe('An order that was stored first is denied', () => {
     expect([await outcomeOf('BTC_USDT'), await outcomeOf('ETH_USDT')]).toEqual([denied, 'placed']);
   });
 
+  test('when a later one has filled, and was followed to its end, before it is begun', async () => {
+    const first = await receive('BTC_USDT');
+    relay.clock.advance(1);
+    const later = await receive('ETH_USDT');
+    const services = withLedger({
+      async start(...args) {
+        await executeSignal(relay.services, later);
+        relay.clock.advance(1_000);
+        await relay.follow();
+        expect((await relay.entry('ETH_USDT')).execution).toMatchObject({ isFollowed: false });
+        return await relay.services.ledger.start(...args);
+      },
+    });
+
+    await executeSignal(services, first);
+
+    expect([await outcomeOf('BTC_USDT'), await outcomeOf('ETH_USDT')]).toEqual([denied, 'placed']);
+  });
+
   test('when a later one has found room before it was begun, and is being sent', async () => {
     const first = await receive('BTC_USDT');
     relay.clock.advance(1);

@@ -1,6 +1,11 @@
 import { wholeOrderOf } from '../../account/own-orders.ts';
 import { pauseOnLoss } from '../../account/pause-on-loss.ts';
-import { countOwn, type ExposureReading, listOwn, readExposure } from '../../account/read-exposure.ts';
+import {
+  countOwn,
+  type ExposureReading,
+  listOwnAndFilled,
+  readExposure,
+} from '../../account/read-exposure.ts';
 import { type RiskReading, readRisk, riskFactsOf } from '../../account/risk-facts.ts';
 import type { SeenPosition } from '../../account/seen-position.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
@@ -198,7 +203,7 @@ const lookPauseMs = 100;
 
 /**
  * Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. What the
- * other one has filled since is in no reading, so all of it counts.
+ * other one has filled since is in no reading, so all of it counts, also when it has ended.
  *
  * Where there is no room for all, those that were stored later yield, or two that see each other would both be denied: an
  * order gives way at once to what was stored before it or sent, and waits for the outcome of what is begun and was stored
@@ -220,9 +225,8 @@ async function checkOthers(
     const together = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
     return checkRiskAgain('others', checked, { ...facts, exposure: together }, account);
   };
-  let others = (await listOwn(services, account, null)).filter(
-    ({ signalId }) => !seen.has(signalId) && signalId !== entry.signalId,
-  );
+  const { entries } = await listOwnAndFilled(services, account, null);
+  let others = entries.filter(({ signalId }) => !seen.has(signalId) && signalId !== entry.signalId);
   for (let looks = 0; ; looks += 1) {
     const denial = await judge(others);
     if (denial === null) return null;
