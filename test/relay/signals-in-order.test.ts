@@ -108,7 +108,7 @@ describe('an order that waits without a message', () => {
     expect(relay.asked).not.toContain(createPath);
   });
 
-  test('is withdrawn by a cancel_all of the same alert only if it is before the cancel_all', async () => {
+  test('is sent before a cancel_all of the same alert, which then cancels it; one after that stays', async () => {
     await relay.receiveAll(
       JSON.stringify([
         JSON.parse(buyAlert({ id: 'first' })),
@@ -119,10 +119,37 @@ describe('an order that waits without a message', () => {
 
     await relay.execute('last');
 
-    expect(await statuses('first')).toEqual(['accepted', 'cancelled']);
+    expect(await statuses('first')).toEqual(['accepted', 'sending', 'placed']);
     expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
     expect(await statuses('last')).toEqual(['accepted', 'sending', 'placed']);
-    expect(ordersAtTheExchange()).toEqual([`${clientOrderIdOf('main', 'last')} open`]);
+    expect(ordersAtTheExchange()).toEqual([
+      `${clientOrderIdOf('main', 'first')} cancelled`,
+      `${clientOrderIdOf('main', 'last')} open`,
+    ]);
+  });
+
+  test('is sent, if it turns a position, although a page of others waits with it and a cancel_all of its alert', async () => {
+    const margin = { ticker: 'BTCUSDT', maxSlippage: '0.5%' };
+    await relay.send(
+      JSON.stringify({ ...margin, id: 'buy', action: 'buy', orderType: 'market', quantity: '0.1' }),
+    );
+    const ids = Array.from({ length: 50 }, (_, index) => `before-${index}`);
+    await leaveBehind(...ids.map((id) => buyAlert({ id })));
+    await relay.receiveAll(
+      JSON.stringify([
+        { ...margin, id: 'turn', action: 'reverse' },
+        { id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' },
+      ]),
+    );
+    relay.clock.advance(11_000);
+
+    await expect(relay.execute('all')).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+    await relay.execute('all');
+
+    expect(await statuses('before-49')).toEqual(['accepted', 'cancelled']);
+    expect(await statuses('turn:reduce')).toEqual(['accepted', 'sending', 'placed']);
+    expect(await statuses('turn')).toEqual(['accepted', 'sending', 'placed']);
+    expect((await lastStep('all'))?.status).toBe('cancelled');
   });
 
   test('is not withdrawn by a cancellation that is stale', async () => {

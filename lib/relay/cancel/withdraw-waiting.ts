@@ -18,8 +18,9 @@ import { settleEntry, unlessMoved } from '../settle/settle-entry.ts';
 
 /**
  * Cancels the waiting order signals that a cancellation names, because an order must not be sent after its
- * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, except those that want no
- * position, or say that they only reduce one: they are carried out before it, and it then cancels what rests of them.
+ * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market, except those of its own
+ * alert, and those that want no position or say that they only reduce one: they are carried out before it, and it then
+ * cancels what rests of them.
  *
  * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
@@ -57,7 +58,11 @@ async function withdrawEarlier(
   for (;;) {
     // An exit that was asked for must not be lost: its position would stay open.
     const orders = page.filter(
-      ({ signal }) => signal !== null && account !== null && isWithdrawnWithAll(signal, account),
+      (one) =>
+        one.signal !== null &&
+        account !== null &&
+        !isOfOneAlert(one, entry) &&
+        isWithdrawnWithAll(one.signal, account),
     );
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
@@ -65,6 +70,11 @@ async function withdrawEarlier(
     // What is withdrawn waits no more: others take its place on the page.
     page = await listEarlier(services, entry);
   }
+}
+
+/** An alert wants what comes before its cancellation of all orders: that is sent, and then cancelled if it is open. */
+function isOfOneAlert(one: Entry, other: Entry): boolean {
+  return one.fingerprint === other.fingerprint && one.createdAtMs === other.createdAtMs;
 }
 
 function isWithdrawnWithAll(signal: Signal, account: Account): boolean {

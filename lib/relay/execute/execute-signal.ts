@@ -162,21 +162,13 @@ async function isWithdrawn(services: ExecuteServices, entry: SignalEntry): Promi
   const place = waiting.findIndex(({ signalId }) => signalId === entry.signalId);
   for (const [index, later] of waiting.entries()) {
     if (place < 0 || index <= place || !mayCancel(services, later)) continue;
-    // One of all orders is not about its own alert: that wants what comes before it.
-    const earlier = waiting
-      .slice(0, index)
-      .filter((one) => later.signal.action === 'cancel' || !isOfOneAlert(one, later));
-    const withdrawn = await withdrawWaiting(services, later, earlier);
+    const withdrawn = await withdrawWaiting(services, later, waiting.slice(0, index));
     // Nothing is left to do for one that names a signal; one that names all orders goes on in its turn.
     if (later.signal.action === 'cancel' && withdrawn.length > 0)
       await unlessMoved(() => executeAlone(services, later, withdrawn));
     if (withdrawn.includes(entry.signalId)) return true;
   }
   return false;
-}
-
-function isOfOneAlert(one: Entry, other: Entry): boolean {
-  return one.fingerprint === other.fingerprint && one.createdAtMs === other.createdAtMs;
 }
 
 /** Between two readings of a position in a list that may lag. */
