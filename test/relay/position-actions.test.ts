@@ -1154,6 +1154,25 @@ describe('one strategy a market', () => {
     expect(await heldAmount()).toBe('0');
   });
 
+  test.each(['resync', 'flatten'] as const)(
+    'is not emptied for an order of another strategy that presumes it flat (%s)',
+    async (onMismatch) => {
+      changeAccount({ onMismatch });
+      await send({ target: '0.2', strategy: 'trend' });
+      relay.clock.advance(longestPositionLagMs + 1);
+
+      const market = { action: 'buy', orderType: 'market', quantity: '0.1', requirePosition: 'flat' };
+      const [leg, denied] = await send({ ...market, strategy: 'mean' });
+
+      expect([leg?.status, denied?.status, await heldAmount()]).toEqual(['denied', 'denied', '0.2']);
+      expect(noteOf(leg)).toContain('strategy "trend" has taken BTC_USDT');
+      expect(statusesOf(await send({ ...market, strategy: 'trend' }))).toEqual([
+        'placed',
+        onMismatch === 'resync' ? 'placed' : 'denied',
+      ]);
+    },
+  );
+
   test('is claimed by an order that is placed, not by one that is denied, rejected or not needed', async () => {
     await send({ target: '0.2', strategy: 'trend' });
     await send({ target: 'flat', strategy: 'trend' });

@@ -38,9 +38,13 @@ export async function readMarketOwner(
   return readOwner(await facts.read(account.name, ownerFact(signal)));
 }
 
-/** Whether the rule does not hold for it: nobody may be locked into a position. */
+/**
+ * Whether the rule does not hold for it: nobody may be locked into a position. What closes one only to make room for an order
+ * is a part of that order.
+ */
 export function passesClaim(signal: OrderedSignal): boolean {
-  return signal.action === 'close' || (signal.action === 'order' && isMarkedReducing(signal));
+  if (signal.action === 'close') return signal.unless === undefined;
+  return signal.action === 'order' && isMarkedReducing(signal);
 }
 
 /** In hedge mode a market has two positions, and each has its strategy. */
