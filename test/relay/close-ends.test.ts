@@ -514,6 +514,27 @@ describe('A close that fills in part', () => {
     expect(tried.length).toBeLessThanOrEqual(3);
   });
 
+  test('is tried again after a try whose response was lost, although the position was enlarged meanwhile', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    await placeByHand('buy', '50100', '0.3');
+    relay.clock.advance(settledMs);
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', count: 1 });
+    await runRests();
+    expect((await relay.entry('s3:rest-1')).status).toBe('unknown');
+    relay.clock.advance(minuteMs / 4);
+
+    await relay.reconcile();
+
+    const found = await relay.entry('s3:rest-1');
+    expect(found.status).toBe('placed');
+    expect(factsOf(found)?.rest).toBeDefined();
+    expect(alarmNames()).toEqual(['close_incomplete', 'outcome_unknown', 'close_incomplete']);
+  });
+
   test.each([
     ['close', undefined],
     ['flat', undefined],

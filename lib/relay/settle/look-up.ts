@@ -6,7 +6,7 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { orderRecordOf } from '../../ledger/order-record.ts';
 import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
-import { isPositionSignal } from '../../model/signal.ts';
+import { isFurtherTry, isPositionSignal } from '../../model/signal.ts';
 import type { Outcome } from '../execute/action.ts';
 import { cancelExitsAfter } from '../position/close-exits.ts';
 import { lookUpCancel, lookUpCancelAll } from './look-up-cancel.ts';
@@ -59,8 +59,10 @@ async function withExitsEnded(
   options: SendOptions,
 ): Promise<Outcome> {
   const { signal, account } = entry;
-  if (outcome.status !== 'placed' || signal === null || !isPositionSignal(signal) || !reducesWhole(entry))
-    return outcome;
+  if (outcome.status !== 'placed' || signal === null || !isPositionSignal(signal)) return outcome;
+  const isWhole = reducesWhole(entry);
+  const isFurther = isFurtherTry(signal);
+  if (!isWhole && !isFurther) return outcome;
   const { plannedOn: position = null, asked } = orderRecordOf(entry) ?? {};
   const size = asked?.size;
   if (outcome.facts?.report !== undefined && position !== null && size?.unit === 'base') {
@@ -72,10 +74,13 @@ async function withExitsEnded(
       modifiedAtMs: null,
       attached: position.attached ?? [],
       amount: parseDecimal(size.quantity),
+      isFurtherTry: isFurther,
     };
     const client = await services.exchangeFor(account);
     return await cancelExitsAfter(services, client, closed, outcome, options);
   }
+  // What enlarged the position keeps its exits.
+  if (!isWhole) return outcome;
   const alarm = joinAlarms([outcome.alarm, leftExitsAlarm]);
   return {
     ...outcome,
