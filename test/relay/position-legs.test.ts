@@ -190,13 +190,30 @@ test.each([
   },
 );
 
-test('a target whose first leg filled in part does not count as reached', async () => {
+test.each([
+  ['of an amount', { target: '0.5' }],
+  ['of what it is worth', { targetQuote: '25000' }],
+  ['of the equity', { target: '2%' }],
+])(
+  'a target %s whose first leg filled in part does not count as reached, and is an alarm',
+  async (_, target) => {
+    await buy('b', '2');
+    await receive({ id: 't', ...target, maxSlippage: '0.05%' });
+
+    await relay.execute('t');
+
+    expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['placed', 'denied']);
+    expect(relay.alarms[0]).toMatchObject({ signalId: 't:reduce', name: 'close_incomplete' });
+    expect((await relay.entry('t')).steps.at(-1)?.evidence).toMatchObject({ rule: 'position_not_reduced' });
+  },
+);
+
+test('a target whose first leg filled in part says how far it is', async () => {
   await buy('b', '2');
   await receive({ id: 't', target: '0.5', maxSlippage: '0.05%' });
 
   await relay.execute('t');
 
-  expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['placed', 'denied']);
   expect((await relay.entry('t')).steps.at(-1)?.note).toBe(
     `the position of BTC_USDT was to be reduced to long 0.5, and is long ${await heldAmount()}: the order that reduced it did not fill in full`,
   );

@@ -33,7 +33,7 @@ export async function planPresumedOrder(
   const { signal } = named;
   const plan = await planNamed(services, account, named);
   const reduces = saysItReduces(signal, account.markets[signal.market]?.tradesOn);
-  return reduces && isMarketOrder(signal.orderType) ? withRestTold(plan) : plan;
+  return reduces && isMarketOrder(signal.orderType) ? withRestTold(plan, 'order') : plan;
 }
 
 async function planNamed(

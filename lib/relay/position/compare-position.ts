@@ -89,19 +89,23 @@ export function withNote(
 }
 
 /** An order that was to reduce a position and filled only in part is an alarm: nothing tries its rest again. */
-export function withRestTold(plan: Plan): Plan {
+export function withRestTold(plan: Plan, of: 'order' | 'target'): Plan {
   return changeAction(plan, ({ send }) => ({
     send: async (options) => {
       const outcome = await send(options);
       const { rest = zero } = judgeEnded(outcome) ?? {};
-      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(rest)) : outcome;
+      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(rest, of)) : outcome;
     },
   }));
 }
 
-function unfilledAlarm(rest: Decimal): Alarm {
+function unfilledAlarm(rest: Decimal, of: 'order' | 'target'): Alarm {
+  const advice =
+    of === 'target'
+      ? 'send the target again, or reduce the position by hand'
+      : 'close what is left, or write "action": "close", which tries again';
   return {
     name: 'close_incomplete',
-    message: `an order that was to reduce a position filled only in part, and nothing tries the rest again: ${formatDecimal(rest)} of it did not fill; close what is left, or write "action": "close", which tries again`,
+    message: `an order that was to reduce a position filled only in part, and nothing tries the rest again: ${formatDecimal(rest)} of it did not fill; ${advice}`,
   };
 }

@@ -1,5 +1,6 @@
-import { type Decimal, parseDecimal } from '../../base/decimal.ts';
+import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
+import { orderRecordOf } from '../../ledger/order-record.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 
@@ -12,6 +13,8 @@ export type ReduceLeg =
       readonly kind: 'done';
       /** Whether it placed an order. */
       readonly hasReduced: boolean;
+      /** Whether that has filled for less than it was sent for. */
+      readonly hasRest: boolean;
       /** Whether it was only rehearsed: then the position is still there. */
       readonly isRehearsed: boolean;
       /** The position that it read before its order; null when it placed none. */
@@ -69,7 +72,12 @@ function done(
   leg: Entry,
   result: { readonly hasReduced: boolean; readonly isRehearsed: boolean },
 ): ReduceLeg {
-  return { kind: 'done', ...result, before: positionBefore(leg) };
+  return { kind: 'done', ...result, hasRest: hasRest(leg), before: positionBefore(leg) };
+}
+
+function hasRest(leg: Entry): boolean {
+  const { amount = null, filled = zero } = orderRecordOf(leg) ?? {};
+  return amount !== null && filled.lt(amount);
 }
 
 function positionBefore({ steps }: Entry): Decimal | null {

@@ -111,7 +111,7 @@ export function planTargetOpen(
 
 /**
  * Denies the end of a target whose first leg has not reduced the position as far as it should: its order filled in part, or
- * not at all. How far that is can be told of an amount alone; of what it is worth, the price decides, which moves.
+ * not at all.
  *
  * @returns null when the position is as wanted
  */

@@ -18,6 +18,7 @@ import { claimMarket } from './claim-market.ts';
 import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
+import { withRestTold } from './compare-position.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -37,7 +38,13 @@ export type PositionEntry = SignalEntry & { readonly signal: PositionSignal };
 
 type DoneLeg = Extract<ReduceLeg, { readonly kind: 'done' }>;
 /** A leg that needs no other one before it. */
-const firstLeg: DoneLeg = { kind: 'done', hasReduced: false, isRehearsed: false, before: null };
+const firstLeg: DoneLeg = {
+  kind: 'done',
+  hasReduced: false,
+  hasRest: false,
+  isRehearsed: false,
+  before: null,
+};
 
 /**
  * Decides what a position signal sends, from the position as it is now: one order at most, none when the position already
@@ -108,8 +115,10 @@ export async function planPosition(
   const plan = await planLegOrder(services, account, entry, leg.order, position);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
     return satisfied(`what is missing is too little for an order: ${plan.denial.message}`);
-  const ready = claim.on(withPosition(plan, { position, readAtMs, attached, order: leg.order }));
   const { reduceOnly, size } = leg.order;
+  // What is left of one that was to close all is told by its own alarm.
+  const told = signal.action === 'target' && reduceOnly && !endsFlat ? withRestTold(plan, 'target') : plan;
+  const ready = claim.on(withPosition(told, { position, readAtMs, attached, order: leg.order }));
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
@@ -168,7 +177,9 @@ function planLeg(
       const seen = isTurned ? afterRehearsal(position, before) : position;
       const plan = planTargetOpen(wanted, seen, before.hasReduced, market);
       const isJudged = plan.kind === 'satisfied' && before.hasReduced && !before.isRehearsed;
-      const denial = isJudged && signal.target.unit === 'base' ? checkReduced(wanted, seen, market) : null;
+      // How far it is of an amount alone can be told without the order: what it is worth moves with the price.
+      const mayLack = signal.target.unit === 'base' || before.hasRest;
+      const denial = isJudged && mayLack ? checkReduced(wanted, seen, market) : null;
       return denial === null ? plan : { kind: 'denied', denial };
     }
   }
