@@ -18,6 +18,7 @@ import {
   type AttachedExit,
   attachedExits,
   findOtherStops,
+  knownIds,
   shareOtherStops,
   sumOfStops,
 } from './other-stops.ts';
@@ -203,7 +204,7 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
   const sum = standing.reduce((all, { remaining }) => all.plus(remaining ?? wanted.amount), zero);
   // Of an order that fills in parts the exchange may make exits with each of them.
   const areParts = live.length > 0 && live.every(({ isPart }) => isPart) && sum.lt(wanted.amount);
-  const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, view);
+  const isAwaitedFirst = (known.length === 0 || areParts) && isAwaited(wanted, records, view);
   const unlisted = attached.filter(({ of, role }) => of === wanted.of && role === wanted.role);
   // The owner has asked for a stop-loss since, and the relay has cancelled that one for a sale.
   const isRenewed = records.some(
@@ -378,12 +379,19 @@ function describeListed(
  * The exchange makes the exits of an order when that has filled, and lists them a little later. After a time that a rehearsal
  * has found out, or that is assumed, a list that shows none is taken to say that there is none.
  */
-function isAwaited({ record, role, part }: WantedGuard, view: GuardView): boolean {
+function isAwaited(
+  { record, role, part }: WantedGuard,
+  records: readonly OrderRecord[],
+  view: GuardView,
+): boolean {
   const { open, nowMs, exitsListedAfterMs = assumedAnswers.exitsListedAfterMs } = view;
   // Nobody but the relay places it.
   if (record === null || record.spot !== null || part !== undefined) return false;
   const exits = exitsOf(record);
-  if (exits?.awaited.some((wanted) => open.some((order) => mayBeExit(exits, wanted, order)))) return true;
+  // What is known by its id, also to another entry, is no exit that is awaited.
+  const ids = knownIds(records);
+  const unknown = open.filter(({ orderId }) => !ids.has(orderId));
+  if (exits?.awaited.some((wanted) => unknown.some((order) => mayBeExit(exits, wanted, order)))) return true;
   // Nobody has read since then whether it was made, and perhaps ended by hand.
   if (record.readAtMs === null) return true;
   // An order that keeps filling would never get its stop-loss, if each fill made the wait begin anew.

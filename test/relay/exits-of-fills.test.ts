@@ -138,6 +138,19 @@ describe('An entry of 0.1 that fills in three parts', () => {
     expect(relay.alarmNames()).toEqual(['position_unprotected']);
   });
 
+  test('has one stop-loss for all of it when the exchange makes none of a part', async () => {
+    relay.fill('49900', '0.03');
+    await relay.goOn(12);
+    relay.paper.control.setExits({ madeAt: 'never' });
+    relay.fill('49900', '0.02');
+    await relay.goOn(90);
+
+    expect(await relay.held()).toBe('0.05');
+    expect((await relay.open()).filter((text) => text.includes('stop'))).toEqual([
+      'sell 0.05 stop 48000, reduces',
+    ]);
+  });
+
   test('is told to lack a stop-loss only for what nothing stops out', async () => {
     await fillInParts();
     await relay.cancelByHand('sell 0.03 stop 48000');

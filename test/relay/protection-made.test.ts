@@ -246,6 +246,23 @@ test('an entry that still rests does not claim the exits of a newer one at the s
   ]);
 });
 
+test('an entry that still rests has its filled part protected, also beside the exits of another one at the same prices', async () => {
+  await send(resting);
+  await send({ ...resting, limitPrice: '49400', quantity: '0.2' });
+  relay.setPrice('49500');
+  relay.setPrice('49600');
+  await goOn(30);
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('49400'), parseDecimal('0.05'));
+  relay.setPrice('49600');
+  await goOn(60);
+
+  expect(await held()).toBe('0.15');
+  expect((await open()).filter((text) => text.includes('stop'))).toEqual([
+    'sell 0.05 stop 48000 reduces',
+    'sell 0.1 stop 48000',
+  ]);
+});
+
 test('an entry whose exits are gone unseen does not claim those of one that filled seconds later', async () => {
   const entry = { action: 'buy', orderType: 'market', quantity: '0.05', ...exits };
   await send(entry);
