@@ -195,6 +195,20 @@ describe('An entry of 0.1 that fills in three parts', () => {
   });
 });
 
+test('What an entry fills long after a close has a stop-loss, although that close has cancelled the one before', async () => {
+  relay.fill('49900', '0.05');
+  await relay.goOn(60);
+  await relay.say({ action: 'close', keepEntries: true, maxSlippage: '0.5%' });
+  await relay.goOn(1200);
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', ['buy 0.05 at 49900']]);
+  relay.paper.control.setExits({ madeAt: 'never' });
+  relay.fill('49900', '0.03');
+  await relay.goOn(90);
+
+  expect(await relay.open()).toContain('sell 0.03 stop 48000, reduces');
+  expect(relay.alarmNames()).toEqual([]);
+});
+
 test('A stop-loss that follows the price moves for what the owner has left to it', async () => {
   await relay.say({ action: 'cancel_all' });
   await relay.say({

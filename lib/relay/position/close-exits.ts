@@ -3,6 +3,7 @@ import { type ExitServices, type ExpectedExits, expectExits } from '../../accoun
 import { readRemains } from '../../account/read-remains.ts';
 import { type Decimal, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import {
@@ -38,7 +39,9 @@ export function withExitsCancelled(
 }
 
 /** The services that cancel what a close leaves. */
-export type CloseServices = ExitServices & Pick<ExecuteServices, 'exchangeTimeoutMs'>;
+export interface CloseServices extends ExitServices, Pick<ExecuteServices, 'exchangeTimeoutMs'> {
+  readonly facts: Pick<AccountFacts, 'read' | 'write'>;
+}
 
 /**
  * Looks after a position that an order was to reduce, by the outcome of that order. What only protected a position that is
@@ -190,7 +193,7 @@ async function endAndWatch(
 ): Promise<Outcome> {
   // Without an order, the position was gone before the exits were read.
   const closedAtMs = sinceMs ?? outcome.facts?.report?.createdAtMs ?? services.clock.nowMs() + 1;
-  const ended = await endExits(services, client, { market: closed.market, exits }, limits);
+  const ended = await endExits(services, client, { ...closed, exits }, limits);
   const told = tellExits(outcome, ended);
   if (isTold || ended.kind === 'unread') return told;
   const filled = await readExitFills(client, exits, closedAtMs, limits);

@@ -1,3 +1,4 @@
+import type { ReducedPosition } from '../../account/exit-claims.ts';
 import type { ExpectedExits } from '../../account/expected-exits.ts';
 import { relistPauseMs } from '../../account/read-remains.ts';
 import { joinAlarms } from '../../base/alarms.ts';
@@ -8,6 +9,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listEndedOrders, listOrderDeals } from '../../exchange/list-account.ts';
+import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 import {
   cancelExits,
@@ -17,11 +19,13 @@ import {
   listOpenExits,
 } from '../cancel/cancel-exits.ts';
 import type { Outcome } from '../execute/action.ts';
+import { noteTaken } from '../protect/taken-stops.ts';
 import { leftAlarm } from './close-alarms.ts';
 
 interface EndServices {
   readonly clock: Clock;
   readonly exchangeTimeoutMs: number;
+  readonly facts: Pick<AccountFacts, 'read' | 'write'>;
 }
 
 /** What became of the exits of a position that is gone. */
@@ -46,7 +50,7 @@ export type EndedExits =
 export async function endExits(
   services: EndServices,
   client: ExchangeClient,
-  { market, exits }: { readonly market: string; readonly exits: ExpectedExits },
+  { account, market, exits }: Pick<ReducedPosition, 'account' | 'market'> & { readonly exits: ExpectedExits },
   limits: SendOptions,
 ): Promise<EndedExits> {
   try {
@@ -61,6 +65,9 @@ export async function endExits(
       for (const { isUnlisted, order } of ended)
         if (isUnlisted && order !== undefined) exits.seeHidden(order);
       done.push(...ended);
+      // An entry that fills more may be followed for longer than the close that tells who has cancelled its exits.
+      const cancelled = cancelledIds(ended);
+      if (cancelled.length > 0) await noteTaken(services.facts, account, market, cancelled);
       const over = endedIds(done);
       for (const [name, { orderIds }] of before)
         if (orderIds.every((orderId) => over.has(orderId))) before.delete(name);
@@ -83,6 +90,11 @@ export async function endExits(
     if (!(error instanceof ExchangeError)) throw error;
     return { kind: 'unread', reason: error.message };
   }
+}
+
+/** The ids of orders whose cancellation the exchange has confirmed. */
+function cancelledIds(exits: readonly ExitOutcome[]): readonly number[] {
+  return exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
 }
 
 /** The ids of orders that are surely open no more. */
@@ -184,7 +196,7 @@ export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
     cancelledExits: over.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
   });
-  const cancelled = exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
+  const cancelled = cancelledIds(exits);
   const facts: StepFacts = {
     ...outcome.facts,
     ...(cancelled.length === 0 ? {} : { replaced: cancelled }),

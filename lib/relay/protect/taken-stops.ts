@@ -32,7 +32,8 @@ export async function readTaken(
 
 /**
  * Called before they are cancelled: the old order may go before the new one stands, and a relay that is killed in between
- * must know that it was not the owner who cancelled it. Only the signals of the market write it, one at a time.
+ * must know that it was not the owner who cancelled it. A close, after which nothing is placed, calls it once they are cancelled.
+ * Only the signals of the market write it, one at a time.
  *
  * @throws RelayError `store_unavailable`
  */
