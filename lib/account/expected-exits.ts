@@ -195,12 +195,19 @@ export class ExpectedExits {
     return mayBeHidden || unseen.some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
   }
 
-  /** The signals whose exits have ended with the position, if none is left. Those that a list may still show are followed. */
+  /**
+   * The signals whose exits have ended with the position, if none is left. Those that a list may still show are followed, and so
+   * are those that protect what an entry has filled after the close.
+   */
   endedFor(nowMs: number): readonly string[] {
     const seen = this.#seen();
     return this.#ended()
       .filter((claim) => !claim.hasEnded)
-      .filter((claim) => seen.has(claim) || (claim.isFilled && !isBefore(nowMs, claim.awaitedUntilMs)))
+      .filter((claim) => {
+        const exits = seen.get(claim);
+        if (exits === undefined) return claim.isFilled && !isBefore(nowMs, claim.awaitedUntilMs);
+        return !exits.some(({ order, isOpen }) => isOpen && isLater(order.orderId, this.#closed));
+      })
       .map(({ signalId }) => signalId);
   }
 
@@ -237,17 +244,17 @@ export class ExpectedExits {
   }
 
   /**
-   * The claims whose exits were listed, for all that filled. Two entries may have exits at one price, and each listed order counts for one of
+   * The claims whose exits were listed, for all that filled, and these exits. Two entries may have exits at one price, and each listed order counts for one of
    * them: first for one whose exits must be listed by now, or are gone.
    */
-  #seen(): ReadonlySet<Claim> {
+  #seen(): ReadonlyMap<Claim, readonly Listed[]> {
     const taken = new Set(this.#claims.flatMap(({ ids }) => ids));
     const listed = [...this.#listed].sort(([one], [other]) => one - other);
-    const seen = new Set<Claim>(
-      this.#claims.filter(
-        ({ ids, awaited }) => awaited.length === 0 && ids.some((id) => this.#listed.has(id)),
-      ),
-    );
+    const seen = new Map<Claim, readonly Listed[]>();
+    for (const claim of this.#claims) {
+      const exits = claim.ids.flatMap((id) => this.#listed.get(id) ?? []);
+      if (claim.awaited.length === 0 && exits.length > 0) seen.set(claim, exits);
+    }
     for (const claim of this.#ended().toSorted((one, other) => placeOf(one) - placeOf(other))) {
       const found = claim.awaited.flatMap((wanted) => {
         const matching = listed.filter(
@@ -262,7 +269,8 @@ export class ExpectedExits {
       });
       // Both are placed at once, and a single one may be an order by hand.
       const isWhole = found.length > 0 && found.length === claim.awaited.length;
-      if (isWhole || found.some((exits) => exits.some(({ isOpen }) => !isOpen))) seen.add(claim);
+      const exits = found.flat();
+      if (isWhole || exits.some(({ isOpen }) => !isOpen)) seen.set(claim, exits);
     }
     return seen;
   }

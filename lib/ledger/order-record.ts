@@ -88,6 +88,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly unprotectedSinceMs: number | null;
   /** Whether more can become of it and its exits; null before it was followed. */
   readonly isFollowed: boolean | null;
+  /** Whether a close has ended its exits with the position: nothing of that is left. */
+  readonly exitsEnded: boolean;
   /** What it sold of buys that are not followed any more, or were open then, by id of their signals, in base units. */
   readonly soldOf: SoldOf;
   /** Its exits that the list of positions alone has shown, as the follower saw them last; null: none. */
@@ -168,6 +170,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     readAtMs: execution?.readAtMs ?? null,
     unprotectedSinceMs: execution?.unprotectedSinceMs ?? null,
     isFollowed: execution?.isFollowed ?? null,
+    exitsEnded: execution?.exitsEnded === true,
     soldOf: execution?.soldOf ?? {},
     attached: execution?.attached ?? null,
     cancelled: findCancelled(entry, followed, reports),

@@ -91,8 +91,12 @@ function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Si
   return side !== null && asked.positionSide !== side ? null : asked.side;
 }
 
-/** A position that was opened after the order had filled is another one. */
-function mayBeOf({ endedAtMs, updatedAtMs }: OrderRecord, { openedAtMs }: GuardedPosition): boolean {
+/** A position that was opened after the order had filled, or after a close has ended what it opened, is another one. */
+function mayBeOf(
+  { endedAtMs, updatedAtMs, exitsEnded }: OrderRecord,
+  { openedAtMs }: GuardedPosition,
+): boolean {
+  if (exitsEnded) return false;
   if (openedAtMs === null || endedAtMs === null) return true;
   return openedAtMs <= Math.max(endedAtMs, updatedAtMs) + longestPositionLagMs;
 }

@@ -581,6 +581,14 @@ describe('A close leaves alone', () => {
       alarms: [],
     });
     expect(await heldAmount()).toBe('0.1');
+    expect((await relay.entry('s3')).steps.at(-1)?.facts?.exitsEndedFor).toEqual(['s2']);
+
+    // They are kept fitting later on.
+    await relay.goOn(60);
+    await placeByHand('sell', '49000');
+    await relay.goOn(60);
+    const open = relay.paper.control.state().orders.filter(({ status }) => status === 'open');
+    expect([await heldAmount(), open.map(({ amount }) => amount)]).toEqual(['0.05', ['0.05', '0.05']]);
   });
 
   test('an order by hand at the price of an exit, placed before the entry', async () => {
