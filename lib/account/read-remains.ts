@@ -61,12 +61,14 @@ function judgeRemains(
     (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
   );
   if (held === undefined || held.amount.eq(zero)) return { kind: 'nothing' };
-  const { amount, modifiedAtMs: changedAtMs } = held;
+  const { amount, modifiedAtMs: changedAtMs, openedAtMs } = held;
   const closedAtMs = facts?.report?.createdAtMs ?? null;
   // Without an order there was nothing to close: a change since the reading is another one.
   const sinceMs = closedAtMs ?? (modifiedAtMs === null ? null : modifiedAtMs + 1);
   if (changedAtMs === null || sinceMs === null || changedAtMs < sinceMs) return { kind: 'unknown' };
   if (amount.times(position.amount).lt(zero)) return { kind: 'turned', amount };
-  const isNew = closedAtMs !== null && changedAtMs > closedAtMs + fillMs;
+  // One that stood before the order and has changed since is still the same one.
+  const isOlder = openedAtMs !== null && closedAtMs !== null && openedAtMs <= closedAtMs;
+  const isNew = !isOlder && closedAtMs !== null && changedAtMs > closedAtMs + fillMs;
   return isNew ? { kind: 'nothing' } : { kind: 'held', amount };
 }

@@ -476,6 +476,25 @@ describe('A close leaves everything open, with an alarm, that may protect what i
     expect(await heldAmount()).toBe('0.1');
   });
 
+  test('when that changes again more than a second later', async () => {
+    await send({ ...buyLower, limitPrice: '49900', ...exits });
+    await placeByHand('buy', '49800');
+    relay.clock.advance(2 * minuteMs);
+    await send({ ...buy, ...other });
+    relay.clock.advance(longestPositionLagMs + 1);
+    afterTheOrder(() => {
+      relay.clock.advance(2000);
+      relay.setPrice('49800');
+    });
+    beforeTheOrder(() => relay.setPrice('49900'));
+
+    expect(await close({ keepEntries: true })).toMatchObject({
+      left: [expect.any(Number), expect.any(Number), expect.any(Number), expect.any(Number)],
+      alarms: ['orders_left_open'],
+    });
+    expect(await heldAmount()).toBe('0.15');
+  });
+
   test('when the stop-loss closes the position first, and another entry opens one', async () => {
     await send({ ...buyLower, limitPrice: '49000', ...exits });
     relay.clock.advance(2 * minuteMs);
