@@ -73,7 +73,7 @@ export class AccountMemory {
 
   /** What is known of an order. */
   knownOf(name: OrderPlaceName): KnownOrder {
-    const key = keyOf(name);
+    const key = orderKeyOf(name);
     const known = this.#orders.get(key) ?? createKnownOrder();
     this.#orders.set(key, known);
     return known;
@@ -81,7 +81,7 @@ export class AccountMemory {
 
   /** Forgets all orders but these. */
   keepOnly(names: readonly OrderPlaceName[]): void {
-    const kept = new Set(names.map(keyOf));
+    const kept = new Set(names.map(orderKeyOf));
     for (const key of this.#orders.keys()) if (!kept.has(key)) this.#orders.delete(key);
   }
 
@@ -119,7 +119,7 @@ export class AccountMemory {
   take({ open, ended, deals }: AccountIndex, name: OrderPlaceName, nowMs: number): KnownOrder {
     const known = this.knownOf(name);
     known.isListed = false;
-    const key = keyOf(name);
+    const key = orderKeyOf(name);
     const openOrder = open.get(key);
     const endedOrder = ended.get(key);
     if (openOrder !== undefined) takeReport(known, reportOfOpen(openOrder));
@@ -161,14 +161,14 @@ export interface AccountIndex {
 
 export function indexReading({ open, ended, deals }: AccountReading): AccountIndex {
   return {
-    open: new Map(open.map((order) => [keyOf(order), order])),
-    ended: new Map(ended.map((order) => [keyOf(order), order])),
-    deals: Map.groupBy(deals, keyOf),
+    open: new Map(open.map((order) => [orderKeyOf(order), order])),
+    ended: new Map(ended.map((order) => [orderKeyOf(order), order])),
+    deals: Map.groupBy(deals, orderKeyOf),
   };
 }
 
 /** By this an order is found in an index. */
-export function keyOf({ market, orderId }: OrderPlaceName): string {
+export function orderKeyOf({ market, orderId }: OrderPlaceName): string {
   return `${market} ${orderId}`;
 }
 
@@ -178,7 +178,7 @@ function reportOfOpen({ status, filled }: Order): ListedState {
 
 /** The orders of a reading that carry no client order id. An order that is in both lists has ended. */
 export function listUnnamed({ open, ended }: AccountReading): readonly Unnamed[] {
-  const orders = new Map([...open, ...ended].map((order) => [keyOf(order), order]));
+  const orders = new Map([...open, ...ended].map((order) => [orderKeyOf(order), order]));
   return [...orders.values()].filter(({ clientOrderId }) => clientOrderId === '');
 }
 

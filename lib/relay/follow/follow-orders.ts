@@ -33,8 +33,8 @@ import {
   type AccountReading,
   findOrderId,
   indexReading,
-  keyOf,
   listUnnamed,
+  orderKeyOf,
 } from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
@@ -190,7 +190,7 @@ async function followAccount(
     return one;
   });
   const index = indexReading(reading);
-  for (const one of followed) one.takeAttached((name) => index.deals.has(keyOf(name)));
+  for (const one of followed) one.takeAttached((name) => index.deals.has(orderKeyOf(name)));
   for (const one of followed) for (const name of one.names) memory.take(index, name, nowMs);
   for (const one of followed) one.judge(memory, nowMs);
   claimExits(followed, memory, listUnnamed(reading), (name) => memory.take(index, name, nowMs), nowMs);
