@@ -210,7 +210,7 @@ describe('the documents', () => {
   test('tell each stage of CI', () => {
     const stages = Array.from(
       readProjectFile('.ci/run').matchAll(
-        /^ *(?:alone|beside) (npm run -s [a-z:]+|npx cdk synth|npm test)/gm,
+        /^ *(?:computing|beside) (npm run -s [a-z:]+|npx cdk synth|npm test)/gm,
       ),
       ([, command = '']) => command,
     );
