@@ -29,7 +29,8 @@ export interface FillableSize {
  * what was booked first stays, else the lowest id.
  *
  * Two makers can give two fills that are alike in everything but the id. So one of two that are alike does not count while
- * the exchange reports that less was filled; beyond the amount of the order, no fill counts.
+ * the exchange reports that less was filled, nor while nothing says how much can be; beyond the amount of the order, no fill
+ * counts.
  *
  * @param stored the ids of those that were booked before
  */
@@ -43,8 +44,7 @@ export function bookDeals(
       Number(stored.has(other.id)) - Number(stored.has(one.id)) || one.atMs - other.atMs || one.id - other.id,
   );
   const total = tradedIn(listed);
-  const most = reported ?? amount;
-  let excess = most === null ? zero : total.minus(most);
+  let excess = total.minus(reported ?? amount ?? zero);
   const surplus = new Set<FollowedDeal>();
   const alike = new Set<string>();
   for (const deal of listed) {

@@ -56,3 +56,10 @@ describe('The fills of an order of 1', () => {
     expect(book(deals, reported, stored)).toEqual(expected);
   });
 });
+
+test('Of fills that are alike, one counts while nothing says how much an order can have filled', () => {
+  const unknown = { amount: null, reported: null, hasEnded: false };
+  const booked = bookDeals(unknown, [deal(1, '0.4'), deal(2, '0.4'), deal(3, '0.3')], new Set());
+
+  expect(booked.deals.map(({ id }) => id)).toEqual([1, 3]);
+});

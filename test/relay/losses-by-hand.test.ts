@@ -830,6 +830,33 @@ describe('An order by hand whose deals may be doubled, and that cannot be read',
   });
 });
 
+describe('A take-profit whose deal is listed under two ids, while the lists of orders lag,', () => {
+  const [before, soon] = [20_000, 1_000];
+
+  test.each([
+    ['is known', before, 1_000],
+    ['is known', before, 3_000],
+    ['is known', before, minuteMs],
+    ['is not known yet', soon, 1_000],
+    ['is not known yet', soon, 3_000],
+    ['is not known yet', soon, minuteMs],
+  ])('counts once: it %s, %d ms after its entry, followed every %d ms', async (_, ageMs, everyMs) => {
+    expect(await relay.sendUnder(limited, { ...entry, takeProfit: '51000' })).toEqual(placed);
+    if (ageMs === before) await goOn(ageMs);
+    else relay.clock.advance(ageMs);
+    relay.paper.control.addFault({ fault: 'doubled_deals', probability: 1 });
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 4_000, probability: 1 });
+    relay.setPrice('51000');
+    for (let passedMs = 0; passedMs < 15_000; passedMs += everyMs) await goOn(everyMs);
+    relay.paper.control.clearFaults();
+    for (let minute = 0; minute < 3; minute += 1) await goOn(minuteMs);
+
+    expect(await roles()).toEqual(['order', 'take_profit']);
+    expect(await reportedProfit()).toBe(await changeOfCollateral());
+    expect(await relay.sendUnder(limited, { action: 'buy', quantity: '0.001' })).toEqual(placed);
+  });
+});
+
 test('a list that lags behind the deals makes none lost, and none counted twice', async () => {
   await relay.sendUnder(limited, entry);
   await goOn(20_000);
