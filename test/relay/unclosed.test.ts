@@ -218,3 +218,73 @@ test('A sale on spot that sold all leaves no order of the market', async () => {
   expect([await spot.open(), spot.alarmNames()]).toEqual([[], []]);
   await spot.close();
 });
+
+describe('One that leaves what the orders before it were not about, without an alarm', () => {
+  let other: KeptRelay;
+  afterEach(() => other.close());
+
+  async function run(market: string, ticker: string, ...items: readonly object[]): Promise<Entry> {
+    const all = [...items, { id: 'cancel', action: 'cancel_all', scope: 'market' }];
+    await other.receiveAll(JSON.stringify(all.map((item) => ({ ticker, ...item }))));
+    await other.runLine(market);
+    return await other.entry('cancel');
+  }
+
+  test.each([
+    ['LONG', 'SHORT -1', 'buy 1 stop 52000'],
+    ['SHORT', 'LONG 1', 'sell 1 stop 48000'],
+  ])('in hedge mode the other side than %s', async (positionSide, held, stop) => {
+    other = await openKeptRelay({ market: 'BTC_PERP' });
+    other.paper.control.setHedgeMode('main', true);
+    const order = { orderType: 'market', quantity: '1', maxSlippage: '0.5%' };
+    await other.say({ ...order, action: 'buy', positionSide: 'LONG', stopLoss: '48000' });
+    await other.say({ ...order, action: 'sell', positionSide: 'SHORT', stopLoss: '52000' });
+    await other.goOn(30);
+
+    const close = { id: 'exit', action: 'close', positionSide, maxSlippage: '0.5%' };
+    const cancelled = await run('BTC_PERP', 'BTCUSDT.P', close);
+
+    expect(cancelled.status).toBe('cancelled');
+    expect([await other.held(), await other.open(), other.alarmNames()]).toEqual([held, [stop], []]);
+    other.clock.advance(longestPositionLagMs + 1);
+    const last = [
+      { ...close, id: 'last', positionSide: held?.split(' ')[0] },
+      { id: 'all', action: 'cancel_all', scope: 'market' },
+    ];
+    await other.receiveAll(JSON.stringify(last.map((item) => ({ ticker: 'BTCUSDT.P', ...item }))));
+    await other.runLine('BTC_PERP');
+    expect([await other.held(), await other.open()]).toEqual(['flat', []]);
+  });
+
+  test('on spot the other buys, whose stop-losses stay', async () => {
+    other = await openKeptRelay({
+      settings: settingsWith({ maxSlippage: '1%' }, { tradesOn: 'spot' }),
+    });
+    other.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
+    for (const stopLoss of ['48000', '47000', '46000']) {
+      await other.say({ action: 'buy', orderType: 'market', quantity: '0.1', stopLoss });
+      await other.goOn(12);
+    }
+    expect(await other.open()).toHaveLength(3);
+
+    await run('BTC_USDT', 'BTCUSDT', { id: 'exit', action: 'sell', orderType: 'market', quantity: '0.0999' });
+    await other.goOn(30);
+
+    expect([(await other.open()).length, other.alarmNames()]).toEqual([2, []]);
+  });
+
+  test.each([
+    ['nothing of which had to be reduced', '0.2', '-0.5', '-0.5'],
+    ['which was reduced as far', '0.5', '-0.2', '-0.2'],
+    ['which was turned', '0.2', '0.5', '0.5'],
+  ])('a target, %s', async (_, quantity, target, held) => {
+    other = await openKeptRelay();
+    const short = { action: 'sell', orderType: 'market', quantity, maxSlippage: '0.5%', stopLoss: '52000' };
+    await other.say(short);
+    await other.goOn(30);
+
+    await run('BTC_USDT', 'BTCUSDT', { id: 'exit', target, maxSlippage: '0.5%' });
+
+    expect([await other.held(), other.alarmNames()]).toEqual([held, []]);
+  });
+});

@@ -1,18 +1,20 @@
-import { listRecent, readPosition } from '../../account/read-position.ts';
+import { listRecent, type PositionQuery, readPosition } from '../../account/read-position.ts';
 import { describeAmount } from '../../account/seen-position.ts';
 import type { Alarm } from '../../base/alarms.ts';
 import { hasPassed } from '../../base/clock.ts';
-import { zero } from '../../base/decimal.ts';
+import { type Decimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { listPositionsIn } from '../../exchange/list-positions.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
-import { orderRecordOf } from '../../ledger/order-record.ts';
+import { mostBelieved } from '../../ledger/ledger.ts';
+import { listRecords, orderRecordOf } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
-import { type CancelAllSignal, wantsNoPosition } from '../../model/signal.ts';
+import { type CancelAllSignal, hedgeSideOf, isPositionSignal, wantsNoPosition } from '../../model/signal.ts';
+import { spotLots } from '../../protection/spot-lots.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
 import { withAlarm } from '../position/close-alarms.ts';
@@ -51,9 +53,15 @@ export async function findUnclosed(
   if (scope === 'own' || afterOrders.length === 0) return nothing;
   const isSpot = account.markets[market]?.tradesOn === 'spot';
   const openedAtMs = isSpot ? null : await lastOpening(services, account, cancel);
+  const sides = new Set<Side>();
+  let updatedAtMs = 0;
   for (const signalId of afterOrders) {
     const before = await services.ledger.read({ account: account.name, signalId });
-    if (before === null || isBesidePresumed(before) || hasClosed(before, isSpot, openedAtMs)) continue;
+    if (before === null || isBesidePresumed(before)) continue;
+    const side = before.signal === null || before.status === 'dry_run' ? null : hedgeSideOf(before.signal);
+    if (side !== null) sides.add(side);
+    updatedAtMs = Math.max(updatedAtMs, before.updatedAtMs);
+    if (hasClosed(before, isSpot, openedAtMs)) continue;
     if (isSpot) {
       const reason = `signal "${signalId}" before it in its alert is ${before.status}, and has not surely sold all`;
       return { kind: 'perhaps', reason, isExit: true };
@@ -61,7 +69,64 @@ export async function findUnclosed(
     const left = await readLeftBy(services, client, account, { cancel, before, openedAtMs });
     if (left.kind !== 'nothing') return left;
   }
-  return nothing;
+  if (isSpot) return await findStopped(services, account.name, market);
+  return sides.size === 0
+    ? nothing
+    : await readOtherSide(services, client, { account, cancel, sides, openedAtMs, updatedAtMs });
+}
+
+type Side = NonNullable<ReturnType<typeof hedgeSideOf>>;
+
+interface Sides {
+  readonly account: Account;
+  readonly cancel: CancelAllEntry;
+  /** Those that the orders before it were about. */
+  readonly sides: ReadonlySet<Side>;
+  readonly openedAtMs: number | null;
+  readonly updatedAtMs: number;
+}
+
+/** In hedge mode the other position may stand, which no order before it was about. */
+async function readOtherSide(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  { account, cancel, sides, openedAtMs, updatedAtMs }: Sides,
+): Promise<LeftOpen> {
+  const positionSide = (['LONG', 'SHORT'] as const).find((side) => !sides.has(side));
+  if (positionSide === undefined) return nothing;
+  const { market } = cancel.signal;
+  const perhaps = (seen: string): LeftOpen => {
+    const reason = `no signal before it in its alert is about the ${positionSide} side, and ${seen}`;
+    return { kind: 'perhaps', reason, isExit: false };
+  };
+  try {
+    const nowMs = services.clock.nowMs();
+    const listed = await listPositionsIn(client, market, nowMs, {
+      timeoutMs: services.exchangeTimeoutMs / 2,
+    });
+    const held = listed.find((each) => each.positionSide === positionSide);
+    if (held !== undefined && !held.amount.eq(zero))
+      return perhaps(`the position is ${describeAmount(held.amount)}`);
+    if (mustShow(openedAtMs, nowMs)) return nothing;
+  } catch (error) {
+    return perhaps(unreadable(error));
+  }
+  const query = { account: account.name, market, signalId: cancel.signalId, positionSide };
+  return await readStanding(services, client, query, { updatedAtMs, perhaps });
+}
+
+/** On spot, a sale of a part leaves the other buys, and the orders that stop them out. */
+async function findStopped(services: ExecuteServices, account: string, market: string): Promise<LeftOpen> {
+  const { entries } = await listRecent(services, account, market);
+  const lots = spotLots(listRecords(entries), market);
+  const open = await services.ledger.openOrders(account, market, mostBelieved);
+  const stopped = open.flatMap(({ signal }) =>
+    signal?.action === 'protect' && lots.get(signal.of)?.gt(zero) === true ? [signal.of] : [],
+  );
+  if (stopped.length === 0) return nothing;
+  const names = stopped.map((name) => `"${name}"`).join(', ');
+  const reason = `what the orders before it in its alert have sold leaves something of ${names}, which a stop-loss protects`;
+  return { kind: 'perhaps', reason, isExit: false };
 }
 
 /** A leg that closes unless the position is the one that its order presumes. */
@@ -121,7 +186,8 @@ async function readLeftBy(
   const { signal, status, updatedAtMs } = before;
   const { market } = cancel.signal;
   const saysItReduces = signal !== null && !mayOpen(signal, account);
-  const perhaps = (seen: string, isExit = saysItReduces): LeftOpen => {
+  const wasToClose = saysItReduces && !hasDoneItsPart(before);
+  const perhaps = (seen: string, isExit = wasToClose): LeftOpen => {
     const reason = `signal "${before.signalId}" before it in its alert is ${status}, and ${seen}`;
     return { kind: 'perhaps', reason, isExit };
   };
@@ -137,21 +203,58 @@ async function readLeftBy(
     const isHeld = ({ amount, positionSide: side }: OpenPosition) =>
       !amount.eq(zero) && (positionSide === undefined || side === positionSide);
     if (listed !== null && !listed.some(isHeld)) return nothing;
-    const query = { account: account.name, market, signalId: cancel.signalId, positionSide };
+  } catch (error) {
+    return perhaps(unreadable(error));
+  }
+  const query = { account: account.name, market, signalId: cancel.signalId, positionSide };
+  const isAgainst = (amount: Decimal) =>
+    signal?.action === 'order' && (signal.side === 'sell') === amount.gt(zero);
+  return await readStanding(services, client, query, {
+    updatedAtMs,
+    perhaps: (seen, amount) => perhaps(seen, wasToClose || (amount !== undefined && isAgainst(amount))),
+  });
+}
+
+/** Whether it has reduced a position as far as it was asked to, which need not be all of it. */
+function hasDoneItsPart(entry: Entry): boolean {
+  const { signal, status } = entry;
+  if (signal === null || !isPositionSignal(signal) || wantsNoPosition(signal)) return false;
+  if (status === 'satisfied') return signal.action !== 'close';
+  const { amount = null, filled = zero } = orderRecordOf(entry) ?? {};
+  return status === 'placed' && amount !== null && filled.gte(amount);
+}
+
+interface Standing {
+  /** When the last order was answered that may have changed the position. */
+  readonly updatedAtMs: number;
+  /** @param amount the position; absent: it is not known */
+  perhaps(seen: string, amount?: Decimal): LeftOpen;
+}
+
+async function readStanding(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  query: PositionQuery,
+  { updatedAtMs, perhaps }: Standing,
+): Promise<LeftOpen> {
+  try {
+    const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
     const reading = await readPosition(services, client, query, limits);
     const mayWait = !hasPassed(updatedAtMs, longestPositionLagMs, services.clock.nowMs());
     if (reading.kind === 'waits' && reading.mayPassSoon && mayWait)
       return { kind: 'waits', reason: reading.reason };
     if (reading.kind !== 'seen') return perhaps('the position is not known');
     const { amount } = reading.position;
-    const isAgainst = signal?.action === 'order' && (signal.side === 'sell') === amount.gt(zero);
-    return amount.eq(zero)
-      ? nothing
-      : perhaps(`the position is ${describeAmount(amount)}`, saysItReduces || isAgainst);
+    return amount.eq(zero) ? nothing : perhaps(`the position is ${describeAmount(amount)}`, amount);
   } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return perhaps(`the position could not be read (${describeSafely(error)})`);
+    return perhaps(unreadable(error));
   }
+}
+
+/** @throws what is no failure of the exchange */
+function unreadable(error: unknown): string {
+  if (!(error instanceof ExchangeError)) throw error;
+  return `the position could not be read (${describeSafely(error)})`;
 }
 
 /** Says what a cancellation leaves, and why; where the position should have been closed, by an alarm. */
