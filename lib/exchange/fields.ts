@@ -103,6 +103,7 @@ const orderFields = {
   amount: DecimalField,
   left: DecimalField,
   dealFee: DecimalField,
+  feeAsset: leniently(OptionalTextField, undefined),
   // The response to a market order has none.
   price: OptionalDecimalField,
   activationPrice: OptionalDecimalField,

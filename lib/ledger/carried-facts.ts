@@ -115,7 +115,7 @@ function reportIn(fields: Fields): OrderReport | null {
   if (orderId === null || side === undefined) return null;
   const [filled, amount] = [decimalTextIn(fields['filled']) ?? '0', decimalTextIn(fields['amount']) ?? '0'];
   const [notional, fee] = [decimalTextIn(fields['filledNotional']), decimalTextIn(fields['fee'])];
-  const condition = textIn(fields['activationCondition']);
+  const [condition, feeAsset] = [textIn(fields['activationCondition']), textIn(fields['feeAsset'])];
   const exits = exitsIn(fields['oto']);
   return {
     orderId,
@@ -126,6 +126,7 @@ function reportIn(fields: Fields): OrderReport | null {
     filled,
     ...(notional === null ? {} : { filledNotional: notional }),
     ...(fee === null ? {} : { fee }),
+    ...(feeAsset === null ? {} : { feeAsset }),
     createdAtMs: numberIn(fields['createdAtMs']),
     endedAtMs: numberIn(fields['endedAtMs']),
     ...(condition === null ? {} : { activationCondition: condition }),

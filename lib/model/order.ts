@@ -171,6 +171,8 @@ export interface Order {
   readonly filledNotional: Decimal;
   readonly filled: Decimal;
   readonly fee: Decimal;
+  /** The currency of the fee; absent where the response does not tell it. */
+  readonly feeAsset?: string | undefined;
   readonly activationPrice?: Decimal | undefined;
   readonly activationCondition?: string | undefined;
   readonly activated?: boolean | undefined;

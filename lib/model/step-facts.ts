@@ -174,8 +174,9 @@ export interface OrderReport {
   readonly filled: DecimalText;
   /** In the quote currency. */
   readonly filledNotional?: DecimalText;
-  /** Of the fills; on spot, that of a buy is in the base currency, every other one in the quote currency. */
+  /** Of the fills. Where no asset is told, that of a buy on spot is in the base currency, every other one in the quote currency. */
   readonly fee?: DecimalText;
+  readonly feeAsset?: string;
   /** Null when the report does not say it. */
   readonly createdAtMs: number | null;
   /** Null when the report does not say it. */
@@ -185,12 +186,14 @@ export interface OrderReport {
 }
 
 type Reportable = Pick<Order, 'orderId' | 'side' | 'status' | 'amount' | 'filled'> &
-  Partial<Pick<Order, 'createdAtMs' | 'activationCondition' | 'oto' | 'filledNotional' | 'fee'>> & {
+  Partial<
+    Pick<Order, 'createdAtMs' | 'activationCondition' | 'oto' | 'filledNotional' | 'fee' | 'feeAsset'>
+  > & {
     readonly endedAtMs?: number | null;
   };
 
 export function reportOf(order: Reportable): OrderReport {
-  const { orderId, side, status, activationCondition, oto, filledNotional, fee } = order;
+  const { orderId, side, status, activationCondition, oto, filledNotional, fee, feeAsset } = order;
   return {
     orderId,
     side,
@@ -199,6 +202,7 @@ export function reportOf(order: Reportable): OrderReport {
     filled: formatDecimal(order.filled),
     ...(filledNotional === undefined ? {} : { filledNotional: formatDecimal(filledNotional) }),
     ...(fee === undefined ? {} : { fee: formatDecimal(fee) }),
+    ...(feeAsset === undefined ? {} : { feeAsset }),
     createdAtMs: order.createdAtMs ?? null,
     endedAtMs: order.endedAtMs ?? null,
     ...(activationCondition === undefined ? {} : { activationCondition }),

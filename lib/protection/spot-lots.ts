@@ -228,12 +228,15 @@ function sell(
   return sold;
 }
 
-/** The exchange takes the fee of a spot buy from what it buys. */
+/**
+ * What of a spot buy its fee has taken, in base units: the exchange takes it from what is bought, unless it says that it has taken
+ * another currency. The fills tell that for certain.
+ */
 export function feeOf({ market, followed, reported, spot }: OrderRecord): Decimal {
   const { base } = currenciesInName(market);
-  const told = [
-    decimalIn(followed?.fees[base]),
-    spot?.isQuoteSized === true ? null : decimalIn(reported?.fee),
-  ];
-  return told.reduce<Decimal>((most, fee) => (fee?.gt(most) === true ? fee : most), zero);
+  const ofFills = decimalIn(followed?.fees[base]) ?? zero;
+  const isQuoteSized = spot?.isQuoteSized === true;
+  const areFillsKnown = decimalIn(followed?.filled)?.gte(reported?.filled ?? '0') === true;
+  if (isQuoteSized || areFillsKnown || (reported?.feeAsset ?? base) !== base) return ofFills;
+  return maximum(ofFills, decimalIn(reported?.fee) ?? zero);
 }

@@ -111,6 +111,34 @@ test('A share of the balance counts nothing twice when the balance is listed as 
   expect([status, steps.find((step) => step.status === 'sending')?.facts?.amount]).toEqual(['placed', '0.1']);
 });
 
+test.each([
+  ['at once where the response names its currency', '"USDT"', 0],
+  ['once its fills are known where the response names no currency', 'null', 30],
+])(
+  'A spot buy whose fee is taken in another currency has a stop-loss for all of it, %s',
+  async (_, asset, s) => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+    const { send: sendOn } = relay.transport;
+    relay.transport.send = async (...asked) => {
+      const outcome = await sendOn.apply(relay.transport, asked);
+      if (outcome.kind !== 'answered') return outcome;
+      const inQuote = (fee: string, name: string) => (text: string) =>
+        text
+          .replace(/"(dealFee|fee)":"0.0001"/, `"$1":"${fee}"`)
+          .replace('"feeAsset":"BTC"', `"feeAsset":${name}`);
+      const body = outcome.body
+        .replaceAll(/[{][^{}]*"dealFee":"0.0001"[^{}]*[}]/g, inQuote('5', asset))
+        .replaceAll(/[{][^{}]*"fee":"0.0001"[^{}]*[}]/g, inQuote('5', '"USDT"'));
+      return Object.assign(outcome, { body });
+    };
+    await send(buy);
+    await goOn(s);
+
+    expect(await standing()).toEqual(['sell 0.1 stop 48000']);
+    expect(alarmNames()).toEqual([]);
+  },
+);
+
 describe('After a spot buy of 0.1 with a stop-loss', () => {
   beforeEach(async () => {
     const bought = await send(buy);
