@@ -326,7 +326,7 @@ interface Trail {
 const leewayRate = leastMoveRate.div('2');
 
 /** Where a stop-loss that follows the price stands: it never moves back. */
-function trailed(
+export function trailed(
   planned: Decimal | null,
   { trailing, best, side }: Trail,
 ): Pick<WantedGuard, 'price' | 'leeway'> {

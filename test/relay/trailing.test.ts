@@ -137,6 +137,28 @@ describe('The stop-loss of an entry that trails by 2 %', () => {
     expect(await relay.open()).toEqual([]);
     expect(relay.alarmNames()).toContain('position_unprotected');
   });
+
+  test('is told with the price that it has reached when the owner cancels it', async () => {
+    await relay.say(buy);
+    await relay.goOn(30);
+    await through(['51000', '50200']);
+    await relay.cancelByHand('sell 0.1 stop 49980, reduces');
+    await relay.goOn(90);
+
+    expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', stopPrice: '49980' }]);
+    expect(relay.alarms[0]).toMatchObject({ whatToDo: expect.stringContaining('"stopPrice":"49980"') });
+  });
+
+  test('is told so, too, where a protect asked for it after the entry', async () => {
+    await relay.say({ ...buy, trailing: undefined, stopLoss: '48000' });
+    await relay.goOn(30);
+    await relay.say({ action: 'protect', trailing: '2%' });
+    await through(['51000', '50200']);
+    await relay.cancelByHand('sell 0.1 stop 49980, reduces');
+    await relay.goOn(90);
+
+    expect(relay.alarms).toMatchObject([{ name: 'position_unprotected', stopPrice: '49980' }]);
+  });
 });
 
 test('A short position is trailed from above', async () => {

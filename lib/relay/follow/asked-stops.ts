@@ -1,11 +1,20 @@
 import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { decimalIn } from '../../base/json.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { orderRecordOf, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import { hasOtherTrigger, isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
-import { asksFor, type PositionPlace, parseWishes, wishFactOf } from '../../protection/wishes.ts';
+import { trailed } from '../../protection/wanted.ts';
+import {
+  asksFor,
+  type PositionPlace,
+  parseSight,
+  parseWishes,
+  sightFactOf,
+  wishFactOf,
+} from '../../protection/wishes.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import { heldOf, type Keepers } from './uncovered.ts';
 
@@ -61,22 +70,28 @@ function placeOf({ market, signal: { positionSide = 'BOTH' } }: FollowedEntry): 
 }
 
 /**
- * The price of the stop-loss that the latest `protect` since an entry asked for.
+ * Where the stop-loss of an entry should be: that of the latest `protect` since, or its own. One that follows the price is where
+ * the best price has brought it by now.
  *
- * @returns null without one, and for one that follows the price
+ * @param own the price of its own, before that follows the price
  * @throws RelayError `store_unavailable`
  */
 export async function readAskedPrice(
   facts: AccountFacts,
   account: string,
   one: FollowedEntry,
-): Promise<Decimal | null> {
+  own: Decimal,
+): Promise<Decimal> {
   const place = placeOf(one);
   const wishes = parseWishes(await facts.read(account, wishFactOf(place)));
   const last = wishes.findLast(
     (wish) => asksFor(wish, 'stop_loss') && isBefore(one, { ...place, ...aboutOf(wish) }),
   );
-  return last?.stopLoss === undefined ? null : parseDecimal(last.stopLoss);
+  const { signalId, trailing } = last ?? { signalId: one.entry.signalId, trailing: one.signal.trailing };
+  const planned = last === undefined ? own : decimalIn(last.stopLoss);
+  const { best } = parseSight(await facts.read(account, sightFactOf(place)));
+  const from = best.get(signalId) ?? decimalIn(last?.from) ?? undefined;
+  return trailed(planned, { trailing, best: from, side: one.signal.side }).price ?? own;
 }
 
 function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'atMs'> {

@@ -28,8 +28,8 @@ export async function tellUnprotected(
   const { account } = entry;
   const amount = held?.uncovered ?? one.held;
   // A store that fails must not hold the alarm back.
-  const asked = await readAskedPrice(services.facts, account, one).catch(() => null);
-  const stopPrice = asked ?? stopPriceOf(one);
+  const planned = stopPriceOf(one);
+  const stopPrice = await readAskedPrice(services.facts, account, one, planned).catch(() => planned);
   const missing = {
     settings: services.settings,
     account,
