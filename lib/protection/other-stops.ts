@@ -85,10 +85,17 @@ export function attachedExits(
     });
     const has = ({ signalId }: OrderRecord) =>
       before.some((exit) => exit.of === signalId && exit.role === role);
-    const maker = makers.find((record) => !has(record)) ?? makers[0];
+    // The list shows what was made last.
+    const lastFirst = makers.toSorted((one, other) => lastKnownMs(other) - lastKnownMs(one));
+    const maker = lastFirst.find((record) => !has(record)) ?? lastFirst[0];
     return { role, orderId, of: maker?.signalId ?? null };
   });
   return [...before, ...shown].filter(isHidden);
+}
+
+/** When an order ended, or was created, on the exchange's clock as far as anything said it. */
+function lastKnownMs({ endedAtMs, reported, sentAtMs }: OrderRecord): number {
+  return endedAtMs ?? reported?.createdAtMs ?? sentAtMs ?? 0;
 }
 
 /** Whether a position may be the one of that time. A time that the exchange does not tell proves no other one. */

@@ -13,6 +13,7 @@ import { RelayError } from '../../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
+import { longestOrderLagMs } from '../../exchange/lag.ts';
 import { mostFollowed } from '../../ledger/executions.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
@@ -29,11 +30,13 @@ import { claimExits } from './claim-exits.ts';
 import { endHiddenExits } from './end-hidden-exits.ts';
 import { endSpentSales } from './end-spent-sales.ts';
 import {
+  type AccountIndex,
   AccountMemory,
   type AccountReading,
   findOrderId,
   indexReading,
   listUnnamed,
+  type OrderPlaceName,
   orderKeyOf,
 } from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
@@ -190,7 +193,7 @@ async function followAccount(
     return one;
   });
   const index = indexReading(reading);
-  for (const one of followed) one.takeAttached((name) => index.deals.has(orderKeyOf(name)));
+  for (const one of followed) one.takeAttached((name) => isDealtUnlisted(index, name, nowMs));
   for (const one of followed) for (const name of one.names) memory.take(index, name, nowMs);
   for (const one of followed) one.judge(memory, nowMs);
   claimExits(followed, memory, listUnnamed(reading), (name) => memory.take(index, name, nowMs), nowMs);
@@ -233,6 +236,13 @@ async function followAccount(
   }
   await storeUnfollowed(services, account, followed, memory, reading, nowMs, { client, options });
   memory.keepOnly(followed.filter(({ isDone }) => !isDone).flatMap(({ names }) => names));
+}
+
+/** Whether fills of an order are listed, and the order itself is not although it must be by now. */
+function isDealtUnlisted({ open, ended, deals }: AccountIndex, name: OrderPlaceName, nowMs: number): boolean {
+  const key = orderKeyOf(name);
+  const isListed = open.has(key) || ended.has(key);
+  return !isListed && deals.get(key)?.some(({ atMs }) => hasPassed(atMs, longestOrderLagMs, nowMs)) === true;
 }
 
 /** The account, if its orders are real; null for one that only rehearses them, or is not configured any more. */
