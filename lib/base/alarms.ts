@@ -22,7 +22,7 @@ export const alarmMeanings = {
   alerts_not_taken: 'no alert can be taken: the store or the secrets cannot be used',
   alert_repeated: 'an alert placed nothing, because its id or its bytes were used before',
   interest_missing: 'payments of interest are no longer listed',
-  position_unprotected: 'a position stands without the stop-loss that its entry asked for',
+  position_unprotected: 'a position stands without the stop-loss that its entry, or a `protect`, asked for',
   protection_failed: 'a stop-loss or take-profit does not fit its position, and was not replaced',
   sale_cancelled: 'a resting sale was cancelled, because what it was to sell is sold already',
   daily_loss: 'the loss of the day has reached its limit, and the account is paused',

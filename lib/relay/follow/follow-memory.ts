@@ -62,6 +62,8 @@ export class AccountMemory {
   readonly spentSales = new AskedActs();
   /** Where the relay only raises alarms: since when exits are seen that are more than what is left of their entries. */
   readonly tooLargeSinceMs = new Map<string, number>();
+  /** Since when a stop-loss that an alert asked for the whole position is seen to be ended by another than the relay. */
+  readonly unstoppedSinceMs = new Map<string, number>();
   /** Which cancellations were asked for of exits that only the list of positions has shown. */
   readonly hiddenExits = new AskedActs();
   /** By id of such an exit: since when no reading shows its position. */

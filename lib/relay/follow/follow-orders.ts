@@ -26,6 +26,7 @@ import { forgetAskedPlaces, readAskedPlaces } from '../protect/asked-places.ts';
 import { keepProtection } from '../protect/keep-protection.ts';
 import { noteSold } from '../protect/sold-shares.ts';
 import { tellTooLarge } from '../protect/tell-too-large.ts';
+import { tellUnstopped } from '../protect/tell-unstopped.ts';
 import { claimExits } from './claim-exits.ts';
 import { endHiddenExits } from './end-hidden-exits.ts';
 import { endSpentSales } from './end-spent-sales.ts';
@@ -228,10 +229,11 @@ async function followAccount(
   if (tells && shown !== null) await tellTooLarge(services, teller, account, shown, memory.tooLargeSinceMs);
   if (keeper !== null && shown !== null) {
     let prices: ReturnType<typeof readLastPrices> | undefined;
-    await keepProtection(services, keeper, shown, memory.protection, async (market) => {
+    const kept = await keepProtection(services, keeper, shown, memory.protection, async (market) => {
       prices ??= readLastPrices(client, options);
       return (await prices)(market);
     });
+    await tellUnstopped(services, teller, account, kept, memory.unstoppedSinceMs);
     await forgetAskedPlaces(services.facts, account, shown, memory.placesGoneSinceMs);
   }
   await storeUnfollowed(services, account, followed, memory, reading, nowMs, { client, options });

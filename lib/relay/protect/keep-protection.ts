@@ -1,6 +1,6 @@
 import { type DatedPosition, findLastMoves, isTrusted } from '../../account/trust-reading.ts';
 import { type Clock, hasPassed } from '../../base/clock.ts';
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import { type HiddenMarkets, mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
@@ -14,10 +14,10 @@ import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
-import type { GuardedPosition } from '../../protection/shares.ts';
+import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
 import { isGuardedBuy, isSpotStop } from '../../protection/spot-lots.ts';
 import { trailPrices } from '../../protection/trailing.ts';
-import { describeGuard } from '../../protection/wanted.ts';
+import { describeGuard, releasedGuards, type WantedGuard, type WantedView } from '../../protection/wanted.ts';
 import {
   describeSight,
   type PositionPlace,
@@ -95,6 +95,22 @@ export interface KeepServices {
   readonly ledger: Pick<Ledger, 'readPause' | 'openOrders'>;
 }
 
+/** What of a position has no stop-loss, since the one that an alert asked for was ended by another than the relay. */
+export interface Unstopped {
+  readonly position: GuardedPosition;
+  readonly guard: WantedGuard;
+  readonly wish: PositionWish;
+  /** In base units. */
+  readonly amount: Decimal;
+}
+
+/** What keeping the protection of an account has found. */
+export interface Kept {
+  readonly unstopped: readonly Unstopped[];
+  /** Whether every position could be looked at. */
+  readonly areAllKnown: boolean;
+}
+
 /**
  * Compares what protects each position with what should, and asks for an act where it does not fit. The act itself looks at
  * everything once more: it is carried out in the line of its market.
@@ -108,10 +124,11 @@ export async function keepProtection(
   reading: KeptReading,
   asked: AskedActs,
   readPrice: (market: string) => Promise<Decimal | null>,
-): Promise<void> {
+): Promise<Kept> {
   const nowMs = services.clock.nowMs();
   const names = new Set<string>();
   const needs: ProtectionNeed[] = [];
+  const unstopped: Unstopped[] = [];
   const records = listRecords(reading.entries);
   const onSpot = await spotPositionsOf(services, account, reading, records);
   let pause: string | null = null;
@@ -128,8 +145,9 @@ export async function keepProtection(
     const trailed = await trailPrices(ofMarket, before, readPrice);
     const seen = await noteGrowth(services, account, ofMarket, reading, trailed);
     const view = { entries, open, nowMs, wishes, sight: seen, taken, stopKind };
-    const { guards } = await guardKnown(services.facts, account, position, view);
+    const { guards, byHand } = await guardKnown(services.facts, account, position, view);
     const sight = withReleased(seen, wishes, guards);
+    unstopped.push(...findUnstopped(position, { ...ofMarket, sight }, byHand));
     if (JSON.stringify(describeSight(sight)) !== JSON.stringify(describeSight(before)))
       await services.facts.write(account, sightFactOf(position), describeSight(sight));
     let unknown: string | null = null;
@@ -152,6 +170,20 @@ export async function keepProtection(
   // Right after an act the lists may not show it: what was asked for then counts on, so that it is not tried at full speed.
   if (areAllKnown) asked.keepOnly(names);
   await askProtection(services, needs);
+  return { unstopped, areAllKnown };
+}
+
+/** What entries lack that asked for a stop-loss themselves is told of those. */
+function findUnstopped(position: GuardedPosition, view: WantedView, byHand: Decimal): readonly Unstopped[] {
+  const ofEntries = shareOut(view.records, position)
+    .filter(({ record }) => record.unprotectedSinceMs !== null)
+    .map(({ amount }) => amount);
+  return releasedGuards(position, view).flatMap((guard) => {
+    const wish = view.wishes.find(({ signalId }) => signalId === guard.of);
+    const amount = guard.amount.minus(byHand).minus(sumOf(ofEntries));
+    const isBare = guard.role === 'stop_loss' && amount.gt(zero);
+    return isBare && wish !== undefined ? [{ position, guard, wish, amount }] : [];
+  });
 }
 
 /** An order that the relay has placed for a guard; null without one. */
