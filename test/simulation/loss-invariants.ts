@@ -130,6 +130,12 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   const startedAtMs = sent.send.invocation?.startedAtMs ?? Number.NEGATIVE_INFINITY;
   // Another worker may have been answered while this one planned its order.
   const mayBeTold = toldBy(known, sent, sent.send.atMs);
+  // A lookup reports an order as its response would have.
+  const reported = new Set(
+    known.facts.entries.flatMap(({ steps }) =>
+      steps.flatMap(({ atMs, facts }) => (atMs < sent.send.relayNowMs ? (facts?.report?.orderId ?? []) : [])),
+    ),
+  );
   const kept = history.keptPositions.findLast((one) => one.account === account && one.atMs < startedAtMs);
   // Without any deal that it was told of, it may be one of those that do not count.
   if (kept === undefined || told.size === 0) return [];
@@ -137,7 +143,7 @@ function findAfterVisible(known: Known, sent: SentOrder): readonly Violation[] {
   return kept.positions.flatMap(({ market, positionSide, amount: before, modifiedAtMs }) => {
     const since = earlier.filter(({ deal }) => deal.market === market && deal.atMs > (modifiedAtMs ?? 0));
     // A record that is odd in a field that does not matter is stored.
-    const isKnown = since.some(({ deal }) => told.has(deal) || mayBeTold(deal));
+    const isKnown = since.some(({ deal }) => told.has(deal) || mayBeTold(deal) || reported.has(deal.orderId));
     const isMade = since.every(
       ({ deal }) => exchange.orders.get(deal.orderId)?.positionSide === positionSide,
     );
