@@ -5,7 +5,7 @@ import { parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { tradeBalance } from '../../exchange/endpoints/trade-balance.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
-import { longestLagMs } from '../../exchange/lag.ts';
+import { longestLagMs, longestOrderLagMs } from '../../exchange/lag.ts';
 import { listPositions, type Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
@@ -54,8 +54,13 @@ export async function watchProtection(
   const isResting = ({ orderId, activationPrice, activated }: Order) =>
     !kept.has(orderId) && activationPrice !== undefined && activated === true;
   const resting = new Set(open.filter(isResting).map(({ orderId }) => orderId));
+  // The exchange may have ended one that the lists do not show any more, also where none tells how.
+  const isMissing = (market: string, orderId: number) => {
+    const { missingSinceMs } = memory.knownOf({ market, orderId });
+    return missingSinceMs !== null && hasPassed(missingSinceMs, longestOrderLagMs, nowMs);
+  };
   const stopsOf = (one: FollowedEntry) =>
-    openStops(one, keepers).filter(({ orderId }) => !resting.has(orderId));
+    openStops(one, keepers).filter(({ orderId }) => !resting.has(orderId) && !isMissing(one.market, orderId));
   for (const one of followed) noteLack(one, { keepers, stopsOf }, hasAskedStop(one), nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),
