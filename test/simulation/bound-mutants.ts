@@ -37,7 +37,7 @@ export const boundMutants: readonly Mutant[] = [
     name: 'old-prices',
     breaks: 'an order is sent again although the readings that it was sized on are older than 5 s',
     seeds: 1000,
-    fromSeed: 273,
+    fromSeed: 283,
     dialect: 'live',
     kinds: ['market'],
     mutation: {

@@ -13,7 +13,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'entries-left-resting',
     breaks: 'a close does not cancel the entries that rest in its market',
     seeds: 300,
-    fromSeed: 16,
+    fromSeed: 22,
     dialect: 'live',
     kinds,
     mutation: {
@@ -49,7 +49,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'silent-rest',
     breaks: 'a close that fills in part raises no alarm',
     seeds: 300,
-    fromSeed: 152,
+    fromSeed: 191,
     dialect: 'live',
     kinds: ['market'],
     mutation: {
@@ -65,7 +65,7 @@ export const closeMutants: readonly Mutant[] = [
     name: 'bound-anew',
     breaks: 'a further try of a close may fill beyond the bound of its first order',
     seeds: 100,
-    fromSeed: 186,
+    fromSeed: 191,
     dialect: 'live',
     kinds,
     mutation: { ledger: (ledger) => changeEntries(ledger, withoutWorst) },

@@ -198,6 +198,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'double-leg',
     breaks: 'a leg that was being sent when its worker died is sent again, under another identity',
     seeds: 300,
+    fromSeed: 4,
     dialect: 'live',
     kinds,
     mutation: { ledger: resumeFromSending, client: renameSecond },
@@ -206,7 +207,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'unpresumed',
     breaks: 'requirePosition is not checked',
     seeds: 100,
-    fromSeed: 107,
+    fromSeed: 116,
     dialect: 'live',
     kinds,
     mutation: {
@@ -244,6 +245,7 @@ export const positionMutants: readonly Mutant[] = [
     name: 'counted-waits',
     breaks: 'waiting for the position counts as a failed delivery',
     seeds: 300,
+    fromSeed: 10,
     dialect: 'live',
     kinds,
     mutation: {

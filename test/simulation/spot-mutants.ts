@@ -45,7 +45,7 @@ export const spotMutants: readonly Mutant[] = [
   {
     name: 'sale-of-anybody',
     breaks: 'a sale on spot sells what any strategy has bought, whichever it names',
-    fromSeed: 186,
+    fromSeed: 207,
     ...shared,
     mutation: {
       ledger: (ledger, { handlerName }) =>
@@ -64,7 +64,7 @@ export const spotMutants: readonly Mutant[] = [
   {
     name: 'sales-against-any',
     breaks: 'what was sold on spot counts against the buys of any strategy',
-    fromSeed: 63,
+    fromSeed: 135,
     ...shared,
     mutation: {
       executions: (executions) =>

@@ -35,7 +35,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'opening-correction',
     breaks: 'what closes a turned position is sent without reduce-only',
     seeds: 300,
-    fromSeed: 151,
+    fromSeed: 169,
     ...shared,
     mutation: {
       client: (client) =>
@@ -46,7 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
-    fromSeed: 2464,
+    fromSeed: 2527,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },
@@ -54,7 +54,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'large-correction',
     breaks: 'what closes a turned position is twice what the exit opened',
     seeds: 300,
-    fromSeed: 151,
+    fromSeed: 169,
     ...shared,
     mutation: {
       client: (client) =>
@@ -83,7 +83,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-correction',
     breaks: 'nobody is told of a position that an exit has turned',
     seeds: 300,
-    fromSeed: 117,
+    fromSeed: 127,
     ...shared,
     mutation: {
       alarms: (alarms) =>
@@ -98,7 +98,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-gap',
     breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
     seeds: 300,
-    fromSeed: 306,
+    fromSeed: 331,
     ...shared,
     mutation: {
       alarms: (alarms) =>

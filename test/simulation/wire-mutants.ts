@@ -118,7 +118,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is treated as a rejection',
     seeds: 300,
-    fromSeed: 114,
+    fromSeed: 121,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
@@ -128,7 +128,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'gateway-rejects',
     breaks: 'an HTML page of a gateway with HTTP 403 is treated as a rejection by the exchange',
     seeds: 300,
-    fromSeed: 112,
+    fromSeed: 151,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
@@ -140,7 +140,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'unconfirmed-refusal',
     breaks: 'a refusal is believed without the confirmation that the connection is in step',
     seeds: 300,
-    fromSeed: 344,
+    fromSeed: 484,
     dialect: 'live',
     mutation: {
       transport: (transport): Transport => ({
@@ -207,7 +207,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'hopeful-cancel',
     breaks: 'a cancellation without a response within 300 ms is treated as done',
     seeds: 300,
-    fromSeed: 124,
+    fromSeed: 141,
     dialect: 'live',
     mutation: changeSend(isCancelling, (send) => async (options) => {
       try {
