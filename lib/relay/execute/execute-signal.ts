@@ -17,7 +17,7 @@ import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
 import { answeredOnceCancelled } from '../protect/answered-stops.ts';
-import { tellNotAllowed, tellUntried } from '../protect/failed-alarm.ts';
+import { tellNotAllowed } from '../protect/failed-alarm.ts';
 import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
 import { findNotedWish, planWish } from '../protect/plan-wish.ts';
@@ -145,11 +145,7 @@ async function executeAlone(
     if (status !== null) await followUp(services, account, entry, status);
     if (status !== null) return status;
   } while (turnsToReduction() || (plans < mostPlans && mayRepeat()));
-  return await settleUnsent(
-    services,
-    entry,
-    cleared.tell(await tellIfUntried(services, entry, outdatedOutcome(plans))),
-  );
+  return await settleUnsent(services, entry, cleared.tell(outdatedOutcome(plans)));
 }
 
 /** A signal that waits comes again after this time at the earliest. */
@@ -279,8 +275,7 @@ async function planSafely(
       return { verdict: 'waiting', reason: error.message, mayPassSoon: true };
     const note = `nothing was sent: ${error.message}`;
     const evidence = { code: error.code, action: error.row.action };
-    const outcome: Outcome = { status: 'not_sent', note, evidence };
-    return { verdict: 'ended', outcome: await tellIfUntried(services, entry, outcome) };
+    return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence } };
   }
 }
 
@@ -379,17 +374,5 @@ async function tellDenied(
   const { signal } = entry;
   if (signal.action !== 'protect') return outcome;
   await tellNotAllowed(services, { ...entry, signal }, denial);
-  return { ...outcome, facts: triedAgain };
-}
-
-/** Following asks again for what protects a position, after a pause that grows: meanwhile an alarm tells that nothing was sent. */
-async function tellIfUntried(
-  services: ExecuteServices,
-  entry: SignalEntry,
-  outcome: Outcome,
-): Promise<Outcome> {
-  const { signal } = entry;
-  if (signal.action !== 'protect') return outcome;
-  await tellUntried(services, { ...entry, signal }, outcome.note);
   return { ...outcome, facts: triedAgain };
 }

@@ -32,11 +32,6 @@ function failedMessage({ signal }: Protecting, reason: string): string {
   return `the ${nameOf(signal)} of "${signal.of}" in ${signal.market} does not fit the position, and could not be placed: ${reason}`;
 }
 
-/** Of what a stop-loss or take-profit has opened. */
-function unclosedMessage({ signal }: Protecting, reason: string): string {
-  return `what the ${nameOf(signal)} of "${signal.of}" in ${signal.market} has opened could not be closed: ${reason}`;
-}
-
 /** When what still holds is told again. */
 export const againAfterHours = 6;
 const longestCause = 100;
@@ -70,8 +65,11 @@ export async function tellNotAllowed(
   entry: Protecting,
   { rule, message: reason }: Denial,
 ): Promise<void> {
-  const { market, role, turnedBy } = entry.signal;
-  const failed = turnedBy === undefined ? failedMessage(entry, reason) : unclosedMessage(entry, reason);
+  const { market, role, of, turnedBy } = entry.signal;
+  const failed =
+    turnedBy === undefined
+      ? failedMessage(entry, reason)
+      : `what the ${nameOf(entry.signal)} of "${of}" in ${market} has opened could not be closed: ${reason}`;
   await tell(services, entry, {
     key: `not allowed: ${market} ${role} ${rule}`,
     message: `${failed}; until that has changed, look after the position on the website of the exchange`,
@@ -94,21 +92,6 @@ export async function tellRest(
     key: `rest: ${signal.market} ${describeGuard(signal)}`,
     message: `the price has passed the stop-loss of "${signal.of}" in ${signal.market}, and of ${whole} an order at market has closed ${part}, since the book held no more within its price bound: ${left} is left without a stop-loss; the relay tries again; see \`npx relay positions\``,
     facts: { closed: part, left },
-    everyMs: waitingEveryMs,
-  });
-}
-
-/** Tells that nothing was sent for a stop-loss or take-profit, because it could not be planned: of each once in a while. */
-export async function tellUntried(services: TellServices, entry: Protecting, reason: string): Promise<void> {
-  const { signal } = entry;
-  const { of, market, turnedBy } = signal;
-  const failed =
-    turnedBy === undefined
-      ? `the ${nameOf(signal)} of "${of}" in ${market} may not fit the position: ${reason}`
-      : unclosedMessage(entry, reason);
-  await tell(services, entry, {
-    key: `untried: ${market} ${describeGuard(signal)} ${turnedBy ?? ''}`,
-    message: `${failed}; the relay tries again`,
     everyMs: waitingEveryMs,
   });
 }
