@@ -71,7 +71,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'spot-by-hand-as-margin',
     breaks: 'a deal by hand on spot is stored as one that changed a position',
     seeds: 100,
-    fromSeed: 46,
+    fromSeed: 97,
     dialect: 'live',
     kinds: [],
     mutation: {

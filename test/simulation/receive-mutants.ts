@@ -68,7 +68,7 @@ export const webhookMutants: readonly Mutant[] = [
     name: 'unordered-market',
     breaks: 'neither the queue nor the ledger keeps the order of a market',
     seeds: 100,
-    fromSeed: 14,
+    fromSeed: 17,
     dialect: 'live',
     mutation: {
       ledger: overlookEarlier,
