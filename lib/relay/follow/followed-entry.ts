@@ -173,7 +173,8 @@ export class FollowedEntry {
     this.#subjects.sort((one, other) => roleOrder[one.role] - roleOrder[other.role]);
     for (const subject of this.#subjects) {
       const known = memory.knownOf({ market: this.market, orderId: subject.orderId });
-      subject.judgement = judgeOrder(subject, subject.before, known, nowMs);
+      const isHidden = this.attached?.exits.some(({ orderId }) => orderId === subject.orderId) === true;
+      subject.judgement = judgeOrder({ ...subject, isHidden }, subject.before, known, nowMs);
       if (!subject.judgement.isUnexplained) {
         known.unexplainedSinceMs = null;
         known.tries = 0;

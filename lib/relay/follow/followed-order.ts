@@ -85,6 +85,8 @@ export interface FollowedName {
   readonly price?: string | undefined;
   /** Whether it is an exit that may be for a part of its order alone. */
   readonly isPart?: boolean;
+  /** Whether it is an exit that no list of orders shows while it is open: that none shows it proves no end. */
+  readonly isHidden?: boolean;
 }
 
 /** What is known of an order, and whether more can become known. */
@@ -167,7 +169,7 @@ interface End {
 }
 
 function judgeEnd(
-  { amount }: FollowedName,
+  { amount, isHidden }: FollowedName,
   before: OrderExecution | null,
   known: KnownOrder,
   filled: Decimal,
@@ -183,7 +185,8 @@ function judgeEnd(
     return { status: isPart ? 'partially_filled' : 'open', endedAtMs: null };
   }
   if (amount !== null && filled.gte(amount)) return { status: 'filled', endedAtMs: lastDealMs(known) };
-  return isGone(known, nowMs) ? { status: 'gone', endedAtMs: null } : { status: null, endedAtMs: null };
+  const hasGone = isHidden !== true && isGone(known, nowMs);
+  return hasGone ? { status: 'gone', endedAtMs: null } : { status: null, endedAtMs: null };
 }
 
 /**
