@@ -466,14 +466,15 @@ describe('an order that reduces by its size alone', () => {
     expect(facts?.counted).toMatchObject({ amount: '0.02', onlyReduces: true });
   });
 
-  test.each([
-    ['rests', above],
-    ['has exits of its own', { stopLoss: '60000' }],
-  ])('is denied where they would deny it without the position and it %s', async (_, fields) => {
-    expect(await send(settingsWith(closed), { ...sale, ...fields })).toMatchObject({
-      rule: 'trading_windows',
-    });
-    expect(await send(settingsWith({ maxOpenNotional: '1200' }), { ...sale, ...fields })).toEqual(placed);
+  test('is sent as one that only reduces where it rests, too', async () => {
+    expect(await send(settingsWith(closed), { ...sale, ...above })).toEqual(placed);
+    expect(last()).toMatchObject({ reduceOnly: true });
+  });
+
+  test('is denied where they would deny it without the position and it has exits of its own', async () => {
+    const order = { ...sale, stopLoss: '60000' };
+    expect(await send(settingsWith(closed), order)).toMatchObject({ rule: 'trading_windows' });
+    expect(await send(settingsWith({ maxOpenNotional: '1200' }), order)).toEqual(placed);
     expect(last()).toMatchObject({ reduceOnly: false });
   });
 });

@@ -33,6 +33,7 @@ describe('looking up the outcome of an entry', () => {
             filled: '0',
             filledNotional: '0',
             fee: '0',
+            feeAsset: 'USDT',
             createdAtMs: 1_790_000_000_000,
             endedAtMs: null,
             activationCondition: 'gte',

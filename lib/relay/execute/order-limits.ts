@@ -140,11 +140,11 @@ async function checkAll(
     };
   };
   // No limit denies it: it can be sent as one that only reduces.
-  const maySayItReduces = reduces && isFilledNow(order) && !known.hasExits;
-  if (!maySayItReduces) return await judge();
-  const isDenied = (await ifRead(judge()))?.denial !== null;
-  if (isDenied) return { ...passing(true), counted, mustReduce: true };
-  return { ...passing(false), counted, readReduces: async () => true };
+  if (!reduces || known.hasExits) return await judge();
+  const verdict = await ifRead(judge());
+  if (verdict === null || verdict.denial !== null) return { ...passing(true), counted, mustReduce: true };
+  // Before one that rests fills, the position may be closed.
+  return isFilledNow(order) ? { ...passing(false), counted, readReduces: async () => true } : verdict;
 }
 
 /** Null when the exchange cannot be read. */

@@ -39,7 +39,7 @@ export function withExitsCancelled(
 }
 
 /** The services that cancel what a close leaves. */
-export interface CloseServices extends ExitServices, Pick<ExecuteServices, 'exchangeTimeoutMs'> {
+export interface CloseServices extends ExitServices, Pick<ExecuteServices, 'exchangeTimeoutMs' | 'log'> {
   readonly facts: Pick<AccountFacts, 'read' | 'write'>;
 }
 

@@ -4,7 +4,9 @@ import { relistPauseMs } from '../../account/read-remains.ts';
 import { joinAlarms } from '../../base/alarms.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Decimal, maximum, zero } from '../../base/decimal.ts';
+import { describeSafely } from '../../base/describe-error.ts';
 import { toJson } from '../../base/json.ts';
+import type { Log } from '../../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
@@ -26,6 +28,7 @@ interface EndServices {
   readonly clock: Clock;
   readonly exchangeTimeoutMs: number;
   readonly facts: Pick<AccountFacts, 'read' | 'write'>;
+  readonly log: Log;
 }
 
 /** What became of the exits of a position that is gone. */
@@ -67,7 +70,7 @@ export async function endExits(
       done.push(...ended);
       // An entry that fills more may be followed for longer than the close that tells who has cancelled its exits.
       const cancelled = cancelledIds(ended);
-      if (cancelled.length > 0) await noteTaken(services.facts, account, market, cancelled);
+      if (cancelled.length > 0) await noteCancelled(services, account, market, cancelled);
       const over = endedIds(done);
       for (const [name, { orderIds }] of before)
         if (orderIds.every((orderId) => over.has(orderId))) before.delete(name);
@@ -95,6 +98,21 @@ export async function endExits(
 /** The ids of orders whose cancellation the exchange has confirmed. */
 function cancelledIds(exits: readonly ExitOutcome[]): readonly number[] {
   return exits.flatMap(({ result, orderIds }) => (result === 'cancelled' ? orderIds : []));
+}
+
+/** A failure of the store is logged: it must not make an outcome unknown that is known, and the outcome names the same ids. */
+async function noteCancelled(
+  { facts, log }: EndServices,
+  account: string,
+  market: string,
+  orderIds: readonly number[],
+): Promise<void> {
+  try {
+    await noteTaken(facts, account, market, orderIds);
+  } catch (error) {
+    const names = { account, market, orderIds, reason: describeSafely(error) };
+    log.warn('what a close has cancelled may count as cancelled by hand later', names);
+  }
 }
 
 /** The ids of orders that are surely open no more. */
