@@ -10,6 +10,7 @@ import {
   readListedOrder,
 } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { isBaseFee } from '../model/average-cost.ts';
 import { type Fill, positionMarksOf } from '../model/execution.ts';
 import { currenciesInName, isPerpetualName } from '../model/market.ts';
 import { positionSides } from '../model/order.ts';
@@ -44,8 +45,8 @@ const mostAsked = 5;
 
 /**
  * Names what each deal changed, as its order says it: a side of hedge mode, or coins on the spot account. The list of deals
- * does not tell it, but for a fee in coins. A record of a list may be unreadable: an order that the lists must show by now, and do not, may be asked for
- * alone.
+ * does not tell it, but for a fee in coins. A record of a list may be unreadable: an order that the lists must show by now,
+ * and do not, may be asked for alone.
  *
  * @param nowMs before anything is asked
  * @returns `mayBeTold`: whether a list may still tell it; `isRead`: whether the lists could be read; `ended`: the orders that a
@@ -63,14 +64,13 @@ export async function withPlaces(
   const orders = [...listed];
   const inMarket = (fill: Fill) => orders.filter(({ market }) => market === fill.market);
   const listedOf = (fill: Fill) => inMarket(fill).find(({ orderId }) => orderId === fill.orderId);
+  const isPlaced = (fill: Fill) => listedOf(fill) !== undefined || isBuyOnSpot(fill);
   const isSettled = (fill: Fill) =>
-    listedOf(fill) !== undefined ||
-    isBuyOnSpot(fill) ||
+    isPlaced(fill) ||
     (isPerpetualName(fill.market) && inMarket(fill).some(({ positionSide }) => positionSide === 'BOTH'));
   const isHedged = (fill: Fill) =>
     inMarket(fill).some(({ positionSide }) => positionSide === 'LONG' || positionSide === 'SHORT');
-  const lacksPlace = (fill: Fill) =>
-    listedOf(fill) === undefined && !isBuyOnSpot(fill) && (isHedged(fill) || !isPerpetualName(fill.market));
+  const lacksPlace = (fill: Fill) => !isPlaced(fill) && (isHedged(fill) || !isPerpetualName(fill.market));
   const isLate = (fill: Fill) => lacksPlace(fill) && hasPassed(fill.atMs, longestOrderLagMs, nowMs);
   const answered = new Set<string>();
   let ended: readonly EndedOrder[] = [];
@@ -114,10 +114,8 @@ function groundOf(order: ListedFilled | undefined, fill: Fill): Pick<Fill, 'onSp
   return order?.positionSide === undefined ? {} : { onSpot: false };
 }
 
-/** Only a buy on spot pays its fee in coins. On margin every fee is in the quote currency. */
 function isBuyOnSpot({ market, feeAsset }: Fill): boolean {
-  const { base, quote } = currenciesInName(market);
-  return feeAsset === base && base !== quote;
+  return isBaseFee(feeAsset, currenciesInName(market));
 }
 
 /** @returns null where it cannot be read: one order must not hold back the others */

@@ -244,8 +244,8 @@ export class ExpectedExits {
   }
 
   /**
-   * The claims whose exits were listed, for all that filled, and these exits. Two entries may have exits at one price, and each listed order counts for one of
-   * them: first for one whose exits must be listed by now, or are gone.
+   * The claims whose exits were listed, for all that filled, and these exits. Two entries may have exits at one price, and each
+   * listed order counts for one of them: first for one whose exits must be listed by now, or are gone.
    */
   #seen(): ReadonlyMap<Claim, readonly Listed[]> {
     const taken = new Set(this.#claims.flatMap(({ ids }) => ids));

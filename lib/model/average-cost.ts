@@ -67,12 +67,17 @@ export function applyFill(before: CostPosition, fill: CostFill): AppliedFill {
  */
 export function toCostFill(
   fill: Pick<Fill, 'side' | 'amount' | 'price' | 'fee' | 'feeAsset'>,
-  { base, quote }: Currencies,
+  currencies: Currencies,
 ): CostFill {
   const fee = parseDecimal(fill.fee);
   const traded = { side: fill.side, amount: parseDecimal(fill.amount), price: parseDecimal(fill.price) };
-  if (fill.feeAsset === base && base !== quote) return { ...traded, fee: zero, baseFee: fee };
-  return { ...traded, fee: fill.feeAsset === quote ? fee : zero };
+  if (isBaseFee(fill.feeAsset, currencies)) return { ...traded, fee: zero, baseFee: fee };
+  return { ...traded, fee: fill.feeAsset === currencies.quote ? fee : zero };
+}
+
+/** Whether a fee was taken in the base currency: only a buy on spot pays it so, on margin every fee is in the quote currency. */
+export function isBaseFee(feeAsset: string, { base, quote }: Currencies): boolean {
+  return feeAsset === base && base !== quote;
 }
 
 /** What is known of a stored fill besides what it says itself. */
