@@ -175,10 +175,12 @@ export async function keepProtection(
 
 /** What entries lack that asked for a stop-loss themselves is told of those. */
 function findUnstopped(position: GuardedPosition, view: WantedView, byHand: Decimal): readonly Unstopped[] {
+  const released = releasedGuards(position, view);
+  if (released.length === 0) return [];
   const ofEntries = shareOut(view.records, position)
     .filter(({ record }) => record.unprotectedSinceMs !== null)
     .map(({ amount }) => amount);
-  return releasedGuards(position, view).flatMap((guard) => {
+  return released.flatMap((guard) => {
     const wish = view.wishes.find(({ signalId }) => signalId === guard.of);
     const amount = guard.amount.minus(byHand).minus(sumOf(ofEntries));
     const isBare = guard.role === 'stop_loss' && amount.gt(zero);
