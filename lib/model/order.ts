@@ -29,6 +29,19 @@ export function hasOtherTrigger(order: Conditional & { readonly side: Side }): b
   return side !== null && side !== usualTriggerSides[order.side];
 }
 
+/**
+ * Whether an order waits for the move of the price by which what it closes loses. A condition in a word that nobody knows waits
+ * for neither; where the exchange tells none, it is the usual one.
+ */
+export function stopsLoss({ side, activationPrice, activationCondition }: Stop): boolean {
+  if (activationPrice === undefined) return false;
+  return (
+    activationCondition === undefined || triggerSideOf({ activationCondition }) === usualTriggerSides[side]
+  );
+}
+
+type Stop = Pick<Order, 'side' | 'activationPrice' | 'activationCondition'>;
+
 interface Conditional {
   readonly activationCondition?: string | undefined;
 }

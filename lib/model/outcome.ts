@@ -62,6 +62,9 @@ export function isFinal(status: Status): boolean {
   return statusTransitions[status].length === 0;
 }
 
+/** The final statuses of an order that does not exist. */
+export const withoutOrder: ReadonlySet<Status> = new Set(['denied', 'rejected', 'not_sent', 'not_placed']);
+
 /** What each status means, in the words of the operator's tool. */
 export const statusMeanings: Readonly<Record<Status, string>> = {
   accepted: 'stored and queued; not yet executed',

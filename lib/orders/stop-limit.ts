@@ -1,8 +1,22 @@
-import { type Decimal, formatDecimal, one, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, minimum, one, parseDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
+import type { Side } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { StopLimitSignal } from '../model/signal.ts';
 import { type OrderKind, sharedValues } from './order-kind.ts';
+
+/** How far beyond its stop price the limit price of a stop-loss lies, unless the account allows less. */
+const usualDistance = parseDecimal('0.01');
+
+/** The limit price of a stop-loss that the alert gave none. */
+export function limitBeyond(
+  stopPrice: Decimal,
+  side: Side,
+  { maxLimitDistanceRate }: Partial<Pick<Account, 'maxLimitDistanceRate'>>,
+): Decimal {
+  const rate = minimum(usualDistance, maxLimitDistanceRate ?? usualDistance);
+  return stopPrice.times(side === 'sell' ? one.minus(rate) : one.plus(rate));
+}
 
 /** Waits for its stop price, then rests as a limit order. */
 export const stopLimitKind: OrderKind<'stop_limit'> = {

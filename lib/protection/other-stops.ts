@@ -1,7 +1,7 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
-import type { Order, Side } from '../model/order.ts';
+import { type Order, type Side, stopsLoss } from '../model/order.ts';
 import { type ExitRole, exitRoles } from '../model/signal.ts';
 import type { GuardedPosition } from './shares.ts';
 
@@ -121,15 +121,13 @@ function closingSide({ amount }: Pick<GuardedPosition, 'amount'>): Side {
 /** An order of the spot account stops out no position, and one of a position no coins. */
 function isStopOf(position: GuardedPosition, order: Order): boolean {
   const side = closingSide(position);
-  const condition = side === 'sell' ? 'lte' : 'gte';
   const isOfAccount = position.isSpot === true ? order.positionSide === undefined : order.onSpot !== true;
   return (
     isOfAccount &&
     order.side === side &&
     (position.side === null || order.positionSide === undefined || order.positionSide === position.side) &&
-    order.activationPrice !== undefined &&
     order.activated !== true &&
-    (order.activationCondition ?? condition) === condition
+    stopsLoss(order)
   );
 }
 

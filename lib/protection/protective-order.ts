@@ -1,8 +1,9 @@
-import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { Account, StopKind } from '../model/account.ts';
 import { type PositionSide, type Side, usualTriggerSides } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
 import type { ProtectiveOrder, ProtectivePrices } from '../model/step-facts.ts';
+import { limitBeyond } from '../orders/stop-limit.ts';
 
 /** A stop-loss or take-profit that is to be placed. */
 export interface WantedOrder {
@@ -14,9 +15,6 @@ export interface WantedOrder {
   readonly price: Decimal;
   readonly positionSide: PositionSide | undefined;
 }
-
-/** How far beyond its trigger price the limit price of a stop-loss lies, unless the account allows less. */
-const limitRate = parseDecimal('0.01');
 
 /** The order that makes a stop-loss or take-profit, as the account allows it. */
 export function protectiveOrder(wanted: WantedOrder, account: StopAccount): ProtectiveOrder {
@@ -42,9 +40,8 @@ type StopAccount = Pick<Account, 'stopKind' | 'maxLimitDistanceRate'>;
 const stopPrices: Readonly<
   Record<StopKind, (wanted: WantedOrder, account: StopAccount) => ProtectivePrices>
 > = {
-  limit({ side, price }, { maxLimitDistanceRate }) {
-    const rate = minimum(limitRate, maxLimitDistanceRate ?? limitRate);
-    const limit = price.times(side === 'sell' ? one.minus(rate) : one.plus(rate));
+  limit({ side, price }, account) {
+    const limit = limitBeyond(price, side, account);
     return { orderType: 'stop_limit', limitPrice: formatDecimal(limit), ...triggerOf(side, price) };
   },
   market: ({ side, price }) => ({ orderType: 'stop_market', ...triggerOf(side, price) }),

@@ -50,7 +50,8 @@ export function shareOut(records: readonly OrderRecord[], position: GuardedPosit
   return records.toReversed().flatMap((record) => {
     const side = openingSide(record, position);
     if (side === null) return [];
-    const isOfPosition = isLongOrShort(position.amount, side) && mayBeOf(record, position);
+    const isOfPosition =
+      isLongOrShort(position.amount, side) && !record.exitsEnded && mayBeOf(record, position);
     const amount = isOfPosition ? minimum(leftOf(record, records), rest) : zero;
     rest = rest.minus(amount);
     return [{ record, side, amount }];
@@ -91,12 +92,11 @@ function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Si
   return side !== null && asked.positionSide !== side ? null : asked.side;
 }
 
-/** A position that was opened after the order had filled, or after a close has ended what it opened, is another one. */
-function mayBeOf(
-  { endedAtMs, updatedAtMs, exitsEnded }: OrderRecord,
-  { openedAtMs }: GuardedPosition,
+/** Whether an order may have filled in a position: one that was opened after its end is another one. */
+export function mayBeOf(
+  { endedAtMs, updatedAtMs }: Pick<OrderRecord, 'endedAtMs' | 'updatedAtMs'>,
+  { openedAtMs }: Pick<GuardedPosition, 'openedAtMs'>,
 ): boolean {
-  if (exitsEnded) return false;
   if (openedAtMs === null || endedAtMs === null) return true;
   return openedAtMs <= Math.max(endedAtMs, updatedAtMs) + longestPositionLagMs;
 }

@@ -1,10 +1,11 @@
-import { ceilToStep, type Decimal, formatDecimal, one, parseDecimal } from '../base/decimal.ts';
+import { ceilToStep, type Decimal, formatDecimal, one } from '../base/decimal.ts';
 import type { Account, StopKind } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { regionOrderTypes } from '../model/region.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { limitBeyond } from '../orders/stop-limit.ts';
 
 const spotStopTypes: Readonly<Record<StopKind, OrderType>> = {
   limit: 'spot_stop_limit',
@@ -60,15 +61,13 @@ export function checkSpotStop(stopLoss: Decimal, amount: Decimal, market: Market
   };
 }
 
-/** How far below the trigger price of a stop-loss its limit price lies at most. */
-const limitRate = parseDecimal('0.01');
-
 /** The smallest amount that can be sold at a stop-loss, in base units. */
 export function leastAt(
   stopLoss: Decimal | null,
   { minAmount, minTotal, amountStep }: Pick<Market, 'minAmount' | 'minTotal' | 'amountStep'>,
 ): Decimal {
   if (stopLoss === null) return minAmount;
-  const least = ceilToStep(minTotal.div(stopLoss.times(one.minus(limitRate))), amountStep);
+  const lowestPrice = limitBeyond(stopLoss, 'sell', {});
+  const least = ceilToStep(minTotal.div(lowestPrice), amountStep);
   return least.gt(minAmount) ? least : minAmount;
 }

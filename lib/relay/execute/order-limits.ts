@@ -26,7 +26,7 @@ import { checkRisk, checkRiskAgain, judgesAgain, riskNeedsOf } from '../../limit
 import type { Account, TradingGround } from '../../model/account.ts';
 import { currenciesInName } from '../../model/market.ts';
 import { isMarkedReducing, type SizedOrder } from '../../model/order.ts';
-import type { Denial, Status } from '../../model/outcome.ts';
+import { type Denial, withoutOrder } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
 import { namesExits, saysItReduces } from '../../signals/may-open.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -241,9 +241,6 @@ async function checkOthers(
     others = (await Promise.all(again)).filter(({ status }) => !withoutOrder.has(status));
   }
 }
-
-/** The outcomes of an order that was begun which prove that there is none. */
-const withoutOrder: ReadonlySet<Status> = new Set(['denied', 'not_sent', 'rejected']);
 
 /** Whether an order that is begun was stored later than this one, so that it yields unless it has been sent. */
 function mayYield(other: Entry, { createdAtMs, signalId }: BegunOrder['entry']): boolean {

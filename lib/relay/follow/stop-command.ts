@@ -1,8 +1,9 @@
-import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal } from '../../base/decimal.ts';
 import { oppositeOf, usualTriggerSides } from '../../model/order.ts';
 import { missingStopIdOf } from '../../model/protect-id.ts';
 import { findAccount, type Settings } from '../../model/settings.ts';
 import type { OrderSignal } from '../../model/signal.ts';
+import { limitBeyond } from '../../orders/stop-limit.ts';
 
 /** The stop-loss that is missing. */
 export interface MissingStop {
@@ -19,9 +20,6 @@ export interface MissingStop {
   /** The options with which a command finds the relay. */
   readonly options: string;
 }
-
-/** How far beyond its stop price the limit price lies, where the account may send no order without a limit. */
-const limitRate = parseDecimal('0.01');
 
 /** The command that closes what a stop-loss has left which rests at its limit price. On spot there is no position to close. */
 export function composeCloseCommand(
@@ -50,8 +48,7 @@ export function composeStopCommand(missing: MissingStop): string {
   const account = findAccount(settings, name);
   if (account?.markets[signal.market]?.sides.includes(side) !== true)
     return `the account may not ${side} in ${signal.market}: place a reduce-only stop order of ${formatDecimal(amount)} at ${formatDecimal(stopPrice)} on the exchange, or close the position there`;
-  const rate = minimum(limitRate, account.maxLimitDistanceRate ?? limitRate);
-  const limitPrice = stopPrice.times(side === 'sell' ? one.minus(rate) : one.plus(rate));
+  const limitPrice = limitBeyond(stopPrice, side, account);
   const prices = account.allowUnguardedMarket
     ? { orderType: 'stop_market', stopPrice: formatDecimal(stopPrice) }
     : { orderType: 'stop_limit', stopPrice: formatDecimal(stopPrice), limitPrice: formatDecimal(limitPrice) };

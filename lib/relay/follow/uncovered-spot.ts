@@ -3,7 +3,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
-import type { Order } from '../../model/order.ts';
+import { type Order, stopsLoss } from '../../model/order.ts';
 import { asListed } from '../../protection/left-of.ts';
 import { knownIds, leftForBuys } from '../../protection/other-stops.ts';
 import { type Share, shareOut } from '../../protection/shares.ts';
@@ -121,14 +121,10 @@ function isOf(records: readonly OrderRecord[], orderId: number, signalId: string
 
 /** One that has triggered and rests in the book protects nothing any more. */
 function isStop(order: Order): boolean {
-  const { side, positionSide, activationPrice, activated, activationCondition = 'lte' } = order;
+  const { side, positionSide, activated } = order;
   return (
     // One that has a side is of a position.
-    positionSide === undefined &&
-    side === 'sell' &&
-    activationPrice !== undefined &&
-    activated !== true &&
-    activationCondition === 'lte'
+    positionSide === undefined && side === 'sell' && activated !== true && stopsLoss(order)
   );
 }
 

@@ -1,10 +1,10 @@
 import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts';
-import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
-import { isMarkedReducing, type Order, oppositeOf, type Side } from '../../model/order.ts';
+import { isMarkedReducing, type Order, oppositeOf, type Side, stopsLoss } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import { type AttachedExit, attachedExits } from '../../protection/other-stops.ts';
+import { mayBeOf } from '../../protection/shares.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
 /** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
@@ -50,7 +50,7 @@ export function createUncovered(
       const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), stopping, market, side);
       // A position that was opened later is another one: that of the entry is gone.
       const position = positionOf(
-        positions.filter((other) => mayBeOf(one, other)),
+        positions.filter((other) => mayBeOf(filledAs(one), other)),
         market,
         side,
       );
@@ -97,11 +97,9 @@ function newerThanEach(
   return newer;
 }
 
-/** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
-function mayBeOf({ own, entry }: FollowedEntry, { openedAtMs }: OpenPosition): boolean {
-  const filledAtMs = own?.endedAtMs ?? null;
-  if (filledAtMs === null || openedAtMs === null) return true;
-  return openedAtMs <= Math.max(filledAtMs, entry.updatedAtMs) + longestPositionLagMs;
+/** When it ended, as just read. */
+function filledAs({ own, entry: { updatedAtMs } }: FollowedEntry) {
+  return { endedAtMs: own?.endedAtMs ?? null, updatedAtMs };
 }
 
 /** The size of the position that an order of the side opened. */
@@ -123,12 +121,10 @@ function uncoveredOf(position: Decimal, open: readonly Order[], market: string, 
  * of a strategy, which may open the opposite position, unless it only reduces.
  */
 function isStopAgainst(side: Side, order: Order): boolean {
-  const condition = side === 'buy' ? 'lte' : 'gte';
   return (
     order.side === oppositeOf(side) &&
     order.onSpot !== true &&
-    order.activationPrice !== undefined &&
-    (order.activationCondition ?? condition) === condition &&
+    stopsLoss(order) &&
     (isMarkedReducing(order) || (order.clientOrderId === '' && !opensOneSide(order)))
   );
 }

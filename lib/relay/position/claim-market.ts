@@ -8,7 +8,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
 import { isMarkedReducing } from '../../model/order.ts';
-import type { Denial, Status } from '../../model/outcome.ts';
+import { type Denial, withoutOrder } from '../../model/outcome.ts';
 import { hedgeSideOf, type OrderSignal, type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
@@ -120,9 +120,6 @@ async function hasEnded(
     return false;
   }
 }
-
-/** The outcomes that prove that no order exists. */
-const withoutOrder: ReadonlySet<Status> = new Set(['rejected', 'not_sent']);
 
 /** The market is taken right before the order is sent, and given back when there is no order. */
 function takeWithOrder(

@@ -5,7 +5,7 @@ import type { Json } from '../../base/json.ts';
 import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
-import type { Denial, Status } from '../../model/outcome.ts';
+import { type Denial, type Status, withoutOrder } from '../../model/outcome.ts';
 import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
@@ -52,12 +52,10 @@ export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Out
     );
 }
 
-const undone: ReadonlySet<Status> = new Set(['denied', 'rejected', 'not_sent', 'not_placed']);
-
 /** A position that was to be closed or reduced may stand, unless the exchange says that there is none. */
 function undoneAlarm({ signal, signalId }: Entry, outcome: Outcome): Alarm | undefined {
   const { status, note, facts, deniedBy } = outcome;
-  if (signal === null || !isReduction(signal) || !undone.has(status)) return undefined;
+  if (signal === null || !isReduction(signal) || !withoutOrder.has(status)) return undefined;
   if (saysNothingToReduce(facts)) return undefined;
   if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
   // The position is that of another strategy, which this one wanted to turn.
