@@ -26,6 +26,8 @@ test.each([
   // An exit that nothing has ever shown outlives its position, and fills later.
   [7001698, null],
   [7006084, null],
+  // The order that it was made of rests, and fills on.
+  [601, null],
   // An order that reduces the position by its size alone passes the rate of orders.
   [7000726, null],
   [7001629, null],

@@ -36,6 +36,13 @@ export interface OrderPlaceName {
 /** The exchange reaches back 31 days. */
 const farthestBackMs = 30 * 24 * 3_600_000;
 
+export interface GoneFills {
+  /** In base units. */
+  readonly filled: string;
+  readonly sinceMs: number;
+  isTold: boolean;
+}
+
 /**
  * What one process knows of the orders of one account. A process that begins anew asks for more orders alone, counts anew for
  * how long an order is missing and a position is calm, and may not know which entry had an exit of an entry that is done.
@@ -46,8 +53,8 @@ export class AccountMemory {
   readonly claimed = new Set<number>();
   /** By signal: since when its position is seen as gone or covered. */
   readonly calmSinceMs = new Map<string, number>();
-  /** The signals whose exits may be hidden, which was looked at. */
-  readonly unseen = new Set<string>();
+  /** By signal: of how much that it filled the position is gone, since when, and whether exits of it that nothing shows were told. */
+  readonly gone = new Map<string, GoneFills>();
   /** When the account may be read again after a failure, and how long the last pause was. */
   pause = { untilMs: 0, lengthMs: 0 };
   /** Since when every reading has failed, and when the alarm was last raised; null: the last one succeeded. */

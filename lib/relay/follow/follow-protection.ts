@@ -16,7 +16,7 @@ import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
 import { findAskedStops, openStopOf, waitsForGain } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
-import type { AccountMemory, AccountReading } from './follow-memory.ts';
+import type { AccountMemory, AccountReading, GoneFills } from './follow-memory.ts';
 import type { Watch } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
 import { tellUnprotected, tellUnseen } from './tell-unprotected.ts';
@@ -100,9 +100,10 @@ export async function watchProtection(
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (isTrading && mayLeave(one)) one.isDone = false;
-    if (isTrading && isUnseenDue(one, memory, nowMs)) {
+    const gone = isTrading ? noteGone(one, memory, held, nowMs) : null;
+    if (gone !== null && !gone.isTold && hasPassed(gone.sinceMs, unseenAfterMs, nowMs)) {
       if (await mayHaveLeft(services.facts, one, keepers)) await tellUnseen(watch.teller, one);
-      memory.unseen.add(one.entry.signalId);
+      gone.isTold = true;
     }
     if (one.isDone) finish(one, memory);
   }
@@ -228,7 +229,7 @@ function calm({ watched: { exitsEnded } }: FollowedEntry): Watched {
 function needsPosition(one: FollowedEntry, nowMs: number): boolean {
   const { unprotectedSinceMs } = one.watched;
   if (unprotectedSinceMs !== undefined) return nowMs - unprotectedSinceMs >= protectionBoundMs;
-  return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
+  return one.held.gt(zero) && lacksExit(one);
 }
 
 function hasFilled({ own }: FollowedEntry): boolean {
@@ -330,15 +331,34 @@ function isDone(
   return nowMs - sinceMs >= longestLagMs;
 }
 
-/** Once its position has been gone for so long that the lists show what became of its exits; once in a process. */
-function isUnseenDue(one: FollowedEntry, memory: AccountMemory, nowMs: number): boolean {
+/**
+ * Notes since when the position of what it filled is gone. The order itself may rest, and fill on: what it fills then may have
+ * exits of its own.
+ *
+ * @param held as for {@link isDone}
+ */
+function noteGone(
+  one: FollowedEntry,
+  { gone }: AccountMemory,
+  held: Naked | null | undefined,
+  nowMs: number,
+): GoneFills | null {
   const { signalId } = one.entry;
-  const goneSinceMs = memory.calmSinceMs.get(signalId);
-  if (goneSinceMs === undefined || memory.unseen.has(signalId)) return false;
-  return hasPassed(goneSinceMs, unseenAfterMs, nowMs);
+  const filled = one.own?.filled ?? '0';
+  if (!one.held.gt(zero) || held?.position.eq(zero) !== true) {
+    gone.delete(signalId);
+    return null;
+  }
+  const before = gone.get(signalId);
+  const noted =
+    before !== undefined && before.filled === filled && before.sinceMs <= nowMs
+      ? before
+      : { filled, sinceMs: nowMs, isTold: false };
+  gone.set(signalId, noted);
+  return noted;
 }
 
-/** The lists that matter most lag by seconds; the alarm must come before the price has moved far. */
+/** By then the lists show what became of exits. They lag by seconds mostly; the alarm must come before the price has moved far. */
 const unseenAfterMs = 5 * 60_000;
 
 /**
@@ -373,5 +393,5 @@ function isSeen(one: FollowedEntry, role: ExitRole): boolean {
 function finish(one: FollowedEntry, memory: AccountMemory): void {
   one.watched = calm(one);
   memory.calmSinceMs.delete(one.entry.signalId);
-  memory.unseen.delete(one.entry.signalId);
+  memory.gone.delete(one.entry.signalId);
 }

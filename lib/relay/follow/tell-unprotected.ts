@@ -75,7 +75,7 @@ export async function tellUnseen(teller: Teller, one: FollowedEntry): Promise<vo
   const { market, own, entry } = one;
   const { account, signalId } = entry;
   await teller.tell(account, {
-    key: `unseen exits ${signalId}`,
+    key: `unseen exits ${signalId} ${own?.filled}`,
     alarm: {
       name: 'orders_left_open',
       message: `the position of order ${own?.orderId} in ${market} is gone, and nothing has ever shown the stop-loss or take-profit that the exchange was to make of it: if it stands, it could open a position`,
