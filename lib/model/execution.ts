@@ -129,7 +129,8 @@ export interface Execution {
   readonly exitsEnded?: true;
   /**
    * Of a spot sale: what it sold of each buy with a stop-loss that is not followed any more, or was still open when the sale
-   * ended, by id of the signal of the buy, in base units. It counts against no other buy. Absent: nothing.
+   * ended, by id of the signal of the buy, in base units. It counts against no other buy. Of a stop-loss on spot only where it
+   * sold of other buys than its own. Absent: nothing.
    */
   readonly soldOf?: SoldOf;
   /** Absent: none was seen. */

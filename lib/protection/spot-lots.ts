@@ -21,7 +21,7 @@ import { leftOf } from './left-of.ts';
  * bought without its fee, without what their stop-losses sold, and without what other sales of this relay sold. A sale
  * reduces the buys of its own strategy first, and none of another one: it sells what the owner holds instead. Of these it
  * reduces those first that had been filled before it, the oldest first, and then what had been filled of those that were still
- * open.
+ * open. A stop-loss whose buy an earlier sale has sold sells what that sale would have sold next.
  *
  * The balance has no part in it: it also holds what the owner has besides.
  *
@@ -88,7 +88,7 @@ export function restOf(record: OrderRecord): Decimal | null {
   return most === null ? null : maximum(most.minus(filledBy(record)), zero);
 }
 
-/** What a sale sold of a buy. */
+/** What a sale or a stop-loss sold of a buy. */
 export interface SoldPart {
   /** In base units; zero only of a buy that was open. */
   readonly amount: Decimal;
@@ -100,7 +100,7 @@ export interface SoldPart {
 export type FilledBefore = (buy: OrderRecord, sale: OrderRecord, endedAtMs: number) => Decimal;
 
 /**
- * What each sale of a market sold of each buy with a stop-loss, by the ids of their signals.
+ * What each sale of a market, and each stop-loss that has ended, sold of each buy with a stop-loss, by the ids of their signals.
  *
  * @param records oldest first
  * @param filledBefore absent: what the ledger alone tells
@@ -123,11 +123,16 @@ function replay(
   const placed = records
     .filter((record) => record.market === market && record.status === 'placed' && record.spot !== null)
     // Of what ended in one millisecond the sale may have been first: what was bought by then is looked at.
-    .toSorted((one, other) => endOf(one) - endOf(other) || Number(isSale(other)) - Number(isSale(one)));
+    .toSorted((one, other) => endOf(one) - endOf(other) || rankOf(one) - rankOf(other));
   const buys = placed.filter(isGuardedBuy);
-  for (const buy of buys) lots.set(buy.signalId, leftOf(buy, records).minus(feeOf(buy)));
+  const stops = new Set(placed.filter(hasStopped));
+  const others = records.filter((record) => !stops.has(record));
+  for (const buy of buys) lots.set(buy.signalId, leftOf(buy, others).minus(feeOf(buy)));
   for (const [place, sale] of placed.entries()) {
-    if (!isSale(sale)) continue;
+    const of = stops.has(sale) ? (sale.protects?.of ?? null) : null;
+    if (!isSale(sale) && of === null) continue;
+    // What it sold of a buy that is not read any more was noted, unless it sold of no other one.
+    if (of !== null && !lots.has(of) && sale.soldOf[of] === undefined) continue;
     const endedAtMs = endOf(sale);
     const after = new Set(placed.slice(place));
     const there = buys.flatMap((buy): readonly HeldBuy[] => {
@@ -138,10 +143,20 @@ function replay(
       if (placedAtMs === null || placedAtMs > endedAtMs) return [];
       return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
     });
-    const own = ofOneStrategy(there, sale.strategy, strategyOf);
+    const ofAlert = ofOneStrategy(there, sale.strategy, strategyOf);
+    const own = ofAlert.toSorted((one, other) => Number(other.signalId === of) - Number(one.signalId === of));
     sold.set(sale.signalId, sell(lots, own, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }));
   }
   return { lots, sold };
+}
+
+function rankOf(record: OrderRecord): number {
+  return isSpotStop(record) ? 0 : isSale(record) ? 1 : 2;
+}
+
+/** Whether it is a stop-loss that has sold, and ended. One that is open sells its buy alone: it is made smaller in time. */
+function hasStopped(record: OrderRecord): boolean {
+  return isSpotStop(record) && !mayStillBeOpen(record.state) && filledBy(record).gt(zero);
 }
 
 /** A stop-loss from the command of an alarm sells the buy that it is for. */

@@ -24,7 +24,9 @@ export function unguardedLots(
   const lots = new Map<string, Decimal>();
   for (const [place, record] of records.entries()) {
     if (isUnguardedBuy(record)) lots.set(record.signalId, filledBy(record).minus(feeOf(record)));
-    if (!isSale(record) || record.status !== 'placed' || stoppedBy(record, records) !== null) continue;
+    const isOfNone = !isSale(record) || record.status !== 'placed' || stoppedBy(record, records) !== null;
+    // A stop-loss sells of other buys what an earlier sale has sold of its own.
+    if (isOfNone && !soldOf.has(record.signalId)) continue;
     const noted = Object.values(record.soldOf);
     const ofGuarded = [...(soldOf.get(record.signalId)?.values() ?? [])].map(({ amount }) => amount);
     const parts = soldOf.has(record.signalId) ? ofGuarded : noted;

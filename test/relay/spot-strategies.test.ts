@@ -500,6 +500,24 @@ describe('While strategy A holds what it bought with a stop-loss, and the owner 
     await goOn(30);
     expect([await held(), await standing()]).toEqual(['0.8998', []]);
   });
+
+  test('a stop-loss of A that sells after A has sold the same sells what A bought since', async () => {
+    const atStop = { ...sell, orderType: 'stop_market', stopPrice: '48500', quantity: '0.0999' };
+    expect(await send('a', atStop)).toMatchObject({ status: 'placed' });
+    relay.setPrice('48400');
+    expect(await send('a', buyLower)).toMatchObject({ status: 'placed' });
+    relay.clock.advance(1000);
+    relay.setPrice('47900');
+    await goOn(120);
+
+    expect([await held(), await standing()]).toEqual(['1', []]);
+    // What it buys later is its own again.
+    await send('a', buyLower);
+    await goOn(30);
+    expect([await held(), await standing()]).toEqual(['1.0999', [stopOfB]]);
+    await goOn(3600);
+    expect(await standing()).toEqual([stopOfB]);
+  });
 });
 
 test.each([

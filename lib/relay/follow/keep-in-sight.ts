@@ -7,8 +7,8 @@ import type { OrderExecution } from '../../model/execution.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
 import { isMarkedReducing, oppositeOf, type Side } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
-import type { OrderSignal } from '../../model/signal.ts';
-import { type FilledBefore, soldOfBuys } from '../../protection/spot-lots.ts';
+import { isProtecting, type OrderSignal } from '../../model/signal.ts';
+import { type FilledBefore, type SoldPart, soldOfBuys } from '../../protection/spot-lots.ts';
 import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -77,8 +77,7 @@ export function keepSpotSales(
     const sold = soldOfBuys(records, market, filledBefore);
     for (const one of spot) {
       if (one.market !== market || !one.isSpotSale) continue;
-      const parts = [...(sold.get(one.entry.signalId) ?? [])];
-      const noted = parts.filter(
+      const noted = partsToNote(one, sold.get(one.entry.signalId)).filter(
         ([buy, { wasOpen }]) =>
           ending.has(buy) || one.soldOf[buy] !== undefined || (wasOpen && one.areOrdersWhole),
       );
@@ -91,6 +90,17 @@ export function keepSpotSales(
       if (rest.gt(zero) && ofOne.some((buy) => buy.market === market)) one.isDone = false;
     }
   }
+}
+
+/** What a sale sold of buys. Of a stop-loss nothing is noted, unless it sold of others than its own. */
+function partsToNote(
+  { entry: { signal } }: FollowedEntry,
+  sold: ReadonlyMap<string, SoldPart> = new Map(),
+): readonly (readonly [string, SoldPart])[] {
+  if (!isProtecting(signal)) return [...sold];
+  const ofOthers = [...sold].filter(([buy]) => buy !== signal.of);
+  const ofOwn = sold.get(signal.of)?.amount ?? zero;
+  return ofOthers.length === 0 ? [] : [[signal.of, { amount: ofOwn, wasOpen: true }], ...ofOthers];
 }
 
 /** Keeps in sight what stop-losses sold for as long as it counts as sold by a later sale. */
