@@ -107,7 +107,8 @@ function findFollowedFill(record: OrderRecord): readonly LastOrder[] {
     (order) => order !== null && hasFilled(order),
   );
   if (readAtMs === null || filled.length === 0) return [];
-  const ends = filled.map((order) => order?.endedAtMs ?? order?.filledAtMs ?? null);
+  // What ended later than it filled, as by a cancellation, has not moved the position by that.
+  const ends = filled.map((order) => order?.filledAtMs ?? order?.endedAtMs ?? null);
   const endedAtMs = ends.every((end) => end !== null) ? Math.max(...ends) : null;
   // The follower also reads what has nothing to do with the fill, long after it.
   const latestMs = endedAtMs === null ? readAtMs : endedAtMs + longestPositionLagMs;

@@ -91,7 +91,7 @@ export interface OrderExecution {
   readonly endReason?: string;
   /** Null until it has ended, and when nobody knows when it did. */
   readonly endedAtMs: number | null;
-  /** Of an open order: when it last filled, as far as is known, on the exchange's clock. An older release noted none. */
+  /** Of an order that is open, or ended without being filled: when it last filled, as far as is known, on the exchange's clock. */
   readonly filledAtMs?: number;
   /** In base units; of the fills that are stored. */
   readonly filled: DecimalText;

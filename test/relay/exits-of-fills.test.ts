@@ -226,3 +226,20 @@ test('A stop-loss that follows the price moves for what the owner has left to it
 
   expect([await relay.held(), await relay.open()]).toEqual(['0.1', ['sell 0.07 stop 52800, reduces']]);
 });
+
+test.each([
+  ['an alert', () => relay.say({ action: 'cancel', signalId: 's1' })],
+  ['hand', () => relay.cancelByHand('buy 0.07 at 49900')],
+])(
+  'An entry that filled in part has one pair of exits a few seconds after %s has cancelled it',
+  async (_, cancel) => {
+    relay.paper.control.setExits({ madeAt: 'end' });
+    relay.fill('49900', '0.03');
+    await relay.goOn(30);
+    expect(await relay.open()).toContain('sell 0.03 stop 48000, reduces');
+    await cancel();
+    await relay.goOn(6);
+
+    expect([await relay.held(), (await relay.open()).length]).toEqual(['0.03', 2]);
+  },
+);

@@ -130,6 +130,9 @@ export function judgeOrder(
   const figures = isNews ? figuresOf(booked) : (before ?? noFigures);
   const isKnown = before !== null || end.status !== null || isNews;
   const status = end.status ?? before?.status ?? 'partially_filled';
+  const hadEnded = before !== null && !isStillOpen(before.status);
+  const isTimeKnown =
+    isStillOpen(status) || (status !== 'filled' && (areDealsWhole || (hadEnded && !isNews)));
   const { filledAtMs } = figures;
   const order: OrderExecution | null = isKnown
     ? {
@@ -138,7 +141,7 @@ export function judgeOrder(
         status,
         ...(end.endReason === undefined ? {} : { endReason: end.endReason }),
         endedAtMs: end.endedAtMs,
-        ...(filledAtMs === undefined || !isStillOpen(status) ? {} : { filledAtMs }),
+        ...(filledAtMs === undefined || !isTimeKnown ? {} : { filledAtMs }),
         filled: figures.filled,
         filledNotional: figures.filledNotional,
         fees: figures.fees,
