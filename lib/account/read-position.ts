@@ -1,4 +1,4 @@
-import type { Decimal } from '../base/decimal.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
@@ -9,6 +9,7 @@ import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import { hedgeSideOf, type ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
+import { findFreshMoves } from './fresh-moves.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
 import { type DatedPosition, findLastMoves, isTrusted, type LastOrder } from './trust-reading.ts';
@@ -52,6 +53,8 @@ export interface PositionQuery {
   readonly guard?: Guarded;
   /** Whether it wants nothing open, by an order that only reduces; absent: no. */
   readonly closesAll?: boolean;
+  /** Whether it is for an alert, which is sized on it or says what it must be; absent: no. */
+  readonly isOfAlert?: boolean;
 }
 
 /** When the list of positions is read, and for what. */
@@ -76,7 +79,7 @@ const mostPages = 20;
 export async function readPosition(
   services: AccountServices,
   client: ExchangeClient,
-  { account, market, signalId, positionSide, guard, closesAll = false }: PositionQuery,
+  { account, market, signalId, positionSide, guard, closesAll = false, isOfAlert = false }: PositionQuery,
   limits: SendOptions,
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
@@ -93,7 +96,10 @@ export async function readPosition(
   const { entries } = await listRecent(services, account, market);
   const moves = [...findLastMoves(entries, market), ...found];
   const readAtMs = services.clock.nowMs();
-  const positions = await listPositionsIn(client, market, readAtMs, limits);
+  const [positions, fresh] = await Promise.all([
+    listPositionsIn(client, market, readAtMs, limits),
+    isOfAlert ? findFreshMoves(client, market, entries, readAtMs, limits) : [],
+  ]);
   // Without any, nothing shows that the sides are positions of their own.
   const isHedged = positions.some((each) => each.positionSide !== 'BOTH');
   const ofOtherSide = blocking.find(isOther);
@@ -103,7 +109,12 @@ export async function readPosition(
   const { position } = chosen;
   const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
-  const unseen = moves.find((move) => !isTrusted({ position, readAtMs, modifiedAtMs }, move));
+  const isShown = (move: LastOrder) => isTrusted({ position, readAtMs, modifiedAtMs }, move);
+  const shownToMs = Math.max(...moves.filter(isShown).map(({ endedAtMs }) => endedAtMs ?? 0));
+  const isLater = ({ endedAtMs }: LastOrder) => endedAtMs !== null && endedAtMs > shownToMs;
+  // What is there is closed at once, whatever has just filled: the exchange cuts the order.
+  const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isLater)];
+  const unseen = told.find((move) => !isShown(move));
   const tpsl = listed?.tpsl ?? null;
   const attached = attachedIds(tpsl);
   const openedAtMs = listed?.openedAtMs ?? null;

@@ -51,6 +51,7 @@ async function planNamed(
     market: signal.market,
     signalId,
     positionSide: signal.positionSide,
+    isOfAlert: true,
   };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reading = await readPosition(services, ground.client, query, limits);

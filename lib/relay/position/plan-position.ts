@@ -70,7 +70,14 @@ export async function planPosition(
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
   const closesAll = passesUnknown(signal);
-  const query = { account: account.name, market: market.name, signalId, positionSide, closesAll };
+  const query = {
+    account: account.name,
+    market: market.name,
+    signalId,
+    positionSide,
+    closesAll,
+    isOfAlert: true,
+  };
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };

@@ -47,7 +47,7 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   if (!ground.ok) return ground.plan;
   const { market, client } = ground;
   if (account.protection !== 'keep') return { verdict: 'denied', denial: denyUnkept(account) };
-  const query = { account: account.name, market: market.name, signalId, positionSide };
+  const query = { account: account.name, market: market.name, signalId, positionSide, isOfAlert: true };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reading = await readPosition(services, client, query, limits);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
