@@ -68,10 +68,29 @@ describe('a target, in its leg that reduces', () => {
     ['the other side: all of it', '-2', '1', 'buy 2 reduce-only'],
     ['none wanted', '2', '0', 'sell 2 reduce-only'],
     ['none wanted, and less than the least order left', '0.04', '0', 'satisfied'],
+    ['less than the least order too much, by a size between two steps', '1.05', '1.001', 'satisfied'],
+    ['the least order too much: no larger than wanted', '1.06', '1.009', 'sell 0.06 reduce-only'],
+    ['less than a step wanted', '2', '-0.009', 'sell 2 reduce-only'],
+    ['less than a step wanted', '2', '0.009', 'sell 2 reduce-only'],
   ])('%s: %s, wanted %s: %s', (_, amount, wanted, expected) => {
     expect(summary(planTargetReduce(parseDecimal(wanted), seen(amount), market))).toBe(expected);
   });
 });
+
+test.each([
+  ['0.05', '0.046', 'satisfied'],
+  ['0.01', '0.005', 'satisfied'],
+  ['-0.05', '-0.046', 'satisfied'],
+  ['0.06', '0.046', 'sell 0.02 reduce-only'],
+  ['0.05', '0.04', 'sell 0.01 reduce-only'],
+])(
+  'a position of %s that should be %s, where an order may be one step of 0.01: %s',
+  (amount, wanted, expected) => {
+    const least = { ...market, minAmount: market.amountStep };
+
+    expect(summary(planTargetReduce(parseDecimal(wanted), seen(amount), least))).toBe(expected);
+  },
+);
 
 describe('a target, in its leg that opens', () => {
   test.each([

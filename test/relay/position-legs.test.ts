@@ -219,6 +219,25 @@ test('a target whose first leg filled in part says how far it is', async () => {
   );
 });
 
+test.each([
+  ['0.005', '280'],
+  ['0.001', '30'],
+])(
+  'a target of a value that is less than a step below the held %s counts as reached',
+  async (target, value) => {
+    await receive({ id: 'before', ticker: 'BTCUSDT.P', target });
+    await relay.runLine('BTC_PERP');
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    await receive({ id: 't', ticker: 'BTCUSDT.P', targetQuote: value });
+    await relay.runLine('BTC_PERP');
+
+    expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['satisfied', 'satisfied']);
+    const [order, ...others] = relay.paper.control.state().orders;
+    expect([order?.filled, others]).toEqual([target, []]);
+  },
+);
+
 describe('the stops of an earlier position', () => {
   test('are not waited for once a close has ended them', async () => {
     await receive({ id: 'long', action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '2%' });

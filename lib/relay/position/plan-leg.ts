@@ -72,31 +72,34 @@ export function planReverseOpen(
 }
 
 /**
- * Reduces the position to a wanted one, or closes it when the wanted one is of the other side.
+ * Reduces the position to a wanted one, rounded down to the step, or closes it when the wanted one is of the other side.
  *
- * @param wanted in base units, signed
+ * @param wanted in base units, signed, not rounded: otherwise a position that is one step larger than a wanted size between
+ * two steps would lose that step
  */
 export function planTargetReduce(wanted: Decimal, seen: SeenPosition, market: Steps): LegPlan {
   const { amount } = seen;
   const isOpposite = amount.times(wanted).lte(zero);
+  const rounded = roundToStep(wanted, market);
   const excess = isOpposite ? amount.abs() : amount.abs().minus(wanted.abs());
-  if (excess.lte(zero)) return satisfied(reachedNote(wanted, amount, 'nothing has to be reduced'));
+  if (excess.lte(zero)) return satisfied(reachedNote(rounded, amount, 'nothing has to be reduced'));
   if (isBelowLeast(excess, market)) return satisfied(leastNote(wanted, amount, excess, market));
-  return reduceBy(excess, seen);
+  return reduceBy(isOpposite ? excess : amount.abs().minus(rounded.abs()), seen);
 }
 
 /**
  * Opens or enlarges the position up to a wanted one.
  *
- * @param wanted in base units, signed, never zero
+ * @param asked in base units, signed, never zero; it is rounded down to the step
  * @param hasReduced whether the leg before this one has placed an order
  */
 export function planTargetOpen(
-  wanted: Decimal,
+  asked: Decimal,
   { amount }: SeenPosition,
   hasReduced: boolean,
   market: Steps,
 ): LegPlan {
+  const wanted = roundToStep(asked, market);
   const sign = amount.times(wanted);
   if (sign.lt(zero)) return denied(denyNotFlat(amount, `flat or ${stateOfAmount(wanted)}`, market.name));
   // Of a price that moved in between, the first leg would otherwise be undone in part.
@@ -118,7 +121,7 @@ export function planTargetOpen(
 export function checkReduced(wanted: Decimal, seen: SeenPosition, market: Steps): Denial | null {
   if (planTargetReduce(wanted, seen, market).kind !== 'order') return null;
   const actual = describeAmount(seen.amount);
-  const limit = describeAmount(wanted);
+  const limit = describeAmount(roundToStep(wanted, market));
   return {
     rule: 'position_not_reduced',
     limit,
@@ -137,6 +140,12 @@ function reduceBy(amount: Decimal, { amount: held, side }: SeenPosition): LegPla
       ...(side === null ? {} : { positionSide: side }),
     },
   };
+}
+
+/** Toward zero: no position becomes larger than it is wanted. */
+function roundToStep(signed: Decimal, { amountStep }: Steps): Decimal {
+  const rounded = floorToStep(signed.abs(), amountStep);
+  return signed.lt(zero) ? rounded.times('-1') : rounded;
 }
 
 function isBelowLeast(amount: Decimal, { amountStep, minAmount }: Steps): boolean {
@@ -158,7 +167,8 @@ function reachedNote(wanted: Decimal, amount: Decimal, rest: string): string {
 
 function leastNote(wanted: Decimal, amount: Decimal, difference: Decimal, market: Steps): string {
   const { base, amountStep, minAmount } = market;
-  return `the position is ${describeAmount(amount)}, and the alert wants ${describeAmount(wanted)}: the difference of ${formatDecimal(difference.prec(8, 0))} ${base} is less than an order may have (steps of ${formatDecimal(amountStep)}, at least ${formatDecimal(minAmount)})`;
+  // A quotient has forty digits.
+  return `the position is ${describeAmount(amount)}, and the alert wants ${describeAmount(wanted.prec(12, 0))}: the difference of ${formatDecimal(difference.prec(8, 0))} ${base} is less than an order may have (steps of ${formatDecimal(amountStep)}, at least ${formatDecimal(minAmount)})`;
 }
 
 function denyNotFlat(amount: Decimal, limit: string, market: string): Denial {

@@ -1,11 +1,4 @@
-import {
-  type Decimal,
-  floorToStep,
-  formatDecimal,
-  parseDecimal,
-  rateOfPercent,
-  zero,
-} from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, rateOfPercent, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { collateralSummary } from '../../exchange/endpoints/collateral-summary.ts';
 import { orderBook } from '../../exchange/endpoints/order-book.ts';
@@ -13,7 +6,7 @@ import type { Market } from '../../model/market.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { PercentText, PositionSignal } from '../../model/signal.ts';
 
-/** A wanted position in base units, signed and rounded toward zero, or the reason why it cannot be computed. */
+/** A wanted position in base units, signed and not rounded to steps, or the reason why it cannot be computed. */
 export type Wanted =
   | { readonly ok: true; readonly amount: Decimal }
   | { readonly ok: false; readonly denial: Denial };
@@ -38,7 +31,7 @@ export async function readWanted(
     case 'flat':
       return { ok: true, amount: zero };
     case 'base':
-      return { ok: true, amount: roundToStep(parseDecimal(target.quantity), market) };
+      return { ok: true, amount: parseDecimal(target.quantity) };
     case 'quote':
       return await inBase(client, parseDecimal(target.quoteQuantity), market, limits);
     case 'percent':
@@ -71,12 +64,7 @@ async function inBase(
   const { asks, bids } = await client.call(orderBook, { market: market.name, limit: 1 }, limits);
   const price = (value.gt(zero) ? asks : bids)[0]?.price;
   if (price === undefined) return { ok: false, denial: denyNoPrice(market) };
-  return { ok: true, amount: roundToStep(value.div(price), market) };
-}
-
-function roundToStep(signed: Decimal, { amountStep }: Market): Decimal {
-  const rounded = floorToStep(signed.abs(), amountStep);
-  return signed.lt(zero) ? rounded.times('-1') : rounded;
+  return { ok: true, amount: value.div(price) };
 }
 
 function denyCurrency({ name, quote }: Market): Denial {
