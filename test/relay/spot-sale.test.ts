@@ -176,3 +176,18 @@ test('A spot buy reads no balance', async () => {
 
   expect(relay.asked).not.toContain('/api/v4/trade-account/balance');
 });
+
+test('A spot sale that fills in part says how to sell the rest, where nothing can be closed', async () => {
+  hold('2');
+
+  const sold = await send('sell', { ...sell, quantity: '2', maxSlippage: '0.06%' });
+
+  const rest = formatDecimal(parseDecimal('2').minus(relay.paper.control.state().orders[0]?.filled ?? '2'));
+  expect([sold.status, relay.alarms.map(({ name }) => name)]).toEqual(['placed', ['close_incomplete']]);
+  expect(sold.steps.at(-1)?.note).toContain(
+    `a sale on spot filled only in part, and nothing tries the rest again: ${rest} of it did not fill; send another sale, with "quantity": "${rest}"`,
+  );
+  relay.setPrice('50000');
+  const again = await send('again', { ...sell, quantity: rest });
+  expect([again.status, await available()]).toEqual(['placed', '0']);
+});

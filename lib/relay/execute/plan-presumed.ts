@@ -32,8 +32,9 @@ export async function planPresumedOrder(
 ): Promise<Plan> {
   const { signal } = named;
   const plan = await planNamed(services, account, named);
-  const reduces = saysItReduces(signal, account.markets[signal.market]?.tradesOn);
-  return reduces && isMarketOrder(signal.orderType) ? withRestTold(plan, 'order') : plan;
+  const tradesOn = account.markets[signal.market]?.tradesOn;
+  if (!saysItReduces(signal, tradesOn) || !isMarketOrder(signal.orderType)) return plan;
+  return withRestTold(plan, tradesOn === 'spot' ? 'sale' : 'order');
 }
 
 async function planNamed(

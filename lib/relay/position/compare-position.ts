@@ -1,7 +1,7 @@
 import { type PositionReading, readPosition } from '../../account/read-position.ts';
 import { describeAmount, stateOfAmount } from '../../account/seen-position.ts';
 import type { Alarm } from '../../base/alarms.ts';
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import type { Account } from '../../model/account.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -88,24 +88,29 @@ export function withNote(
   }));
 }
 
-/** An order that was to reduce a position and filled only in part is an alarm: nothing tries its rest again. */
-export function withRestTold(plan: Plan, of: 'order' | 'target'): Plan {
+/** What an order was for that is to reduce what is held. On spot there is no position, and nothing closes one. */
+export type Reducing = 'order' | 'target' | 'sale';
+
+/** An order that was to reduce a position, or to sell on spot, and filled only in part is an alarm: nothing tries its rest again. */
+export function withRestTold(plan: Plan, of: Reducing): Plan {
   return changeAction(plan, ({ send }) => ({
     send: async (options) => {
       const outcome = await send(options);
       const { rest = zero } = judgeEnded(outcome) ?? {};
-      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(rest, of)) : outcome;
+      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(formatDecimal(rest), of)) : outcome;
     },
   }));
 }
 
-function unfilledAlarm(rest: Decimal, of: 'order' | 'target'): Alarm {
-  const advice =
-    of === 'target'
-      ? 'send the target again, or reduce the position by hand'
-      : 'close what is left, or write "action": "close", which tries again';
+function unfilledAlarm(rest: string, of: Reducing): Alarm {
+  const what = of === 'sale' ? 'a sale on spot' : 'an order that was to reduce a position';
+  const advice = {
+    order: 'close what is left, or write "action": "close", which tries again',
+    target: 'send the target again, or reduce the position by hand',
+    sale: `send another sale, with "quantity": "${rest}"`,
+  }[of];
   return {
     name: 'close_incomplete',
-    message: `an order that was to reduce a position filled only in part, and nothing tries the rest again: ${formatDecimal(rest)} of it did not fill; ${advice}`,
+    message: `${what} filled only in part, and nothing tries the rest again: ${rest} of it did not fill; ${advice}`,
   };
 }
