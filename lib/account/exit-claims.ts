@@ -38,6 +38,8 @@ export interface ReducedPosition {
   readonly amount: Decimal;
   /** Whether it is a further try of a close: what it leaves of its amount is a rest of that. Absent: no. */
   readonly isFurtherTry?: boolean;
+  /** Whether the relay tries again what the order leaves. Absent: no. */
+  readonly isTriedAgain?: boolean;
 }
 
 /** A position, and what closed it. */

@@ -532,7 +532,10 @@ describe('A close that fills in part', () => {
     const found = await relay.entry('s3:rest-1');
     expect(found.status).toBe('placed');
     expect(factsOf(found)?.rest).toBeDefined();
-    expect(alarmNames()).toEqual(['close_incomplete', 'outcome_unknown', 'close_incomplete']);
+    expect(alarmNames()).toEqual(['close_incomplete', 'outcome_unknown']);
+    relay.clock.advance(settledMs);
+    await relay.follow();
+    expect((await runRests())[0]).toMatchObject({ signalId: 's3:rest-2' });
   });
 
   test.each([
@@ -557,9 +560,31 @@ describe('A close that fills in part', () => {
     expect([await heldAmount(), alarmNames()[0]]).toEqual([first, 'close_incomplete']);
   });
 
+  test.each([['close'], ['flat']])(
+    'a %s whose tries close nothing more is told at first and after the last one',
+    async (action) => {
+      await send({ ...buyLower, ...large });
+      relay.clock.advance(settledMs);
+      const closed = await send({ action, maxSlippage: '0.06%' });
+      expect(closed.steps.at(-1)?.note).toMatch(
+        /the relay tries again, .* close what is left then$/,
+      );
+      relay.setPrice('49700');
+
+      const tried = await runRests(settledMs);
+
+      expect(tried.map(({ status }) => status)).toEqual(['placed', 'placed', 'placed']);
+      expect(relay.alarms.map(({ signalId, name }) => [signalId, name])).toEqual([
+        ['s2', 'close_incomplete'],
+        ['s2:rest-3', 'close_incomplete'],
+      ]);
+      expect(tried.at(-1)?.steps.at(-1)?.note).toMatch(/left open; close the rest$/);
+    },
+  );
+
   test.each([
     ['is tried again by following when its own worker could not store another try', 10_000],
-    ['is not, when the alert is too old by then', 10 * minuteMs],
+    ['is denied then, with an alarm, when the alert is too old', 10 * minuteMs],
   ])('%s', async (_, laterMs) => {
     await send({ ...buyLower, ...large, ...exits });
     relay.clock.advance(settledMs);
@@ -573,7 +598,28 @@ describe('A close that fills in part', () => {
     for (let times = 0; times < 2; times += 1) await relay.follow();
 
     const tried = (await runRests()).map(({ signalId, status }) => `${signalId} ${status}`);
-    expect(tried[0]).toBe(laterMs > minuteMs ? undefined : 's2:rest-1 placed');
+    expect(tried[0]).toBe(laterMs > minuteMs ? 's2:rest-1 denied' : 's2:rest-1 placed');
+    expect(alarmNames().includes('signal_not_executed')).toBe(laterMs > minuteMs);
+  });
+
+  test('is told once more when a further try could not be stored before the alert was too old', async () => {
+    await send({ ...buyLower, ...large });
+    relay.clock.advance(settledMs);
+    await send({ action: 'close', maxSlippage: '0.06%' });
+    refuseRests();
+    relay.setPrice('49700');
+    expect(await runRests()).toMatchObject([{ signalId: 's2:rest-1', status: 'placed' }]);
+    allowRests();
+    expect(alarmNames()).toEqual(['close_incomplete']);
+    relay.clock.advance(2 * minuteMs);
+
+    for (let times = 0; times < 3; times += 1) await relay.follow();
+    await runRests();
+
+    expect(relay.alarms.map(({ signalId, name }) => [signalId, name])).toEqual([
+      ['s2', 'close_incomplete'],
+      ['s2:rest-2', 'signal_not_executed'],
+    ]);
   });
 
   test('leaves a position alone that was opened since, when following tries it again', async () => {

@@ -97,7 +97,7 @@ function mayOpen(facts: Facts, entry: CloseEntry, order: PaperOrder): boolean {
 
 /** Finds orders that closed only a part of what they were to close, although the rest stayed. */
 function findUntoldRest(facts: Facts, own: OwnOrders, entry: CloseEntry): readonly Violation[] {
-  if (entry.status !== 'placed' || isHedged(facts, entry)) return [];
+  if (entry.status !== 'placed' || isHedged(facts, entry) || isToldBefore(facts, entry)) return [];
   const position = truePositions(facts.exchange)(entry.account, entry.signal.market);
   // What tries again comes after the alarm.
   const again = facts.entries.filter(({ signalId }) => signalId.startsWith(`${entry.signalId}:rest-`));
@@ -118,6 +118,12 @@ function findUntoldRest(facts: Facts, own: OwnOrders, entry: CloseEntry): readon
       return held.every((amount) => isAgainst(order, amount));
     })
     .map(({ remaining }) => broken(entry, `left ${remaining.toFixed()} of the position, and told nobody`));
+}
+
+/** What a further try leaves is told by the alarm of the first close, which says that the relay tries again, and by the last try. */
+function isToldBefore({ history }: Facts, { account, signalId }: CloseEntry): boolean {
+  const [first = signalId, tried] = signalId.split(/:rest-(?=\d$)/);
+  return tried !== undefined && Number(tried) < mostTries && history.hasAlarm({ account, signalId: first });
 }
 
 /** After the first, as many closes as may follow it. */

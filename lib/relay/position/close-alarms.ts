@@ -60,13 +60,17 @@ export const perhapsAlarm: Alarm = {
 /**
  * @param rest what the order did not close, in base units; null when that is not known
  * @param left the position now; null when that is not known
+ * @param isTriedAgain whether the relay tries the rest again
  */
-export function incompleteAlarm(rest: Decimal | null, left: Decimal | null): Alarm {
+export function incompleteAlarm(rest: Decimal | null, left: Decimal | null, isTriedAgain = false): Alarm {
   const closed = rest === null ? 'only in part' : `but for ${formatDecimal(rest)}`;
   const now =
     left === null ? 'the position could not be read' : `the position is ${describeAmount(left)} now`;
+  const advice = isTriedAgain
+    ? 'the relay tries again, three times at most; close what is left then'
+    : 'close the rest';
   return {
     name: 'close_incomplete',
-    message: `an order was to close all of a position, and did so ${closed}: ${now}, and its stop-losses and take-profits are left open; close the rest`,
+    message: `an order was to close all of a position, and did so ${closed}: ${now}, and its stop-losses and take-profits are left open; ${advice}`,
   };
 }

@@ -165,7 +165,11 @@ async function tellRest(
   if (left?.times(closed.position.amount).lt(zero) === true)
     return await endAndWatch(services, client, { closed, exits }, tellTurned(outcome, left), limits, true);
   const told = { ...outcome, facts: { ...facts, rest: formatDecimal(rest) } };
-  return withAlarm(told, incompleteAlarm(rest, left));
+  const alarm = incompleteAlarm(rest, left, closed.isTriedAgain);
+  // The alarm of the first order says that the relay tries again. That it does so no more is told by the last try, or by following.
+  if (closed.isFurtherTry && closed.isTriedAgain)
+    return { ...told, note: `${outcome.note}; ${alarm.message}` };
+  return withAlarm(told, alarm);
 }
 
 interface Watched {

@@ -5,8 +5,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import type { NewEntry } from '../../ledger/ledger.ts';
 import type { CloseSignal } from '../../model/signal.ts';
 import { clientOrderIdOf, fingerprintOf, isSignalId } from '../../signals/identity.ts';
-import { checkStaleness } from '../../signals/staleness.ts';
-import { arrivalOf, type ExecuteServices } from '../services.ts';
+import type { ExecuteServices } from '../services.ts';
 
 /** A thin book fills again within seconds; later signals of the market wait no longer than that. */
 const pauseMs = 1000;
@@ -30,21 +29,21 @@ export async function closeRest({ entrance, clock }: RestServices, entry: Entry)
 
 /**
  * The same for closes whose own worker ended before it could store another try, and for those whose outcome a lookup has
- * found, unless they are too old by now. A try that is stored already stays as it is.
+ * found. A try that is stored already stays as it is. One that is too old by now is stored, too: its denial tells that nothing
+ * closes the rest any more.
  *
  * @returns the signals of those that must be looked at once more
  */
 export async function resumeCloses(
-  { entrance, clock, settings, log }: RestServices & Pick<ExecuteServices, 'settings' | 'log'>,
+  { entrance, clock, log }: RestServices & Pick<ExecuteServices, 'log'>,
   entries: readonly Entry[],
 ): Promise<ReadonlySet<string>> {
   const atMs = clock.nowMs();
   const pending = new Set<string>();
   for (const entry of entries) {
-    const { account, signalId, createdAtMs, updatedAtMs } = entry;
+    const { account, signalId, updatedAtMs } = entry;
     const next = nextClose(entry);
-    if (next === null || checkStaleness(next.signal, arrivalOf({ settings }, createdAtMs), atMs) !== null)
-      continue;
+    if (next === null) continue;
     try {
       // Its own worker may be about to do it.
       if (hasPassed(updatedAtMs, 2 * pauseMs, atMs)) await entrance.accept([{ ...next, atMs }], null);
@@ -62,21 +61,34 @@ export async function resumeCloses(
   return pending;
 }
 
+type CloseName = Pick<Entry, 'signal' | 'signalId'>;
+
+/** Whether another try follows what the order of a signal leaves. */
+export function isTriedAgain(entry: CloseName): boolean {
+  return nameNext(entry) !== null;
+}
+
+/** @returns null for what closes no whole position, or was tried often enough */
+function nameNext({ signal, signalId }: CloseName) {
+  if (signal?.action !== 'close' && !(signal?.action === 'target' && signal.target.unit === 'flat'))
+    return null;
+  const tried = Number(tryPattern.exec(signalId)?.groups?.['number'] ?? '0');
+  const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
+  return tried < mostTries && isSignalId(nextId) ? { signal, nextId } : null;
+}
+
 interface NextClose extends Omit<NewEntry, 'atMs'> {
   readonly signal: CloseSignal;
 }
 
 /** @returns null when nothing is left to close, or it was tried often enough */
 function nextClose(entry: Entry): NextClose | null {
-  const { account, signalId, signal, steps, createdAtMs } = entry;
+  const { account, steps, createdAtMs } = entry;
+  const next = nameNext(entry);
   const facts = steps.at(-1)?.facts ?? {};
   const { position, bound } = steps.findLast(({ status }) => status === 'sending')?.facts ?? {};
-  const isClose =
-    signal?.action === 'close' || (signal?.action === 'target' && signal.target.unit === 'flat');
-  if (!isClose || facts.rest === undefined || position === undefined) return null;
-  const tried = Number(tryPattern.exec(signalId)?.groups?.['number'] ?? '0');
-  const nextId = `${signalId.replace(tryPattern, '')}:rest-${tried + 1}`;
-  if (tried >= mostTries || !isSignalId(nextId)) return null;
+  if (next === null || facts.rest === undefined || position === undefined) return null;
+  const { signal, nextId } = next;
   const { ticker, market, maxLagMs, maxSlippage, stp, strategy, timeMs } = signal;
   const worstPrice = (signal.action === 'close' ? signal.worstPrice : undefined) ?? bound;
   const openedByMs =

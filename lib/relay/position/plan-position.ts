@@ -18,6 +18,7 @@ import { claimMarket } from './claim-market.ts';
 import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
+import { isTriedAgain } from './close-rest.ts';
 import { withRestTold } from './compare-position.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
@@ -132,7 +133,7 @@ export async function planPosition(
   return withExitsCancelled(
     services,
     client,
-    { ...closing, amount, isFurtherTry: isFurtherTry(signal) },
+    { ...closing, amount, isFurtherTry: isFurtherTry(signal), isTriedAgain: isTriedAgain(entry) },
     ready,
   );
 }

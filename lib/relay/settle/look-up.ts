@@ -9,6 +9,7 @@ import { orderSignalOf, reducesWhole } from '../../ledger/sent-order.ts';
 import { isFurtherTry, isPositionSignal } from '../../model/signal.ts';
 import type { Outcome } from '../execute/action.ts';
 import { cancelExitsAfter } from '../position/close-exits.ts';
+import { isTriedAgain } from '../position/close-rest.ts';
 import { lookUpCancel, lookUpCancelAll } from './look-up-cancel.ts';
 import { lookUpOrder } from './look-up-order.ts';
 import type { LookupResult, LookupServices } from './lookup-result.ts';
@@ -75,6 +76,7 @@ async function withExitsEnded(
       attached: position.attached ?? [],
       amount: parseDecimal(size.quantity),
       isFurtherTry: isFurther,
+      isTriedAgain: isTriedAgain(entry),
     };
     const client = await services.exchangeFor(account);
     return await cancelExitsAfter(services, client, closed, outcome, options);
