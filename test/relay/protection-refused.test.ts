@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Alarms } from '../../lib/base/alarms.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 
 const buy = {
@@ -42,6 +43,20 @@ test('What it refuses is told once for each position, and after hours again', as
   await relay.goOn(60);
   expect(failed()).toBe(3);
   expect(await relay.failuresTold()).toEqual([]);
+});
+
+test('It is told again when the size of the position changes, as it says', async () => {
+  const messages: string[] = [];
+  const alarms: Alarms = { raise: ({ message }) => void messages.push(message) };
+  Object.assign(relay.services, { alarms });
+
+  for (const share of ['50%', '50%']) {
+    await relay.say({ action: 'close', quantity: share, maxSlippage: '0.5%' });
+    await relay.goOn(60);
+  }
+
+  expect(messages).toHaveLength(2);
+  expect(messages[0]).toMatch(/tells this again after 6 hours, or when the position changes$/);
 });
 
 test('The pair of the exchange stays, since its stop-loss has no successor', async () => {

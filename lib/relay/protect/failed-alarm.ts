@@ -37,8 +37,8 @@ export const againAfterHours = 6;
 const longestCause = 100;
 
 /**
- * Tells that an order was not placed: for the stop-losses and for the take-profits of a position once for each reason, and
- * again after hours. The relay tries again all the same.
+ * Tells that an order was not placed: for the stop-losses and for the take-profits of a position of one size once for each
+ * reason, and again after hours. The relay tries again all the same.
  */
 export async function tellFailed(
   services: TellServices,
@@ -48,7 +48,7 @@ export async function tellFailed(
 ): Promise<void> {
   // The figures of a reason may differ with each try.
   const cause = reason.replaceAll(/[\d.]+/g, '').slice(0, longestCause);
-  const promise = `the relay tries again, and tells the same of this position again after ${againAfterHours} hours`;
+  const promise = `the relay tries again, and tells this again after ${againAfterHours} hours, or when the position changes`;
   await tell(services, entry, {
     key: `failed: ${market} ${side} ${openedAtMs} ${formatDecimal(amount)} ${entry.signal.role} ${cause}`,
     message: failedMessage(entry, `${reason}; ${promise}`),
