@@ -66,7 +66,7 @@ export function wantedGuards(position: GuardedPosition, view: WantedView): reado
   );
   const ofWishes = wishes.flatMap((wish) => guardsOfWish(wish, position, shares, view));
   const guards = [...ofOrders, ...ofWishes.filter((guard) => !isReleased(guard, sight))];
-  return [...guards, ...guardsLeft(guards, view)];
+  return [...guards, ...guardsLeft(guards, position, view)];
 }
 
 /** What an alert asked for the whole position, and the owner has ended by hand: it is wanted no more. */
@@ -84,14 +84,20 @@ function isReleased(name: GuardName, { released }: ProtectionSight): boolean {
 
 /**
  * Nothing is wanted any more of what an earlier alert placed, or one about a position that is gone; nor of what was placed for
- * an order that is not among the records, because it is done.
+ * an order that is not among the records, because it is done. What was placed for the other side of hedge mode is not about
+ * this position.
  */
-function guardsLeft(guards: readonly WantedGuard[], { records, wishes }: WantedView): readonly WantedGuard[] {
+function guardsLeft(
+  guards: readonly WantedGuard[],
+  { side: ofSide }: GuardedPosition,
+  { records, wishes }: WantedView,
+): readonly WantedGuard[] {
   const wanted = new Set(guards.map(describeGuard));
   const known = new Set(records.map(({ signalId }) => signalId));
   const left = new Map<string, WantedGuard>();
   for (const { protects, asked, status } of records) {
     if (protects === null || asked === null || status !== 'placed') continue;
+    if (ofSide !== null && asked.positionSide !== undefined && asked.positionSide !== ofSide) continue;
     const { of, role, part } = protects;
     const name = { of, role, ...(part === undefined ? {} : { part }) };
     const isLeft = !known.has(of) || wishes.some(({ signalId }) => signalId === of);

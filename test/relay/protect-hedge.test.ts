@@ -58,6 +58,26 @@ describe('With a long and a short position', () => {
     expect(relay.alarmNames()).toEqual([]);
   });
 
+  test('a protect of each side stands beside that of the other one', async () => {
+    const levels = (side: string, stopLoss: string, price: string) =>
+      relay.say({ action: 'protect', positionSide: side, stopLoss, takeProfits: [{ price, share: '50%' }] });
+    await levels('SHORT', '51500', '48500');
+    await levels('LONG', '49000', '51000');
+    await relay.goOn(30);
+
+    const both = [
+      'buy 0.05 at 48500, reduces',
+      'buy 0.1 stop 51500, reduces',
+      'sell 0.05 at 51000, reduces',
+      'sell 0.1 stop 49000, reduces',
+    ];
+    expect(await relay.open()).toEqual(both);
+    const placed = relay.paper.control.state().orders.length;
+    await relay.goOn(300);
+    expect(await relay.open()).toEqual(both);
+    expect(relay.paper.control.state().orders).toHaveLength(placed);
+  });
+
   test('an order of unknown outcome stops nothing on the other side, and what needs the size of its own', async () => {
     relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit', count: 1 });
     const half = { action: 'close', quantity: '50%', maxSlippage: '0.5%' };
