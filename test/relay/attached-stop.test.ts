@@ -425,3 +425,18 @@ test('A stop by hand counts once, not for each entry of the position', async () 
 
   expect(await relay.open()).toHaveLength(2);
 });
+
+test('Where the list of positions shows the exits of the newest of three entries alone, those of the oldest are told once their position is gone', async () => {
+  await relay.say({ ...entry, stopLoss: '48000', takeProfit: '53000' });
+  relay.clock.advance(14_000);
+  await relay.say({ ...entry, quantity: '0.05', stopLoss: '47000', takeProfit: '54000' });
+  await relay.goOn(35);
+  await relay.say({ ...entry, quantity: '0.02', stopLoss: '46000', takeProfit: '55000' });
+  await relay.goOn(40);
+  await relay.byHand('sell', '0.17');
+  await relay.goOn(900);
+
+  expect(await relay.held()).toBe('flat');
+  expect(standing()).toEqual(['sell 0.1', 'sell 0.1']);
+  expect(relay.alarmNames()).toContain('orders_left_open');
+});

@@ -73,6 +73,8 @@ export class AccountMemory {
   readonly unstoppedSinceMs = new Map<string, number>();
   /** Which cancellations were asked for of exits that only the list of positions has shown. */
   readonly hiddenExits = new AskedActs();
+  /** The markets of which the lists of orders have not shown an exit by the time they must. */
+  readonly hidesExits = new Set<string>();
   /** By id of such an exit: since when no reading shows its position. */
   readonly goneSinceMs = new Map<string, number>();
   /** By place of a position that an alert asked to protect: since when no reading shows it. */

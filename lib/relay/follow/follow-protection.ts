@@ -99,10 +99,13 @@ export async function watchProtection(
         nowMs,
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
-    if (isTrading && mayLeave(one)) one.isDone = false;
+    if (isTrading && mayLeave(one)) {
+      one.isDone = false;
+      if (hasPassed(one.own?.endedAtMs ?? nowMs, longestOrderLagMs, nowMs)) memory.hidesExits.add(one.market);
+    }
     const gone = isTrading ? noteGone(one, memory, held, nowMs) : null;
     if (gone !== null && !gone.isTold && hasPassed(gone.sinceMs, unseenAfterMs, nowMs)) {
-      if (await mayHaveLeft(services.facts, one, keepers)) await tellUnseen(watch.teller, one);
+      if (await mayHaveLeft(services.facts, one, keepers, memory)) await tellUnseen(watch.teller, one);
       gone.isTold = true;
     }
     if (one.isDone) finish(one, memory);
@@ -369,6 +372,7 @@ async function mayHaveLeft(
   facts: Pick<AccountFacts, 'read'>,
   one: FollowedEntry,
   keepers: Keepers,
+  { hidesExits }: AccountMemory,
 ): Promise<boolean> {
   const { entry, watched, held } = one;
   if (one.isSpot || watched.exitsEnded === true || !held.gt(zero)) return false;
@@ -377,7 +381,9 @@ async function mayHaveLeft(
     (keeper) => !isMarketOrder(keeper.signal.orderType) && !waitsForGain(keeper),
   );
   const kept = resting.map((keeper) => roleOf(keeper.entry));
-  const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !kept.includes(role));
+  // Where exits of others are hidden, that the relay has placed one of its own does not say that there was none.
+  const isProof = !hidesExits.has(one.market);
+  const unseen = one.wanted.filter(({ role }) => !isSeen(one, role) && !(isProof && kept.includes(role)));
   if (unseen.length === 0) return false;
   return !(await showsExits(facts, entry.account, one.market));
 }
