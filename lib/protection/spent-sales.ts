@@ -84,7 +84,7 @@ export function spentSales(
 }
 
 /** Less than that may be the fee of what was bought: a sale asks for that, too. */
-const mostFeeRate = '0.01';
+export const mostFeeRate = '0.01';
 
 interface Stop {
   readonly record: OrderRecord;

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { decimalIn } from '../../base/json.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { orderRecordOf, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
@@ -16,7 +16,7 @@ import {
   wishFactOf,
 } from '../../protection/wishes.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { heldOf, type Keepers } from './uncovered.ts';
+import { heldOf, type Keepers, unfilledOf } from './uncovered.ts';
 
 /** The open stop-losses that a `protect` asked for: they take the place of those of the entries before it. */
 interface AskedStops extends PositionPlace {
@@ -98,12 +98,16 @@ function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'at
   return { opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs };
 }
 
-/** Null for an order that is not a stop-loss of the relay, has ended, or waits for the price to move in favour. */
+/**
+ * Null for an order that is not a stop-loss of the relay, has ended, or waits for the price to move in favour. Its amount is known
+ * from its record.
+ */
 export function openStopOf({ entry, own }: FollowedEntry): OrderExecution | null {
   const { signal } = entry;
   const isStop = isProtecting(signal) && signal.role === 'stop_loss';
-  const isOpen = isStop && own !== null && isStillOpen(own.status);
-  return isOpen && !waitsForGain({ entry }) ? own : null;
+  if (!isStop || own === null || !isStillOpen(own.status) || waitsForGain({ entry })) return null;
+  const amount = orderRecordOf(entry)?.amount ?? null;
+  return amount === null ? own : { ...own, amount: formatDecimal(amount) };
 }
 
 /** Whether the price had passed a stop-loss by the time it reached the exchange: then it waits for the price to come back. */
@@ -114,8 +118,8 @@ export function waitsForGain({ entry }: Pick<FollowedEntry, 'entry'>): boolean {
 
 /** What an open stop-loss would still stop out, in base units; zero for any other order. */
 function restOfStop(one: FollowedEntry): Decimal {
-  const amount = openStopOf(one) === null ? null : (orderRecordOf(one.entry)?.amount ?? null);
-  return amount?.minus(one.own?.filled ?? '0') ?? zero;
+  const stop = openStopOf(one);
+  return stop === null ? zero : unfilledOf(stop);
 }
 
 /** A newer entry has a stop-loss of its own. */

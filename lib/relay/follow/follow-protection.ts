@@ -14,8 +14,9 @@ import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
-import { findAskedStops, openStopOf, waitsForGain } from './asked-stops.ts';
+import { findAskedStops, waitsForGain } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
+import { lacksStop, openStops } from './entry-stops.ts';
 import type { AccountMemory, AccountReading, GoneFills } from './follow-memory.ts';
 import type { Watch } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
@@ -79,7 +80,7 @@ export async function watchProtection(
   if (read !== null && isTrading) noteAttached(followed, { open, ended }, read, nowMs);
   const balances = onSpot ? await readBalances(watch) : null;
   const uncovered =
-    read === null ? null : createUncovered(read.positions, open, followed, { nowMs, resting });
+    read === null ? null : createUncovered(read.positions, open, followed, { nowMs, resting, stopsOf });
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
   for (const one of followed.toReversed()) {
@@ -90,8 +91,11 @@ export async function watchProtection(
       : isHidden
         ? null
         : (source?.take(one, mayHide(hiddenOpen, one.market)) ?? null);
-    if (startsAnew(watch, one, held, stopsOf(one))) one.watched = calm(one);
-    if (held !== undefined && isAlarmDue(watch, one, held, nowMs))
+    const stops = stopsOf(one);
+    if (startsAnew(watch, one, held, stops)) one.watched = calm(one);
+    // Only the position tells whether a stop-loss that the relay made to fit is too small. That it is not read is an alarm itself.
+    const isUntold = !one.isSpot && held === null && stops.some(({ role }) => role === 'order');
+    if (held !== undefined && !isUntold && isAlarmDue(watch, one, held, nowMs))
       await tellUnprotected(
         services,
         one,
@@ -147,38 +151,6 @@ function hasOpenExit(one: FollowedEntry): boolean {
   return exitRoles.some((role) => one.exits(role).some(({ status }) => isStillOpen(status)));
 }
 
-/** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out, or not all of it. */
-function lacksStop(one: FollowedEntry, stops: readonly OrderExecution[], nowMs: number): boolean {
-  return (
-    one.watched.exitsEnded !== true &&
-    one.wanted.some(({ role }) => role === 'stop_loss') &&
-    one.held.gt(zero) &&
-    !hasStops(one, stops, nowMs)
-  );
-}
-
-/** The stop-losses of an entry that are open: those that the exchange made of it, and the relay's own. */
-function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderExecution[] {
-  const made = one.exits('stop_loss').filter(({ status }) => isStillOpen(status));
-  const kept = keepers.get(one.entry.signalId) ?? [];
-  return [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
-}
-
-/**
- * Whether there are as many stop-losses as an entry needs: one, or where the exchange has made one of each fill, all of them. That
- * of a new fill may not be listed yet.
- */
-function hasStops(one: FollowedEntry, stops: readonly OrderExecution[], nowMs: number): boolean {
-  const { own, held } = one;
-  if (own === null || stops.some(({ amount }) => amount === undefined)) return true;
-  const fresh = parseDecimal(own.filled).minus(one.filledAt(nowMs - protectionBoundMs));
-  const left = stops.reduce(
-    (rest, { amount = '0', filled }) => rest.minus(parseDecimal(amount)).plus(parseDecimal(filled)),
-    held.minus(fresh),
-  );
-  return stops.length > 0 && !left.gt(zero);
-}
-
 function roleOf({ signal }: Entry): ExitRole | null {
   return signal?.action === 'protect' ? signal.role : null;
 }
@@ -195,7 +167,7 @@ function noteLack(
   hasAskedStop: boolean,
   nowMs: number,
 ): void {
-  if (hasAskedStop || !lacksStop(one, stopsOf(one), nowMs)) {
+  if (hasAskedStop || !lacksStop(one, { stops: stopsOf(one), keepers }, nowMs)) {
     one.watched = calm(one);
     return;
   }

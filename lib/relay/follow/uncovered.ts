@@ -1,5 +1,6 @@
-import { type Decimal, minimum, parseDecimal, zero } from '../../base/decimal.ts';
+import { type Decimal, maximum, minimum, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
+import type { OrderExecution } from '../../model/execution.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side, stopsLoss } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
@@ -18,17 +19,24 @@ export interface Naked {
   readonly isSure: boolean;
 }
 
+interface Standing {
+  readonly nowMs: number;
+  readonly resting: ReadonlySet<number>;
+  stopsOf(one: FollowedEntry): readonly OrderExecution[];
+}
+
 /**
  * Shares what no stop-loss covers among the entries that lack theirs. A position is reduced from its oldest entry on, so
  * the newest entry must be taken first.
  *
  * @param now.resting the ids of open orders that stop out nothing any more
+ * @param now.stopsOf the stop-losses of an entry that stand; they are for that entry, whatever else the position holds
  */
 export function createUncovered(
   positions: readonly OpenPosition[],
   open: readonly Order[],
   followed: readonly FollowedEntry[],
-  { nowMs, resting }: { readonly nowMs: number; readonly resting: ReadonlySet<number> },
+  { nowMs, resting, stopsOf }: Standing,
 ) {
   const stopping = open.filter(({ orderId }) => !resting.has(orderId));
   const keepers = findKeepers(followed);
@@ -44,7 +52,7 @@ export function createUncovered(
     /** @param isHidden whether an order of its market may be open that could not be read */
     take(one: FollowedEntry, isHidden: boolean): Naked {
       const { market } = one;
-      const held = heldOf(one, keepers);
+      const held = heldOf(one, keepers).minus(sumOf(stopsOf(one).map(unfilledOf)));
       const { side } = one.signal;
       const key = `${market} ${side}`;
       const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), stopping, market, side);
@@ -55,7 +63,7 @@ export function createUncovered(
         side,
       );
       const isAttached = [...attached.values()].some((stop) => stop?.of === one.entry.signalId);
-      const uncovered = isAttached ? zero : minimum(minimum(held, rest), position);
+      const uncovered = isAttached ? zero : maximum(minimum(minimum(held, rest), position), zero);
       left.set(key, one.watched.unprotectedSinceMs === undefined ? rest : rest.minus(uncovered));
       const isGone = (newer.get(one) ?? zero).gte(position);
       return { position, uncovered, isGone, isSure: !isHidden };
@@ -95,6 +103,11 @@ function newerThanEach(
     if (!one.isSpot && !isMarkedReducing(one.signal)) sums.set(place, sum.plus(heldOf(one, keepers)));
   }
   return newer;
+}
+
+/** What an exit would still close, in base units; zero where its amount is not known. */
+export function unfilledOf({ amount, filled }: OrderExecution): Decimal {
+  return amount === undefined ? zero : parseDecimal(amount).minus(filled);
 }
 
 /** When it ended, as just read. */
