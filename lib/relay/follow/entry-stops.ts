@@ -2,11 +2,13 @@ import { protectionBoundMs } from '../../account/find-protection.ts';
 import { parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { stepFacts } from '../../ledger/order-facts.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
+import type { Order } from '../../model/order.ts';
 import { mostFeeRate } from '../../protection/spent-sales.ts';
 import { sellable } from '../../protection/spot-lots.ts';
 import { openStopOf } from './asked-stops.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { heldOf, type Keepers, unfilledOf } from './uncovered.ts';
+import { heldOf, isStopAgainst, type Keepers, unfilledOf } from './uncovered.ts';
+import { sellsLoss } from './uncovered-spot.ts';
 
 /** What would stop out an entry, and what the relay has placed to protect it. */
 interface EntryStops {
@@ -19,6 +21,11 @@ export function openStops(one: FollowedEntry, keepers: Keepers): readonly OrderE
   const made = one.exits('stop_loss').filter(({ status }) => isStillOpen(status));
   const kept = keepers.get(one.entry.signalId) ?? [];
   return [...made, ...kept.flatMap((keeper) => openStopOf(keeper) ?? [])];
+}
+
+/** Whether an order stops out what an entry holds, or did so until it was triggered. */
+export function wouldStop({ market, isSpot, signal }: FollowedEntry, order: Order): boolean {
+  return order.market === market && (isSpot ? sellsLoss(order) : isStopAgainst(signal.side, order));
 }
 
 /** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out, or not all of it. */

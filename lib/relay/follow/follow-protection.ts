@@ -11,16 +11,17 @@ import { mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
+import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import { type ExitRole, exitRoles, isProtecting } from '../../model/signal.ts';
 import { isMarketOrder } from '../../orders/order-kinds.ts';
 import { findAskedStops, waitsForGain } from './asked-stops.ts';
 import { mayLeave, noteAttached } from './end-hidden-exits.ts';
-import { lacksStop, openStops } from './entry-stops.ts';
+import { lacksStop, openStops, wouldStop } from './entry-stops.ts';
 import type { AccountMemory, AccountReading, GoneFills } from './follow-memory.ts';
 import type { Watch } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
-import { tellUnprotected, tellUnseen } from './tell-unprotected.ts';
+import { type RestingStop, tellUnprotected, tellUnseen } from './tell-unprotected.ts';
 import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
 
@@ -51,10 +52,19 @@ export async function watchProtection(
   const hasAskedStop = await findAskedStops(services.facts, account, followed, keepers);
   // One that has triggered and rests in the book stops out nothing any more. Where the relay keeps the protection, it replaces
   // its own.
-  const kept = new Set(watch.keeps ? followed.flatMap(protectiveIds) : []);
+  const made = new Set(followed.flatMap(protectiveIds));
   const isResting = ({ orderId, activationPrice, activated }: Order) =>
-    !kept.has(orderId) && activationPrice !== undefined && activated === true;
-  const resting = new Set(open.filter(isResting).map(({ orderId }) => orderId));
+    !(watch.keeps && made.has(orderId)) && activationPrice !== undefined && activated === true;
+  const inBook = open.filter(isResting);
+  const resting = new Set(inBook.map(({ orderId }) => orderId));
+  const restingOf = (one: FollowedEntry, isFree: boolean): readonly RestingStop[] => {
+    const own = new Set(openStops(one, keepers).map(({ orderId }) => orderId));
+    const others = inBook.filter((order) => !isFree && !made.has(order.orderId) && wouldStop(one, order));
+    return [...inBook.filter(({ orderId }) => own.has(orderId)), ...others].map((order) => ({
+      ...order,
+      isOwn: own.has(order.orderId),
+    }));
+  };
   // The exchange may have ended one that the lists do not show any more, also where none tells how.
   const isMissing = (market: string, orderId: number) => {
     const { missingSinceMs } = memory.knownOf({ market, orderId });
@@ -99,7 +109,7 @@ export async function watchProtection(
       await tellUnprotected(
         services,
         one,
-        { held, hasResting: openStops(one, keepers).some(({ orderId }) => resting.has(orderId)) },
+        { held, resting: restingOf(one, one.isSpot && isFreeIn(balances, one.market, held)) },
         nowMs,
       );
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
@@ -115,6 +125,12 @@ export async function watchProtection(
     if (one.isDone) finish(one, memory);
   }
   return (!onSpot && !elsewhere) || read === null ? null : { positions: read, balances, readAtMs };
+}
+
+/** Whether no order holds what nothing stops out: then those that rest are of what is held besides. */
+function isFreeIn(balances: SpotBalances | null, market: string, held: Naked | null): boolean {
+  const { available = zero } = balances?.[currenciesInName(market).base] ?? {};
+  return held !== null && available.gte(held.uncovered);
 }
 
 /** Whether a part of a position may be left that its stop-loss or take-profit should fit. */

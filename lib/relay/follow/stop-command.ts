@@ -1,5 +1,5 @@
 import { type Decimal, formatDecimal } from '../../base/decimal.ts';
-import { oppositeOf, usualTriggerSides } from '../../model/order.ts';
+import { type Order, oppositeOf, usualTriggerSides } from '../../model/order.ts';
 import { missingStopIdOf } from '../../model/protect-id.ts';
 import { findAccount, type Settings } from '../../model/settings.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -21,10 +21,15 @@ export interface MissingStop {
   readonly options: string;
 }
 
-/** The command that closes what a stop-loss has left which rests at its limit price. On spot there is no position to close. */
+/**
+ * The command that closes what a stop-loss has left which rests at its limit price. On spot there is no position to close.
+ *
+ * @param others the stops that rest there and that no sale of the relay cancels: they hold on spot what is to be sold
+ */
 export function composeCloseCommand(
   { account, signal, amount, options }: MissingStop,
   isSpot: boolean,
+  others: readonly Pick<Order, 'orderId'>[],
 ): string {
   const { market, ticker, positionSide = 'BOTH' } = signal;
   const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
@@ -35,7 +40,10 @@ export function composeCloseCommand(
     orderType: 'market',
     quantity: formatDecimal(amount),
   };
-  return `echo '${JSON.stringify(sale)}' | npx relay send - --account ${account}${options}`;
+  const cancels = others.map(
+    ({ orderId }) => `npx relay cancel ${market} --order-id ${orderId} --account ${account}${options}; `,
+  );
+  return `${cancels.join('')}echo '${JSON.stringify(sale)}' | npx relay send - --account ${account}${options}`;
 }
 
 /**

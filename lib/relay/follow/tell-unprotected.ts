@@ -1,5 +1,6 @@
 import { type Decimal, formatDecimal, hundred, parseDecimal, one as whole } from '../../base/decimal.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
+import type { Order } from '../../model/order.ts';
 import { readAskedPrice } from './asked-stops.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -10,8 +11,13 @@ import type { Naked } from './uncovered.ts';
 interface Lack {
   /** Null: the position could not be read. */
   readonly held: Naked | null;
-  /** Whether its stop-loss was triggered, and rests in the book since. */
-  readonly hasResting: boolean;
+  /** The stops that were triggered, and rest in the book since, its own first. */
+  readonly resting: readonly RestingStop[];
+}
+
+export interface RestingStop extends Pick<Order, 'orderId' | 'activationPrice'> {
+  /** Whether the exchange, or the relay, made it for this entry. */
+  readonly isOwn: boolean;
 }
 
 /**
@@ -21,7 +27,7 @@ interface Lack {
 export async function tellUnprotected(
   services: Pick<FollowServices, 'alarms' | 'facts' | 'settings' | 'commandOptions'>,
   one: FollowedEntry,
-  { held, hasResting }: Lack,
+  { held, resting }: Lack,
   nowMs: number,
 ): Promise<void> {
   const { signal, market, own, entry } = one;
@@ -47,13 +53,16 @@ export async function tellUnprotected(
       : held.isSure
         ? 'has no stop-loss'
         : 'may have no stop-loss (a record of the open orders could not be read)';
-  const why = hasResting
-    ? 'was triggered, and has not filled whole: it rests at its limit price'
-    : 'is not among the open orders of the exchange';
+  const [first] = resting;
+  const missed = `the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)}`;
+  const why =
+    first === undefined
+      ? `${missed} is not among the open orders of the exchange`
+      : `${first.isOwn ? missed : describeStop(first)} was triggered, and has not filled whole: it rests at its limit price`;
   services.alarms.raise(
     {
       name: 'position_unprotected',
-      message: `the position ${position} ${state}: the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)} ${why}`,
+      message: `the position ${position} ${state}: ${why}`,
     },
     {
       account,
@@ -64,10 +73,21 @@ export async function tellUnprotected(
       amount: formatDecimal(amount),
       stopPrice: formatDecimal(stopPrice),
       isPositionRead: held !== null,
-      whatToDo: hasResting ? composeCloseCommand(missing, one.isSpot) : composeStopCommand(missing),
+      whatToDo:
+        first === undefined
+          ? composeStopCommand(missing)
+          : composeCloseCommand(
+              missing,
+              one.isSpot,
+              resting.filter(({ isOwn }) => !isOwn),
+            ),
     },
   );
   one.watched = { ...one.watched, unprotectedAtMs: nowMs };
+}
+
+function describeStop({ orderId, activationPrice }: RestingStop): string {
+  return `stop order ${orderId}${activationPrice === undefined ? '' : ` at ${formatDecimal(activationPrice)}`}`;
 }
 
 /** Tells once that exits which nothing has ever shown may stand, although their position is gone. */

@@ -121,11 +121,13 @@ function isOf(records: readonly OrderRecord[], orderId: number, signalId: string
 
 /** One that has triggered and rests in the book protects nothing any more. */
 function isStop(order: Order): boolean {
-  const { side, positionSide, activated } = order;
-  return (
-    // One that has a side is of a position.
-    positionSide === undefined && side === 'sell' && activated !== true && stopsLoss(order)
-  );
+  return order.activated !== true && sellsLoss(order);
+}
+
+/** Whether an order is one that stops out coins. */
+export function sellsLoss(order: Order): boolean {
+  // One that has a side is of a position.
+  return order.positionSide === undefined && order.side === 'sell' && stopsLoss(order);
 }
 
 function remainingOf(orders: readonly Order[]): Decimal {

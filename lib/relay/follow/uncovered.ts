@@ -133,7 +133,7 @@ function uncoveredOf(position: Decimal, open: readonly Order[], market: string, 
  * Whether an order would stop out a position that the side opened. An order with a client order id of its own is an order
  * of a strategy, which may open the opposite position, unless it only reduces.
  */
-function isStopAgainst(side: Side, order: Order): boolean {
+export function isStopAgainst(side: Side, order: Order): boolean {
   return (
     order.side === oppositeOf(side) &&
     order.onSpot !== true &&
