@@ -5,6 +5,7 @@ import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts
 import { spotStopLimit } from '../../lib/exchange/endpoints/spot-stop-limit.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { alertIn } from '../support/commands.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -30,11 +31,6 @@ function listMessages(): readonly string[] {
   };
   Object.assign(relay.services, { alarms: { raise } });
   return messages;
-}
-/** The alert in a command, without its id. */
-function alertIn(command: unknown): object {
-  const { id: _, ...alert } = JSON.parse(/echo '(.*)' \|/.exec(String(command))?.[1] ?? '{}');
-  return alert;
 }
 /** Hardly anything trades there. */
 const gapTo = (market: string, price: string) =>
@@ -117,7 +113,7 @@ describe('A stop that took the place of the stop-loss, and rests at its limit pr
   const placed: Readonly<Record<string, (on?: 'spot') => Promise<void>>> = {
     'with the command of the alarm': async () => {
       await relay.goOn(90);
-      expect((await relay.say(alertIn(told()[0]?.['whatToDo']))).status).toBe('placed');
+      expect((await relay.say(alertIn(String(told()[0]?.['whatToDo'])))).status).toBe('placed');
     },
     'by an alert': async (on) => {
       await relay.say({ ...stop, ...(on === 'spot' ? { quantity: '0.0999' } : {}) });

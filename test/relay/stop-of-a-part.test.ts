@@ -22,7 +22,9 @@ beforeEach(async () => {
 afterEach(() => relay.close());
 
 const told = () => relay.alarms.filter(({ name }) => name === 'position_unprotected');
-const change = (limits: object) => Object.assign(relay.services, { settings: settingsWith(limits) });
+function change(limits: object): void {
+  Object.assign(relay.services, { settings: settingsWith(limits) });
+}
 
 describe.each([
   ["`protection: 'alarm'`", { protection: 'alarm' }],

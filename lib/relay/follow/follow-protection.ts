@@ -21,6 +21,7 @@ import { lacksStop, openStops, wouldStop } from './entry-stops.ts';
 import type { AccountMemory, AccountReading, GoneFills } from './follow-memory.ts';
 import type { Watch } from './follow-services.ts';
 import type { FollowedEntry, Watched } from './followed-entry.ts';
+import { readSights } from './market-sight.ts';
 import { type RestingStop, tellUnprotected, tellUnseen } from './tell-unprotected.ts';
 import { createUncovered, findKeepers, type Keepers, type Naked } from './uncovered.ts';
 import { createUncoveredSpot, type SpotBalances } from './uncovered-spot.ts';
@@ -93,6 +94,7 @@ export async function watchProtection(
     read === null ? null : createUncovered(read.positions, open, followed, { nowMs, resting, stopsOf });
   const current = onSpot ? followed.map((one) => one.currentAt(nowMs)) : [];
   const uncoveredSpot = createUncoveredSpot(balances, open, current);
+  let sights: ReturnType<typeof readSights> | undefined;
   for (const one of followed.toReversed()) {
     const isHidden = !one.isSpot && mayHide(read?.hidden ?? [], one.market);
     const source = one.isSpot ? uncoveredSpot : uncovered;
@@ -105,13 +107,13 @@ export async function watchProtection(
     if (startsAnew(watch, one, held, stops)) one.watched = calm(one);
     // Only the position tells whether a stop-loss that the relay made to fit is too small. That it is not read is an alarm itself.
     const isUntold = !one.isSpot && held === null && stops.some(({ role }) => role === 'order');
-    if (held !== undefined && !isUntold && isAlarmDue(watch, one, held, nowMs))
-      await tellUnprotected(
-        services,
-        one,
-        { held, resting: restingOf(one, one.isSpot && isFreeIn(balances, one.market, held)) },
-        nowMs,
-      );
+    if (held !== undefined && !isUntold && isAlarmDue(watch, one, held, nowMs)) {
+      sights ??= readSights(watch.client, watch.options);
+      const resting = restingOf(one, one.isSpot && isFreeIn(balances, one.market, held));
+      const sight = (await sights)(one.market);
+      const lack = { held, isPart: stops.length > 0, resting, sight };
+      await tellUnprotected(services, one, lack, nowMs);
+    }
     one.isDone = isDone(one, memory, held, { nowMs, keeps: watch.keeps });
     if (isTrading && mayLeave(one)) {
       one.isDone = false;

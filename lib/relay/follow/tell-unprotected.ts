@@ -4,15 +4,19 @@ import type { Order } from '../../model/order.ts';
 import { readAskedPrice } from './asked-stops.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { composeCloseCommand, composeStopCommand } from './stop-command.ts';
+import type { MarketSight } from './market-sight.ts';
+import { adviseOn } from './stop-command.ts';
 import type { Naked } from './uncovered.ts';
 
 /** What an entry lacks. */
 interface Lack {
   /** Null: the position could not be read. */
   readonly held: Naked | null;
+  /** Whether a stop-loss stands for a part of it. */
+  readonly isPart: boolean;
   /** The stops that were triggered, and rest in the book since, its own first. */
   readonly resting: readonly RestingStop[];
+  readonly sight: MarketSight;
 }
 
 export interface RestingStop extends Pick<Order, 'orderId' | 'activationPrice'> {
@@ -27,7 +31,7 @@ export interface RestingStop extends Pick<Order, 'orderId' | 'activationPrice'> 
 export async function tellUnprotected(
   services: Pick<FollowServices, 'alarms' | 'facts' | 'settings' | 'commandOptions'>,
   one: FollowedEntry,
-  { held, resting }: Lack,
+  { held, isPart, resting, sight }: Lack,
   nowMs: number,
 ): Promise<void> {
   const { signal, market, own, entry } = one;
@@ -54,10 +58,20 @@ export async function tellUnprotected(
         ? 'has no stop-loss'
         : 'may have no stop-loss (a record of the open orders could not be read)';
   const [first] = resting;
+  const advice = adviseOn(
+    missing,
+    {
+      isSpot: one.isSpot,
+      position: held?.position ?? null,
+      hasResting: first !== undefined,
+      others: resting.filter(({ isOwn }) => !isOwn),
+    },
+    sight,
+  );
   const missed = `the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)}`;
   const why =
     first === undefined
-      ? `${missed} is not among the open orders of the exchange`
+      ? `${missed} ${isPart ? 'covers less than it should' : 'is not among the open orders of the exchange'}${advice.why}`
       : `${first.isOwn ? missed : describeStop(first)} was triggered, and has not filled whole: it rests at its limit price`;
   services.alarms.raise(
     {
@@ -73,14 +87,7 @@ export async function tellUnprotected(
       amount: formatDecimal(amount),
       stopPrice: formatDecimal(stopPrice),
       isPositionRead: held !== null,
-      whatToDo:
-        first === undefined
-          ? composeStopCommand(missing)
-          : composeCloseCommand(
-              missing,
-              one.isSpot,
-              resting.filter(({ isOwn }) => !isOwn),
-            ),
+      whatToDo: advice.whatToDo,
     },
   );
   one.watched = { ...one.watched, unprotectedAtMs: nowMs };
