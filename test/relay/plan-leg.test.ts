@@ -45,6 +45,8 @@ describe('a close', () => {
     ['0.5', { unless: 'flat' }, 'sell 0.5 reduce-only'],
     ['0', { unless: 'flat' }, 'satisfied'],
     ['0', { unless: 'long' }, 'satisfied'],
+    // Less than one step: no order could close it.
+    ['0.004', {}, 'satisfied'],
   ] as const)('of %s, %j: %s', (amount, signal, expected) => {
     expect(summary(planClose(signal, seen(amount), market))).toBe(expected);
   });
@@ -143,4 +145,11 @@ describe('a reverse', () => {
   ] as const)('of %s opens when %s is left, %j: %s', (closed, left, signal, expected) => {
     expect(summary(planReverseOpen(signal, seen(left), parseDecimal(closed), market))).toBe(expected);
   });
+});
+
+test('a position of less than one step holds back no position of the other side', () => {
+  expect(summary(planReverseClose(seen('0.004'), market))).toBe('denied no_position');
+  expect(summary(planReverseOpen({}, seen('-0.004'), parseDecimal('0.5'), market))).toBe('sell 0.5');
+  expect(summary(planTargetReduce(parseDecimal('-0.5'), seen('0.004'), market))).toBe('satisfied');
+  expect(summary(planTargetOpen(parseDecimal('-0.5'), seen('0.004'), false, market))).toBe('sell 0.5');
 });

@@ -85,6 +85,22 @@ describe('a leg that was only rehearsed has reduced nothing for one that is sent
   });
 });
 
+test('a close of a position that is no whole number of steps any more tells what stays', async () => {
+  await buy('b', '0.008345');
+  const { markets } = relay.services;
+  const find = async (name: string) => {
+    const market = await markets.find(name);
+    return market === null ? null : { ...market, amountStep: parseDecimal('0.001') };
+  };
+  Object.assign(relay.services, { markets: override(markets, { find }) });
+
+  await receive({ id: 'c', action: 'close' });
+  await relay.execute('c');
+
+  expect([await statusOf('c'), await heldAmount()]).toEqual(['placed', '0.000345']);
+  expect(relay.alarms.map(({ name }) => name)).toEqual(['close_incomplete']);
+});
+
 test('an order that was cancelled after it had filled in part counts while the list may lag behind it', async () => {
   relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
   await receive({

@@ -72,7 +72,7 @@ export function withNote(
 ): Plan {
   if (compared === null || plan.verdict !== 'ready') return plan;
   const { note, leavesRest } = compared;
-  log.warn('the position is not surely what the alert says', { ...names, note });
+  log.warn('the position may not be what the alert wants', { ...names, note });
   return changeAction(plan, (action) => ({
     note: action.note === undefined ? note : `${action.note}; ${note}`,
     send: async (options) => {

@@ -32,6 +32,8 @@ export function planClose(
   if (unless !== undefined && stateOfAmount(amount) === unless)
     return satisfied(`the position is ${describeAmount(amount)}, as the order after this presumes`);
   if (amount.eq(zero)) return satisfied(`${market.name} has no open position`);
+  if (isDust(amount, market))
+    return satisfied(`the position is ${describeAmount(amount)}, less than any order could close`);
   if (only !== undefined && stateOfAmount(amount) !== only)
     return satisfied(`the position is ${describeAmount(amount)}: there is no ${only} one to close`);
   const asked = part === undefined ? amount.abs() : amount.abs().times(rateOfPercent(part));
@@ -40,8 +42,9 @@ export function planClose(
 }
 
 /** Closes the position that is to be turned. */
-export function planReverseClose({ amount, side }: SeenPosition, { name }: Steps): LegPlan {
-  if (amount.eq(zero))
+export function planReverseClose({ amount, side }: SeenPosition, market: Steps): LegPlan {
+  const { name } = market;
+  if (isDust(amount, market))
     return denied({
       rule: nothingToTurn,
       limit: 'an open position',
@@ -63,7 +66,7 @@ export function planReverseOpen(
   closed: Decimal,
   market: Steps,
 ): LegPlan {
-  if (!seen.amount.eq(zero)) return denied(denyNotFlat(seen.amount, 'flat', market.name));
+  if (!isDust(seen.amount, market)) return denied(denyNotFlat(seen.amount, 'flat', market.name));
   const opened: OrderSize = size ?? { unit: 'base', quantity: formatDecimal(closed.abs()) };
   return {
     kind: 'order',
@@ -101,10 +104,11 @@ export function planTargetOpen(
 ): LegPlan {
   const wanted = roundToStep(asked, market);
   const sign = amount.times(wanted);
-  if (sign.lt(zero)) return denied(denyNotFlat(amount, `flat or ${stateOfAmount(wanted)}`, market.name));
+  if (sign.lt(zero) && !isDust(amount, market))
+    return denied(denyNotFlat(amount, `flat or ${stateOfAmount(wanted)}`, market.name));
   // Of a price that moved in between, the first leg would otherwise be undone in part.
   if (hasReduced && sign.gt(zero)) return satisfied(`the position was reduced to ${describeAmount(amount)}`);
-  const missing = wanted.abs().minus(amount.abs());
+  const missing = sign.lt(zero) ? wanted.abs() : wanted.abs().minus(amount.abs());
   if (missing.lte(zero)) return satisfied(reachedNote(wanted, amount, 'nothing has to be opened'));
   if (isBelowLeast(missing, market)) return satisfied(leastNote(wanted, amount, missing, market));
   const side: Side = wanted.gt(zero) ? 'buy' : 'sell';
@@ -140,6 +144,11 @@ function reduceBy(amount: Decimal, { amount: held, side }: SeenPosition): LegPla
       ...(side === null ? {} : { positionSide: side }),
     },
   };
+}
+
+/** Whether it is nothing, or less than one step: no order can close that, and nothing has to wait for it. */
+function isDust(amount: Decimal, { amountStep }: Steps): boolean {
+  return floorToStep(amount.abs(), amountStep).eq(zero);
 }
 
 /** Toward zero: no position becomes larger than it is wanted. */

@@ -1,5 +1,5 @@
 import { readPosition } from '../../account/read-position.ts';
-import type { SeenPosition } from '../../account/seen-position.ts';
+import { describeAmount, type SeenPosition } from '../../account/seen-position.ts';
 import { hasPassed } from '../../base/clock.ts';
 import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { SignalEntry } from '../../ledger/entry.ts';
@@ -19,7 +19,7 @@ import { clearEntries, isCarriedOut } from './clear-entries.ts';
 import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
 import { isTriedAgain } from './close-rest.ts';
-import { withRestTold } from './compare-position.ts';
+import { withNote, withRestTold } from './compare-position.ts';
 import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
@@ -130,12 +130,15 @@ export async function planPosition(
   if (!reduceOnly || size.unit !== 'base') return ready;
   // Rounded as the order is, so that a smaller order is one that the exchange has cut.
   const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
-  return withExitsCancelled(
-    services,
-    client,
-    { ...closing, amount, isFurtherTry: isFurtherTry(signal), isTriedAgain: isTriedAgain(entry) },
-    ready,
-  );
+  const isOneOfTries = { isFurtherTry: isFurtherTry(signal), isTriedAgain: isTriedAgain(entry) };
+  const dust = position.amount.abs().minus(amount);
+  const compared = endsFlat && dust.gt(zero) ? { note: dustNote(position, dust), leavesRest: true } : null;
+  const noted = withNote(services, ready, compared, { account: account.name, signalId });
+  return withExitsCancelled(services, client, { ...closing, amount, ...isOneOfTries }, noted);
+}
+
+function dustNote({ amount }: SeenPosition, dust: Decimal): string {
+  return `the position is ${describeAmount(amount)}, and ${formatDecimal(dust)} of it, less than any order could close, stays`;
 }
 
 /** Whether a further try of a close finds a position that was opened after its first order. */
