@@ -124,7 +124,8 @@ function sumOf(orders: readonly PaperOrder[]): Decimal {
  * alarms, it may be for any that is of its own entry alone: one that fires closes what that entry opened, and no more.
  */
 function areHarmless(facts: Facts, place: TruePlace, orders: readonly PaperOrder[]): boolean {
-  if (!orders.every(({ reduceOnly }) => reduceOnly)) return false;
+  // In hedge mode, what closes a side opens none.
+  if (!orders.every(({ reduceOnly, positionSide }) => reduceOnly || positionSide !== 'BOTH')) return false;
   const { amount, market, exits } = place;
   if (amount.abs().lt(leastTrade(market))) return true;
   if (isKept(facts, place)) return false;

@@ -211,7 +211,7 @@ async function followAccount(
     if (one.entry.signal?.action === 'protect' && going.has(one.entry.signal.of)) one.isDone = false;
   const unfollowed = await findUnfollowed(services, account, followed);
   keepSpotSales(followed, unfollowed, nowMs);
-  if (keeper !== null) keepOpeners(followed, unfollowed);
+  if (keeper !== null) keepOpeners(followed, unfollowed, places);
   const current = followed.map((one) => one.currentAt(nowMs));
   await noteSold(
     services.facts,

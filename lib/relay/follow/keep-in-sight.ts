@@ -5,11 +5,12 @@ import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
-import { isMarkedReducing, oppositeOf, type Side } from '../../model/order.ts';
+import { isMarkedReducing, oppositeOf, type Side, sides } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import { isProtecting, type OrderSignal } from '../../model/signal.ts';
 import { type FilledBefore, type SoldPart, soldOfBuys } from '../../protection/spot-lots.ts';
 import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
+import type { PositionPlace } from '../../protection/wishes.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 
@@ -129,10 +130,17 @@ function hasFilled(own: OrderExecution | null): boolean {
 }
 
 /**
- * Keeps an order without exits that opened a part of a position in sight for as long as another part is protected. Once it was
- * not read any more, its part would count as one of the older orders, whose stop-losses would grow to it.
+ * Keeps an order without exits that opened a part of a position in sight for as long as another part is protected, or an alert has
+ * asked for that. Once it was not read any more, its part would count as one of the older orders, or as what the alert was about,
+ * and stop-losses and take-profits would grow to it.
+ *
+ * @param places of the positions that alerts asked to protect
  */
-export function keepOpeners(followed: readonly FollowedEntry[], unfollowed: readonly OrderRecord[]): void {
+export function keepOpeners(
+  followed: readonly FollowedEntry[],
+  unfollowed: readonly OrderRecord[],
+  places: readonly PositionPlace[],
+): void {
   const going = followed.filter(({ isSpot, isDone }) => !isSpot && !isDone);
   const protectedPlaces = new Set(
     going.flatMap((one) => {
@@ -140,6 +148,9 @@ export function keepOpeners(followed: readonly FollowedEntry[], unfollowed: read
       return guards(one) ? placeOf(one, one.signal.side) : [];
     }),
   );
+  for (const { market, side } of places)
+    for (const opening of sides)
+      protectedPlaces.add(placeOf({ market, signal: { positionSide: side ?? 'BOTH' } }, opening));
   for (const { market, spot, asked } of unfollowed)
     if (spot === null && asked !== null) protectedPlaces.add(placeOf({ market, signal: asked }, asked.side));
   for (const one of followed) {
