@@ -57,7 +57,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'side-by-hand-guessed',
     breaks: 'a deal that belongs to no signal is stored without its side of hedge mode',
     seeds: 1000,
-    fromSeed: 490,
+    fromSeed: 760,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -71,7 +71,7 @@ export const followMutants: readonly Mutant[] = [
     name: 'spot-by-hand-as-margin',
     breaks: 'a deal by hand on spot is stored as one that changed a position',
     seeds: 100,
-    fromSeed: 97,
+    fromSeed: 133,
     dialect: 'live',
     kinds: [],
     mutation: {

@@ -66,7 +66,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'no-max-position',
     breaks: 'the largest position of a market is not checked',
     seeds: 300,
-    fromSeed: 68,
+    fromSeed: 83,
     dialect: 'live',
     kinds: [],
     mutation: { settings: changeAccounts(withoutMaxPosition) },
@@ -113,7 +113,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'losses-forgotten',
     breaks: 'what was realised more than ten seconds ago does not count in the loss of the day',
     seeds: 300,
-    fromSeed: 289,
+    fromSeed: 298,
     dialect: 'live',
     kinds: [],
     mutation: {
@@ -125,7 +125,7 @@ export const riskMutants: readonly Mutant[] = [
     name: 'reductions-forgotten',
     breaks: 'a position that has visibly become smaller, of which no deal is listed yet, has lost nothing',
     seeds: 300,
-    fromSeed: 293,
+    fromSeed: 1357,
     dialect: 'live',
     kinds: [],
     mutation: {

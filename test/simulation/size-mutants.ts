@@ -88,7 +88,7 @@ export const sizeMutants: readonly Mutant[] = [
     name: 'cut-is-other',
     breaks: 'a reduce-only order that the exchange has cut to the position is taken for another order',
     seeds: 3000,
-    fromSeed: 14,
+    fromSeed: 28,
     dialect: 'live',
     // Of limit orders alone hardly one is cut.
     kinds: ['market', 'stop_limit', 'stop_market'],

@@ -46,7 +46,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'whole-correction',
     breaks: 'what closes a turned position takes what any order opened for what an exit opened',
     seeds: 1000,
-    fromSeed: 2527,
+    fromSeed: 2644,
     ...shared,
     mutation: { executions: (executions) => changeRoles(executions, isCorrecting, () => 'stop_loss') },
   },
@@ -68,7 +68,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'overlooked-turn',
     breaks: 'a position that an exit has turned is not looked for',
     seeds: 300,
-    fromSeed: 916,
+    fromSeed: 979,
     ...shared,
     mutation: {
       executions: (executions) =>
@@ -98,7 +98,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-gap',
     breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
     seeds: 300,
-    fromSeed: 331,
+    fromSeed: 1024,
     ...shared,
     mutation: {
       alarms: (alarms) =>
