@@ -566,9 +566,7 @@ describe('A close that fills in part', () => {
       await send({ ...buyLower, ...large });
       relay.clock.advance(settledMs);
       const closed = await send({ action, maxSlippage: '0.06%' });
-      expect(closed.steps.at(-1)?.note).toMatch(
-        /the relay tries again, .* close what is left then$/,
-      );
+      expect(closed.steps.at(-1)?.note).toMatch(/the relay tries again, .* close what is left then$/);
       relay.setPrice('49700');
 
       const tried = await runRests(settledMs);
