@@ -3,7 +3,7 @@ import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts'
 import type { OrderRecord } from '../ledger/order-record.ts';
 import { type Order, type Side, stopsLoss } from '../model/order.ts';
 import { type ExitRole, exitRoles } from '../model/signal.ts';
-import type { GuardedPosition } from './shares.ts';
+import { type GuardedPosition, isOfSide } from './shares.ts';
 
 /** A stop that the relay neither placed nor knows as an exit of its orders: by hand, or of another program. */
 export interface OtherStop {
@@ -125,7 +125,7 @@ function isStopOf(position: GuardedPosition, order: Order): boolean {
   return (
     isOfAccount &&
     order.side === side &&
-    (position.side === null || order.positionSide === undefined || order.positionSide === position.side) &&
+    isOfSide(position, order) &&
     order.activated !== true &&
     stopsLoss(order)
   );

@@ -92,6 +92,14 @@ function openingSide(record: OrderRecord, { market, side }: GuardedPosition): Si
   return side !== null && asked.positionSide !== side ? null : asked.side;
 }
 
+/** Whether an order may be about the side of a position: in one-way mode there is one, and an order need not name it. */
+export function isOfSide(
+  { side }: Pick<GuardedPosition, 'side'>,
+  { positionSide }: { readonly positionSide?: string | undefined },
+): boolean {
+  return side === null || positionSide === undefined || positionSide === side;
+}
+
 /** Whether an order may have filled in a position: one that was opened after its end is another one. */
 export function mayBeOf(
   { endedAtMs, updatedAtMs }: Pick<OrderRecord, 'endedAtMs' | 'updatedAtMs'>,

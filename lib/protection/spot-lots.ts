@@ -143,9 +143,13 @@ function replay(
       if (placedAtMs === null || placedAtMs > endedAtMs) return [];
       return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
     });
-    const ofAlert = ofOneStrategy(there, sale.strategy, strategyOf);
-    const own = ofAlert.toSorted((one, other) => Number(other.signalId === of) - Number(one.signalId === of));
-    sold.set(sale.signalId, sell(lots, own, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }));
+    const own = ofOneStrategy(there, sale.strategy, strategyOf);
+    // A stop-loss sells its own buy first.
+    const inOrder = own.toSorted((one, other) => Number(other.signalId === of) - Number(one.signalId === of));
+    sold.set(
+      sale.signalId,
+      sell(lots, inOrder, { ...sale, soldOf: { ...ofNamed(sale, buys), ...sale.soldOf } }),
+    );
   }
   return { lots, sold };
 }

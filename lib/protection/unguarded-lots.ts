@@ -24,12 +24,14 @@ export function unguardedLots(
   const lots = new Map<string, Decimal>();
   for (const [place, record] of records.entries()) {
     if (isUnguardedBuy(record)) lots.set(record.signalId, filledBy(record).minus(feeOf(record)));
-    const isOfNone = !isSale(record) || record.status !== 'placed' || stoppedBy(record, records) !== null;
+    const ofGuarded = soldOf.get(record.signalId);
+    const isOther = isSale(record) && record.status === 'placed' && stoppedBy(record, records) === null;
     // A stop-loss sells of other buys what an earlier sale has sold of its own.
-    if (isOfNone && !soldOf.has(record.signalId)) continue;
-    const noted = Object.values(record.soldOf);
-    const ofGuarded = [...(soldOf.get(record.signalId)?.values() ?? [])].map(({ amount }) => amount);
-    const parts = soldOf.has(record.signalId) ? ofGuarded : noted;
+    if (!isOther && ofGuarded === undefined) continue;
+    const parts =
+      ofGuarded === undefined
+        ? Object.values(record.soldOf)
+        : [...ofGuarded.values()].map(({ amount }) => amount);
     const rest = parts.reduce<Decimal>((sum, part) => sum.minus(part), filledBy(record));
     takeFrom(lots, ownFirst(records.slice(0, place), record.strategy, strategyOf), rest);
   }

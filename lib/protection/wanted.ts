@@ -11,7 +11,7 @@ import { averagePrice, filledBy, type OrderRecord, sentOrCreatedAtMs } from '../
 import type { Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
-import { type GuardedPosition, type Share, shareOut } from './shares.ts';
+import { type GuardedPosition, isOfSide, type Share, shareOut } from './shares.ts';
 import { asksFor, holdsFor, type ProtectionSight, type SoldShare } from './wishes.ts';
 
 /** A stop-loss moves when the best price has gone at least this part of its distance further: a bound on orders. */
@@ -89,7 +89,7 @@ function isReleased(name: GuardName, { released }: ProtectionSight): boolean {
  */
 function guardsLeft(
   guards: readonly WantedGuard[],
-  { side: ofSide }: GuardedPosition,
+  position: GuardedPosition,
   { records, wishes }: WantedView,
 ): readonly WantedGuard[] {
   const wanted = new Set(guards.map(describeGuard));
@@ -97,7 +97,7 @@ function guardsLeft(
   const left = new Map<string, WantedGuard>();
   for (const { protects, asked, status } of records) {
     if (protects === null || asked === null || status !== 'placed') continue;
-    if (ofSide !== null && asked.positionSide !== undefined && asked.positionSide !== ofSide) continue;
+    if (!isOfSide(position, asked)) continue;
     const { of, role, part } = protects;
     const name = { of, role, ...(part === undefined ? {} : { part }) };
     const isLeft = !known.has(of) || wishes.some(({ signalId }) => signalId === of);

@@ -32,6 +32,19 @@ function listMessages(): readonly string[] {
   Object.assign(relay.services, { alarms: { raise } });
   return messages;
 }
+
+const spot = { markets: { BTC_USDT: { tradesOn: 'spot' } } };
+
+/** @returns what the alarms say from now on, oldest first */
+async function buyOnSpot(held: string, stopLoss: string): Promise<readonly string[]> {
+  relay = await openKeptRelay({ settings: settingsOf(spot) });
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal(held));
+  const messages = listMessages();
+  const { maxSlippage: _, ...buy } = entry;
+  await relay.say({ ...buy, stopLoss });
+  await relay.goOn(30);
+  return messages;
+}
 /** Hardly anything trades there. */
 const gapTo = (market: string, price: string) =>
   relay.paper.control.setPrice(market, parseDecimal(price), parseDecimal('0.0001'));
@@ -48,7 +61,6 @@ test('in hedge mode, the command that closes names the side', async () => {
 });
 
 test('on spot, the command sells what was bought', async () => {
-  const spot = { markets: { BTC_USDT: { tradesOn: 'spot' } } };
   relay = await openKeptRelay({ settings: settingsOf(spot) });
   const { maxSlippage: _, ...buy } = entry;
   await relay.say({ ...buy, stopLoss: '48000' });
@@ -154,13 +166,7 @@ describe('A stop that took the place of the stop-loss, and rests at its limit pr
   });
 
   test.each(Object.keys(placed))('placed %s on spot: the alarm says so, and sells', async (how) => {
-    const spot = { markets: { BTC_USDT: { tradesOn: 'spot' } } };
-    relay = await openKeptRelay({ settings: settingsOf(spot) });
-    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0'));
-    const messages = listMessages();
-    const { maxSlippage: _, ...buy } = entry;
-    await relay.say({ ...buy, stopLoss: '49000' });
-    await relay.goOn(30);
+    const messages = await buyOnSpot('0', '49000');
     Object.assign(relay.services, { settings: settingsOf({ ...spot, protection: 'alarm' }) });
     await relay.cancelByHand('sell 0.0999 stop 49000');
     await placed[how]?.('spot');
@@ -184,13 +190,7 @@ describe('A stop that took the place of the stop-loss, and rests at its limit pr
   });
 
   test('placed by hand on spot for what is held besides: it is none of the buy', async () => {
-    const spot = { markets: { BTC_USDT: { tradesOn: 'spot' } } };
-    relay = await openKeptRelay({ settings: settingsOf(spot) });
-    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('0.0999'));
-    const messages = listMessages();
-    const { maxSlippage: _, ...buy } = entry;
-    await relay.say({ ...buy, stopLoss: '45000' });
-    await relay.goOn(30);
+    const messages = await buyOnSpot('0.0999', '45000');
     await placed['by hand']?.('spot');
     await relay.cancelByHand('sell 0.0999 stop 45000');
     gapTo('BTC_USDT', '48000');

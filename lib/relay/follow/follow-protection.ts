@@ -71,8 +71,15 @@ export async function watchProtection(
     const { missingSinceMs } = memory.knownOf({ market, orderId });
     return missingSinceMs !== null && hasPassed(missingSinceMs, longestOrderLagMs, nowMs);
   };
-  const stopsOf = (one: FollowedEntry) =>
-    openStops(one, keepers).filter(({ orderId }) => !resting.has(orderId) && !isMissing(one.market, orderId));
+  const standing = new Map(
+    followed.map((one) => [
+      one,
+      openStops(one, keepers).filter(
+        ({ orderId }) => !resting.has(orderId) && !isMissing(one.market, orderId),
+      ),
+    ]),
+  );
+  const stopsOf = (one: FollowedEntry) => standing.get(one) ?? [];
   for (const one of followed) noteLack(one, { keepers, stopsOf }, hasAskedStop(one), nowMs);
   const doubtful = new Set(
     followed.filter((one) => needsPosition(one, nowMs) || (watch.keeps && guards(one))),

@@ -9,7 +9,7 @@ export interface MarketSight {
   /** Null: not known. */
   readonly last: Decimal | null;
   /** Null: not known. */
-  readonly rules: Pick<Market, 'base' | 'amountStep' | 'minAmount' | 'minTotal'> | null;
+  readonly rules: Pick<Market, 'amountStep' | 'minAmount' | 'minTotal'> | null;
 }
 
 /** Reads it of all markets, by two requests. What cannot be read is not known: it must hold no alarm back. */

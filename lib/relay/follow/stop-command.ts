@@ -1,4 +1,5 @@
 import { type Decimal, floorToStep, formatDecimal, maximum, one as whole, zero } from '../../base/decimal.ts';
+import type { Account } from '../../model/account.ts';
 import { type Order, oppositeOf, usualTriggerSides } from '../../model/order.ts';
 import { missingStopIdOf } from '../../model/protect-id.ts';
 import { findAccount, type Settings } from '../../model/settings.ts';
@@ -48,11 +49,8 @@ export function adviseOn(
   const account = findAccount(settings, name);
   const isSale = signal.side === 'buy';
   const isPassed = last !== null && (isSale ? last.lte(stopPrice) : last.gte(stopPrice));
-  const stopsAt =
-    account?.allowUnguardedMarket === true
-      ? stopPrice
-      : limitBeyond(stopPrice, oppositeOf(signal.side), account ?? {});
-  const isSmall = isTooSmall(amount, stopsAt, rules);
+  const limitPrice = limitOf(missing, account);
+  const isSmall = isTooSmall(amount, limitPrice ?? stopPrice, rules);
   const passed = isPassed ? `, and the last price of ${formatDecimal(last)} has reached it` : '';
   const small = isSmall ? ', and so little is below the minimum of the market' : '';
   const why = closable.hasResting ? '' : `${passed}${small}`;
@@ -63,6 +61,12 @@ export function adviseOn(
   if (worst != null && isTooSmall(closed, worst, rules))
     return { why, whatToDo: describeSmall(closed, missing, closable) };
   return { why, whatToDo: composeCloseCommand(missing, closable) };
+}
+
+/** The limit price of the missing stop-loss; null where the account may send it at market. */
+function limitOf({ signal, stopPrice }: MissingStop, account: Account | null): Decimal | null {
+  if (account?.allowUnguardedMarket === true) return null;
+  return limitBeyond(stopPrice, oppositeOf(signal.side), account ?? {});
 }
 
 function isTooSmall(amount: Decimal, price: Decimal, rules: MarketSight['rules']): boolean {
@@ -108,10 +112,15 @@ function composeStopCommand(missing: MissingStop): string {
   const account = findAccount(settings, name);
   if (account?.markets[signal.market]?.sides.includes(side) !== true)
     return `the account may not ${side} in ${signal.market}: place a reduce-only stop order of ${formatDecimal(amount)} at ${formatDecimal(stopPrice)} on the exchange, or close the position there`;
-  const limitPrice = limitBeyond(stopPrice, side, account);
-  const prices = account.allowUnguardedMarket
-    ? { orderType: 'stop_market', stopPrice: formatDecimal(stopPrice) }
-    : { orderType: 'stop_limit', stopPrice: formatDecimal(stopPrice), limitPrice: formatDecimal(limitPrice) };
+  const limitPrice = limitOf(missing, account);
+  const prices =
+    limitPrice === null
+      ? { orderType: 'stop_market', stopPrice: formatDecimal(stopPrice) }
+      : {
+          orderType: 'stop_limit',
+          stopPrice: formatDecimal(stopPrice),
+          limitPrice: formatDecimal(limitPrice),
+        };
   const { positionSide } = signal;
   const alert = {
     id: missingStopIdOf(orderId, nowMs),
