@@ -54,6 +54,8 @@ test.each([
   [175, null],
   // Alerts protect both positions of hedge mode.
   [7004245, null],
+  // A process stands still between its reading of a position and the end of its signal.
+  [7005830, null],
   // A close and a buy by hand in the same moment.
   [9100649, 'market'],
   // A balance that still shows what another strategy has just sold.

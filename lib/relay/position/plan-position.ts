@@ -118,7 +118,10 @@ export async function planPosition(
     const endByMs = cleared.startedAtMs + signalTimeouts * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
-    return { verdict: 'ended', outcome };
+    if (!isTooOld(services, readAtMs)) return { verdict: 'ended', outcome };
+    const again = await readPosition(services, client, query, limits, cleared.moves);
+    const isGone = again.kind === 'seen' && again.position.amount.eq(zero);
+    return isGone && !isTooOld(services, again.readAtMs) ? { verdict: 'ended', outcome } : tooOld;
   }
   const plan = await planLegOrder(services, account, entry, leg.order, position);
   if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
@@ -214,18 +217,23 @@ async function planLegOrder(
 }
 
 /** The position may have changed since it was read, as after a minute in which the process stood still. */
+function isTooOld({ clock }: ExecuteServices, readAtMs: number): boolean {
+  return hasPassed(readAtMs, longestReadingMs, clock.nowMs());
+}
+
+const tooOld: Plan = {
+  verdict: 'waiting',
+  reason: 'the reading of the position is too old to decide on',
+  mayPassSoon: true,
+};
+
 function satisfiedPlan(
-  { clock }: ExecuteServices,
+  services: ExecuteServices,
   note: string,
   { amount }: SeenPosition,
   readAtMs: number,
 ): Plan {
-  if (hasPassed(readAtMs, longestReadingMs, clock.nowMs()))
-    return {
-      verdict: 'waiting',
-      reason: 'the reading of the position is too old to decide on',
-      mayPassSoon: true,
-    };
+  if (isTooOld(services, readAtMs)) return tooOld;
   const position = { amount: formatDecimal(amount) };
   return {
     verdict: 'ended',
