@@ -181,23 +181,11 @@ function findAfterLoss(facts: Facts, sent: SentOrder): readonly Violation[] {
 }
 
 /** Judged at the time that the relay wrote before it sent the order. */
-function findOutsideWindow({ account, entry, side, limits, ...sent }: SentOrder): readonly Violation[] {
+function findOutsideWindow(sent: SentOrder): readonly Violation[] {
+  const { account, entry, side, limits, reduceOnly } = sent;
   const atMs = entry.steps.find(({ status }) => status === 'sending')?.atMs;
   if (account.limits === undefined || atMs === undefined || isWindowOpen(account.limits, atMs)) return [];
-  const isFlagged =
-    sent.signal.reduceOnly === true ||
-    (sent.signal.size.unit === 'percent' && sent.signal.size.of === 'position');
-  // A plain order may be against a position. On spot, sells always are.
-  if (isFlagged || (side === 'sell' && limits.tradesOn === 'spot') || isCountedReducing(entry)) return [];
-  return [
-    broken(`${describeSent({ account, entry, side, limits, ...sent })} was sent outside the trading windows`),
-  ];
-}
-
-function isCountedReducing({ steps }: SentOrder['entry']): boolean {
-  const evidence = steps.find(({ status }) => status === 'sending')?.evidence as
-    | { readonly counted?: { readonly onlyReduces?: boolean } }
-    | null
-    | undefined;
-  return evidence?.counted?.onlyReduces === true;
+  // On spot, a sale always reduces.
+  if (reduceOnly || (side === 'sell' && limits.tradesOn === 'spot')) return [];
+  return [broken(`${describeSent(sent)} was sent outside the trading windows`)];
 }

@@ -23,6 +23,7 @@ export interface SentOrder {
   readonly amount: Decimal;
   readonly price: Decimal | null;
   readonly stopPrice: Decimal | null;
+  readonly reduceOnly: boolean;
 }
 
 interface CreateBody {
@@ -61,7 +62,7 @@ function readSent(send: WireSend, entry: Entry, account: Account | undefined): S
   const limits = account?.markets[body.market];
   const type = typesByPath.get(send.path);
   if (signal === null || account === undefined || limits === undefined || type === undefined) return null;
-  const { side, amount, price, activation_price: stopPrice } = body;
+  const { side, amount, price, activation_price: stopPrice, reduceOnly = false } = body;
   return {
     send,
     entry,
@@ -74,6 +75,7 @@ function readSent(send: WireSend, entry: Entry, account: Account | undefined): S
     amount: parseDecimal(amount),
     price: price === undefined ? null : parseDecimal(price),
     stopPrice: stopPrice === undefined ? null : parseDecimal(stopPrice),
+    reduceOnly,
   };
 }
 
