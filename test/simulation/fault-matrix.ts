@@ -1,5 +1,6 @@
 import { createRandom } from '../../lib/base/random.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import { type Share, takeShare } from '../support/share.ts';
 import type { Alert } from './alerts.ts';
 import { EventLoop } from './event-loop.ts';
 import { type StoreFault, storeFaults, type WireFault, wireFaults } from './faults.ts';
@@ -90,13 +91,19 @@ const sceneRows: Readonly<Record<Scene, SceneRow>> = {
   },
 };
 
-/** Injects every fault at every point that one order and its lookup reach. */
-export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
+/** Injects every fault at every point that one order and its lookup reach, or those at a share of the points. */
+export async function runFaultMatrix(share: Share): Promise<readonly MatrixRow[]> {
   const rows: MatrixRow[] = [];
+  const steps: string[] = [];
   for (const scene of scenes)
     for (const dialect of sceneRows[scene].dialects)
-      for (const injection of await listInjections(dialect, scene))
-        rows.push(await runInjection(injection, dialect, scene));
+      for (const injection of await listInjections(dialect, scene)) {
+        // A row of the page tells what both dialects, and two scenes, do at one point.
+        const { step, ordinal } = injection.point;
+        const name = `${step.split('?')[0]} ${ordinal}`;
+        if (!steps.includes(name)) steps.push(name);
+        if (takeShare(steps, share).includes(name)) rows.push(await runInjection(injection, dialect, scene));
+      }
   return rows;
 }
 

@@ -40,7 +40,7 @@ async function runRequest(request: Request): Promise<number> {
       print(`Usage: ${usage}`);
       return 0;
     case 'matrix':
-      print(await renderFaultMatrix());
+      print(await renderFaultMatrix({ part: 1, parts: 1 }));
       return 0;
   }
 }

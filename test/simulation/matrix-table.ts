@@ -1,3 +1,4 @@
+import type { Share } from '../support/share.ts';
 import { isRead, type MatrixRow, runFaultMatrix } from './fault-matrix.ts';
 import type { StoreFault, WireFault } from './faults.ts';
 import type { InjectionPoint } from './scripted-plan.ts';
@@ -51,9 +52,9 @@ const restColumns: readonly Column[] = [
   ...outcomeColumns.slice(-1),
 ];
 
-/** Renders the matrix as Markdown, with one table for each stage of a signal. */
-export async function renderFaultMatrix(): Promise<string> {
-  const rows = await runFaultMatrix();
+/** Renders the matrix, or a share of its rows, as Markdown, with one table for each stage of a signal. */
+export async function renderFaultMatrix(share: Share): Promise<string> {
+  const rows = await runFaultMatrix(share);
   const onTheWay = rows.filter(({ scene }) => scene === 'order');
   const isReceiving = ({ injection }: MatrixRow) => injection.point.handlerName === 'receive';
   return [
