@@ -63,7 +63,7 @@ export const apart = {
 /** The files of one runner, in one process after another: every module is loaded once, not once a file. */
 export const together = {
   ...apart,
-  runner: ['jest-light-runner', { runtime: 'child_process' }],
+  runner: '<rootDir>/test/support/together-runner.mjs',
   setupFiles: ['<rootDir>/test/support/native-jest.ts'],
 };
 
