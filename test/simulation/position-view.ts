@@ -48,9 +48,12 @@ export function createViews(facts: Pick<Facts, 'history' | 'exchange' | 'entries
       (change) => (!isByOthers(change) || isStored(change.dealId)) && !overtakes(change, entry),
     );
     const earliestMs = readAtMs - longestPositionLagMs;
-    // Where the owner traded meanwhile, an old position may by chance be what the relay's own last fill must have made.
+    // Where others traded meanwhile, an old position may by chance be what the relay's own last fill must have made.
     const isByChance = truth.changes.some(
-      (change) => isByHand(change) && change.atMs > earliestMs && change.atMs <= decided.atMs,
+      (change) =>
+        (isByHand(change) || opensByExit(change)) &&
+        change.atMs > earliestMs &&
+        change.atMs <= decided.atMs,
     );
     const fromMs = isByChance ? earliestMs : Math.max(earliestMs, lastKnownMs);
     return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
@@ -77,6 +80,11 @@ function isByHand({ order }: PositionChange): boolean {
   return (
     order.clientOrderId.startsWith(handPrefix) || (order.clientOrderId === '' && order.parentId === null)
   );
+}
+
+/** The owner has closed the position that it protected. */
+function opensByExit({ order, before, after }: PositionChange): boolean {
+  return order.parentId !== null && after.abs().gt(before.abs());
 }
 
 /**
