@@ -102,7 +102,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
 export interface Sighting {
   /** In base units. */
   readonly filled: Decimal;
-  /** When it was told, on the relay's clock as far as that is known. */
+  /** When it ended, on the exchange's clock; of one that has not, when it was told, on the relay's. */
   readonly atMs: number;
   /** When it was filled, on the exchange's clock; null when nobody said it. */
   readonly exchangeMs: number | null;
@@ -201,7 +201,12 @@ function listSightings(record: Omit<OrderRecord, 'sightings' | 'exits'>): readon
   const { filled, endedAtMs, createdAtMs } = reported ?? {};
   const isWhole = followed?.status === 'filled';
   const told = [
-    { filled: decimalIn(filled), atMs: answeredAtMs, exchangeMs: endedAtMs ?? createdAtMs ?? null },
+    // A lookup may tell it much later.
+    {
+      filled: decimalIn(filled),
+      atMs: endedAtMs ?? answeredAtMs,
+      exchangeMs: endedAtMs ?? createdAtMs ?? null,
+    },
     ...(isWhole
       ? [{ filled: amount, atMs: followed.endedAtMs ?? readAtMs, exchangeMs: followed.endedAtMs }]
       : []),

@@ -1,7 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
 import { type Decimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
-import { longestOrderLagMs } from '../exchange/lag.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
@@ -12,6 +11,7 @@ import { exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
+import { hiddenExit, leavingExit, mustBeListed } from './hidden-exits.ts';
 import { type GuardExit, keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
 import { asListed } from './left-of.ts';
 import {
@@ -190,9 +190,10 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
   const isCut = left?.gt(zero) === true && left.lt(asked.amount);
   const wanted = isCut ? { ...asked, amount: left, isCut } : asked;
   const live = known.filter(({ state, orderId }) => mayStillBeOpen(state) && !own.hasEnded(orderId));
+  const isHiddenNow = mustBeListed(wanted, view.nowMs, own.isConfirmed);
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    if (listed === undefined) return fresh ?? [];
+    if (listed === undefined) return fresh ?? (isHiddenNow ? hiddenExit(orderId, exit.pair, wanted) : []);
     return {
       ...describeListed(listed, exit),
       isLeaving: mayMissItsPrice(listed, view) || waitsForGain(listed, wanted),
@@ -214,7 +215,7 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
       (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
       own.mayBeOwn(record.orderId ?? 0),
   );
-  const leaving = mustBeListed(wanted, view, own) ? unlisted : [];
+  const leaving = isHiddenNow ? unlisted : [];
   return {
     ...wanted,
     // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.
@@ -244,36 +245,6 @@ function leftByOwner(
     ...records.flatMap((other) => (other.protects?.of === of ? filledBy(other) : [])),
   ]);
   return filledBy(record).minus(sold).minus(rest);
-}
-
-/**
- * Whether the list of open orders must show by now what the exchange has made of the order; or it hides that, because the relay has
- * replaced one that no list had shown: of several, each is shown when the one before has gone.
- */
-function mustBeListed({ record }: WantedGuard, { nowMs }: GuardView, own: OwnCancels): boolean {
-  const { readAtMs = null, attached = null, exits = [] } = record ?? {};
-  const isHidden =
-    attached !== null && exits.some(({ order }) => order !== null && own.isConfirmed(order.orderId));
-  return isHidden || (readAtMs !== null && nowMs - readAtMs >= longestOrderLagMs);
-}
-
-function leavingExit(
-  { orderId, of, role }: AttachedExit,
-  { amount, price, record }: WantedGuard,
-  attached: readonly AttachedExit[],
-): StandingExit {
-  const others = attached.filter((exit) => exit.of === of && exit.orderId !== orderId);
-  const marks = {
-    onlyReduces: false,
-    isTriggered: false,
-    isMade: true,
-    isHidden: true,
-    isLeaving: true,
-  } as const;
-  const pair = others.length === 0 ? {} : { pair: others.map((exit) => exit.orderId) };
-  // Nothing tells its amount. The exchange makes one for what the order filled, or several for its parts.
-  const isOnly = !others.some((exit) => exit.role === role);
-  return { orderId, remaining: isOnly ? (record?.filled ?? amount) : null, price, ...marks, ...pair };
 }
 
 /**

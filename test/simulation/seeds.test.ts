@@ -48,6 +48,10 @@ test.each([
   [6730, null],
   // A take-profit that the list of positions alone shows fills in part.
   [5911, null],
+  // The order that it was made of had filled in part, and its position was reduced before.
+  [9073, null],
+  // A lookup tells an order that filled minutes ago.
+  [9263, null],
   // The owner has ended one of several stop-losses of one entry.
   [7001263, null],
   // What was opened after an alert had asked to protect a position outlives what that was about.
