@@ -5,7 +5,7 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { listRecords } from '../../lib/ledger/order-record.ts';
 import type { Account } from '../../lib/model/account.ts';
-import type { OpenPosition } from '../../lib/model/holdings.ts';
+import { type OpenPosition, placeOf } from '../../lib/model/holdings.ts';
 import { exitPriceOf, type Order } from '../../lib/model/order.ts';
 import type { ExitRole, Signal } from '../../lib/model/signal.ts';
 import { type Guard, guardPosition } from '../../lib/protection/guards.ts';
@@ -141,8 +141,9 @@ export function findStrategies(
   return [...new Set(left.reverse().flatMap(({ strategy }) => strategy ?? []))];
 }
 
-function guardedOf({ market, amount, openedAtMs, positionSide, tpsl }: OpenPosition): GuardedPosition {
-  return { market, side: positionSide === 'BOTH' ? null : positionSide, amount, openedAtMs, tpsl };
+function guardedOf(position: OpenPosition): GuardedPosition {
+  const { amount, openedAtMs, tpsl } = position;
+  return { ...placeOf(position), amount, openedAtMs, tpsl };
 }
 
 /** The rules of the market are not read here: sizes are compared as they are. */

@@ -1,8 +1,8 @@
 import { readDealsState } from '../../lib/account/account-deals.ts';
 import { type PositionsReading, parseReading } from '../../lib/account/read-positions.ts';
-import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { mayHide } from '../../lib/exchange/listed.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { openedBy } from '../../lib/model/holdings.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import { readEndings, type ToldEnding } from '../../lib/reports/read-endings.ts';
 import type { Session } from '../session/session.ts';
@@ -35,14 +35,8 @@ export async function readSignalEndings(
       if (isSpot(account, market)) return null;
       const reading = await readingOf(account);
       if (reading === null || reading.readAtMs < sinceMs) return null;
-      return mayHide(reading.hidden, market) ? null : heldIn(reading, market, side);
+      return mayHide(reading.hidden, market) ? null : openedBy(reading.positions, market, side);
     },
   };
   return await readEndings(sources, entries, session.clock.nowMs());
-}
-
-function heldIn({ positions }: PositionsReading, market: string, side: 'buy' | 'sell'): Decimal {
-  return positions
-    .filter((position) => position.market === market && position.amount.gt(zero) === (side === 'buy'))
-    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
 }

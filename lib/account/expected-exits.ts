@@ -3,6 +3,7 @@ import type { EndedOrder } from '../exchange/list-account.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import { mostBelieved } from '../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { closingSideOf } from '../model/holdings.ts';
 import { isMarkedReducing, type Order, type Side } from '../model/order.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import { type Claim, type Closed, claimOf, endedExitsIn, type ReducedPosition } from './exit-claims.ts';
@@ -33,7 +34,7 @@ export async function expectExits(
   const order = facts?.report;
   const closed: Closed = {
     ...position,
-    closingSide: closingSideOf(position.position),
+    closingSide: sideThatCloses(position.position),
     orderId: order?.orderId ?? null,
     atMs: order?.createdAtMs ?? nowMs,
   };
@@ -78,9 +79,9 @@ function keptSince(records: readonly OrderRecord[]): ReadonlyMap<string, number>
   return since;
 }
 
-function closingSideOf({ amount, side }: SeenPosition): Side | null {
+function sideThatCloses({ amount, side }: SeenPosition): Side | null {
   if (amount.eq(zero)) return side === null ? null : side === 'LONG' ? 'sell' : 'buy';
-  return amount.gt(zero) ? 'sell' : 'buy';
+  return closingSideOf(amount);
 }
 
 /** Whether an order was placed after the one that closed the position. */

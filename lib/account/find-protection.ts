@@ -1,9 +1,9 @@
-import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { followedAs, orderRecordOf } from '../ledger/order-record.ts';
 import { isStillOpen, type OrderRole } from '../model/execution.ts';
-import type { OpenPosition } from '../model/holdings.ts';
+import { type OpenPosition, openingSideOf } from '../model/holdings.ts';
 import { isMarkedReducing, type Side } from '../model/order.ts';
 import type { ExitRole } from '../model/signal.ts';
 
@@ -34,7 +34,7 @@ export function findStops(
   { market, amount }: Pick<OpenPosition, 'market' | 'amount'>,
   followed: readonly Entry[],
 ): readonly KnownExit[] {
-  const entrySide = entrySideOf(amount);
+  const entrySide = openingSideOf(amount);
   return followed.flatMap((entry) => {
     const { signal } = entry;
     if (signal?.market === market && signal.action === 'order' && isMarkedReducing(signal))
@@ -73,10 +73,6 @@ export function isStopAwaited(
   });
 }
 
-function entrySideOf(amount: Decimal): Side {
-  return amount.gt(zero) ? 'buy' : 'sell';
-}
-
 /** Whether a position may come from an entry. The side of a position signal is that of what it opened. */
 function isEntryOf(
   { market, amount }: Pick<OpenPosition, 'market' | 'amount'>,
@@ -84,7 +80,7 @@ function isEntryOf(
 ): boolean {
   if (signal?.market !== market) return false;
   if (signal.action === 'close') return false;
-  return signal.action !== 'order' || (!isMarkedReducing(signal) && signal.side === entrySideOf(amount));
+  return signal.action !== 'order' || (!isMarkedReducing(signal) && signal.side === openingSideOf(amount));
 }
 
 function openExits(entry: Entry, role: OrderRole): readonly KnownExit[] {
@@ -109,7 +105,7 @@ function findKept(
   if (record?.protects?.role !== role || record.market !== market) return [];
   const { followed, asked, readAtMs, side } = record;
   if (followed === null || asked === null || readAtMs === null || !isStillOpen(followed.status)) return [];
-  if (side === entrySideOf(amount)) return [];
+  if (side === openingSideOf(amount)) return [];
   const price = 'stopPrice' in asked ? asked.stopPrice : 'limitPrice' in asked ? asked.limitPrice : null;
   const left = record.amount?.minus(parseDecimal(followed.filled)) ?? null;
   return [

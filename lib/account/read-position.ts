@@ -4,10 +4,10 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listPages, mostBelieved } from '../ledger/ledger.ts';
-import type { AttachedExits } from '../model/holdings.ts';
+import { type AttachedExits, placeOf, positionAt } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
-import { hedgeSideOf, type ProtectSignal } from '../model/signal.ts';
+import type { ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
 import { findFreshMoves } from './fresh-moves.ts';
 import type { AccountServices } from './read-exposure.ts';
@@ -107,7 +107,7 @@ export async function readPosition(
   const chosen = choosePosition(market, positions, positionSide);
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
-  const listed = positions.find((each) => each.positionSide === (position.side ?? 'BOTH'));
+  const listed = positionAt(positions, { market, side: position.side });
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
   const isShown = (move: LastOrder) => isTrusted({ position, readAtMs, modifiedAtMs }, move);
   const shownToMs = Math.max(...moves.filter(isShown).map(({ endedAtMs }) => endedAtMs ?? 0));
@@ -186,7 +186,7 @@ function isAsStanding(
 
 /** Whether an order names the other side of hedge mode, where it changes another position. */
 function isOfOtherSide({ signal }: Entry, side: PositionSide | undefined): boolean {
-  const named = signal === null ? null : hedgeSideOf(signal);
+  const named = signal === null ? null : placeOf(signal).side;
   return named !== null && side === (named === 'LONG' ? 'SHORT' : 'LONG');
 }
 

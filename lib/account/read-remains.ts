@@ -4,7 +4,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
-import type { OpenPosition } from '../model/holdings.ts';
+import { type OpenPosition, positionAt } from '../model/holdings.ts';
 import type { StepFacts } from '../model/step-facts.ts';
 import type { ReducedPosition } from './exit-claims.ts';
 
@@ -57,9 +57,7 @@ function judgeRemains(
   { facts }: { readonly facts?: StepFacts },
   positions: readonly OpenPosition[],
 ): Remains {
-  const held = positions.find(
-    (each) => each.market === market && each.positionSide === (position.side ?? 'BOTH'),
-  );
+  const held = positionAt(positions, { market, side: position.side });
   if (held === undefined || held.amount.eq(zero)) return { kind: 'nothing' };
   const { amount, modifiedAtMs: changedAtMs, openedAtMs } = held;
   const closedAtMs = facts?.report?.createdAtMs ?? null;

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import type { OpenPosition } from '../model/holdings.ts';
-import type { PositionSide } from '../model/order.ts';
+import { type OpenPosition, placeOf } from '../model/holdings.ts';
+import type { HedgeSide, PositionSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { PositionState } from '../model/signal.ts';
 import type { PositionFact } from '../model/step-facts.ts';
@@ -10,7 +10,7 @@ export interface SeenPosition {
   /** In base units: above zero for a long position, below zero for a short one, zero without one. */
   readonly amount: Decimal;
   /** Of an account in hedge mode: which of the two positions it is; null in one-way mode. */
-  readonly side: Exclude<PositionSide, 'BOTH'> | null;
+  readonly side: HedgeSide | null;
 }
 
 export type Chosen =
@@ -28,7 +28,7 @@ export function choosePosition(
   positions: readonly Pick<OpenPosition, 'amount' | 'positionSide'>[],
   named: PositionSide | undefined,
 ): Chosen {
-  const side = named === undefined || named === 'BOTH' ? null : named;
+  const { side } = placeOf({ market, positionSide: named });
   const hedged = positions.filter(({ positionSide }) => positionSide !== 'BOTH');
   const oneWay = positions.find(({ positionSide }) => positionSide === 'BOTH');
   if (side !== null && oneWay !== undefined)

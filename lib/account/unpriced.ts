@@ -5,7 +5,7 @@ import { mayHide } from '../exchange/listed.ts';
 import { type BookMove, replayFills } from '../limits/replay-fills.ts';
 import { bookKeyOf, isFillOnSpot } from '../model/cost-books.ts';
 import { isOfSignal } from '../model/execution.ts';
-import type { OpenPosition } from '../model/holdings.ts';
+import { closingSideOf, type OpenPosition } from '../model/holdings.ts';
 import { mostClockAheadMs } from './account-deals.ts';
 import type { DayFills } from './day-profit.ts';
 import { sameTimeMs } from './find-turned.ts';
@@ -228,7 +228,7 @@ function listAmounts(held: Decimal, moves: readonly BookMove[]): readonly Decima
 
 /** Whether known fills have reduced the position by as much since. */
 function isPriced({ from, to, afterMs }: Unpriced, moves: readonly BookMove[]): boolean {
-  const side = from.gt(zero) ? 'sell' : 'buy';
+  const side = closingSideOf(from);
   const sum = moves
     .filter(({ fill }) => fill.side === side && fill.atMs > afterMs)
     .reduce((whole, { fill }) => whole.plus(parseDecimal(fill.amount)), zero);

@@ -1,5 +1,5 @@
 import { type Decimal, sumOf, zero } from '../base/decimal.ts';
-import type { OpenPosition } from '../model/holdings.ts';
+import { type OpenPosition, openingSideOf } from '../model/holdings.ts';
 import {
   isMarkedReducing,
   type OrderRequest,
@@ -97,7 +97,7 @@ export function withoutOpposed(
   { positions, orders }: Exposure,
   { market, side }: Pick<SidedOrder, 'market' | 'side'>,
 ): Exposure {
-  const kept = positions.filter((one) => one.market !== market || one.amount.gt(zero) === (side === 'buy'));
+  const kept = positions.filter((one) => one.market !== market || openingSideOf(one.amount) === side);
   return { positions: kept, orders };
 }
 

@@ -1,5 +1,12 @@
 import { parseDecimal, zero } from '../base/decimal.ts';
-import { isOrderEnd, type OrderStatus, type OtherWord, type PositionSide, type Side } from './order.ts';
+import {
+  type HedgeSide,
+  isOrderEnd,
+  type OrderStatus,
+  type OtherWord,
+  type PositionSide,
+  type Side,
+} from './order.ts';
 import type { DecimalText, ExitRole } from './signal.ts';
 
 /**
@@ -25,7 +32,7 @@ export interface Fill {
   readonly role: FillRole;
   readonly side: Side;
   /** The position of hedge mode that it changed; absent in one-way mode. */
-  readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
+  readonly positionSide?: HedgeSide;
   /** Present if the order was marked so that it only reduces a position. */
   readonly onlyReduces?: true;
   /**

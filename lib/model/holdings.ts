@@ -1,5 +1,5 @@
-import type { Decimal } from '../base/decimal.ts';
-import type { OtherWord, PositionSide, Side } from './order.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import { type HedgeSide, type OtherWord, oppositeOf, type PositionSide, type Side } from './order.ts';
 
 /** What an account holds of one currency for spot trading. */
 export interface SpotBalance {
@@ -47,6 +47,51 @@ export interface OpenPosition {
   readonly modifiedAtMs: number | null;
   /** The stop-loss and take-profit that are attached to it; null when the exchange shows none. */
   readonly tpsl: AttachedExits | null;
+}
+
+/** Where a position is: its market and, in hedge mode, its side. */
+export interface PositionPlace {
+  readonly market: string;
+  /** Null in one-way mode. */
+  readonly side: HedgeSide | null;
+}
+
+/** The place of the position that a signal, an order or a record is about. */
+export function placeOf({
+  market,
+  positionSide,
+}: {
+  readonly market: string;
+  readonly positionSide?: PositionSide | undefined;
+}): PositionPlace {
+  return { market, side: positionSide === 'LONG' || positionSide === 'SHORT' ? positionSide : null };
+}
+
+/** The position of a place; undefined without one. */
+export function positionAt(
+  positions: readonly OpenPosition[],
+  { market, side }: PositionPlace,
+): OpenPosition | undefined {
+  return positions.find(
+    (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
+  );
+}
+
+/** The side of the orders that open a position of this amount: above zero for a long one. */
+export function openingSideOf(amount: Decimal): Side {
+  return amount.gt(zero) ? 'buy' : 'sell';
+}
+
+/** The side of the orders that close it. */
+export function closingSideOf(amount: Decimal): Side {
+  return oppositeOf(openingSideOf(amount));
+}
+
+/** How much is open in a market of what orders of the side have opened, in base units, of both positions of hedge mode. */
+export function openedBy(positions: readonly OpenPosition[], market: string, side: Side): Decimal {
+  return positions
+    .filter((position) => position.market === market && openingSideOf(position.amount) === side)
+    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
 }
 
 /**

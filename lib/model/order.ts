@@ -52,6 +52,8 @@ export function oppositeOf(side: Side): Side {
 
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
+/** One of the two positions that a market has in hedge mode. */
+export type HedgeSide = Exclude<PositionSide, 'BOTH'>;
 
 /** Self-trade prevention, in the exchange's words: none, or cancel both, the new or the old order. */
 export const stpModes = ['no', 'cb', 'cn', 'co'] as const;

@@ -272,12 +272,6 @@ export function isProtecting(signal: Signal | null): signal is ProtectSignal {
   return signal?.action === 'protect' && signal.turnedBy === undefined;
 }
 
-/** The side of hedge mode that a signal names; null for one that names none. */
-export function hedgeSideOf(signal: Signal): Exclude<PositionSide, 'BOTH'> | null {
-  const side = 'positionSide' in signal ? signal.positionSide : undefined;
-  return side === 'LONG' || side === 'SHORT' ? side : null;
-}
-
 export function isCancellation(signal: Signal): signal is CancelSignal | CancelAllSignal {
   return signal.action === 'cancel' || signal.action === 'cancel_all';
 }

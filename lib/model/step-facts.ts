@@ -1,5 +1,5 @@
 import { formatDecimal } from '../base/decimal.ts';
-import type { Order, OrderStatus, PositionSide, Side, TriggerSide } from './order.ts';
+import type { HedgeSide, Order, OrderStatus, PositionSide, Side, TriggerSide } from './order.ts';
 import type { DecimalText, OrderSize, PercentText } from './signal.ts';
 
 /**
@@ -72,7 +72,7 @@ export interface PositionWish {
   readonly signalId: string;
   readonly market: string;
   /** Of an account in hedge mode. */
-  readonly side?: Exclude<PositionSide, 'BOTH'>;
+  readonly side?: HedgeSide;
   readonly strategy?: string;
   readonly atMs: number;
   /** The position at that time, signed, in base units. */
@@ -100,7 +100,7 @@ export interface PositionFact {
   /** Signed, in base units. */
   readonly amount: DecimalText;
   /** Of an account in hedge mode. */
-  readonly side?: Exclude<PositionSide, 'BOTH'>;
+  readonly side?: HedgeSide;
   /** The ids of the exits that the list of positions showed beside it; absent without any. */
   readonly attached?: readonly number[];
 }

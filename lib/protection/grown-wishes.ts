@@ -2,6 +2,7 @@ import { type Decimal, maximum, sumOf, zero } from '../base/decimal.ts';
 import { decimalIn } from '../base/json.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
+import { openingSideOf } from '../model/holdings.ts';
 import type { Order } from '../model/order.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, shareOut } from './shares.ts';
@@ -74,7 +75,7 @@ function soldOf(
  * one opened is not taken for growth.
  */
 function isInSight({ position, records }: RestedView): boolean {
-  const side = position.amount.gt(zero) ? 'buy' : 'sell';
+  const side = openingSideOf(position.amount);
   return records.some(
     ({ protects, exits, positionSide = 'BOTH', ...record }) =>
       positionSide === (position.side ?? 'BOTH') &&

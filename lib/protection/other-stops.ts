@@ -1,7 +1,8 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
-import { type Order, type Side, stopsLoss } from '../model/order.ts';
+import { closingSideOf } from '../model/holdings.ts';
+import { type Order, stopsLoss } from '../model/order.ts';
 import { type ExitRole, exitRoles } from '../model/signal.ts';
 import { type GuardedPosition, isOfSide } from './shares.ts';
 
@@ -63,7 +64,7 @@ export function attachedExits(
 ): readonly AttachedExit[] {
   const before = records.flatMap(({ signalId: of, ...record }) => {
     const isOfPosition =
-      record.market === market && record.side !== null && record.side !== closingSide({ amount });
+      record.market === market && record.side !== null && record.side !== closingSideOf(amount);
     if (!isOfPosition || record.attached === null) return [];
     const exits = record.attached.exits.filter((exit) => isSameTime(exit.openedAtMs, openedAtMs));
     return exits.map(({ role, orderId }) => ({ role, orderId, of }));
@@ -77,7 +78,7 @@ export function attachedExits(
     const orderId = (isStop ? tpsl?.stopLossId : tpsl?.takeProfitId) ?? null;
     if (orderId === null || before.some((exit) => exit.orderId === orderId)) return [];
     const price = (isStop ? tpsl?.stopLoss : tpsl?.takeProfit) ?? zero;
-    const order = { orderId, clientOrderId: '', market, side: closingSide({ amount }), amount: zero, price };
+    const order = { orderId, clientOrderId: '', market, side: closingSideOf(amount), amount: zero, price };
     const listed = isStop ? { ...order, activationPrice: price } : order;
     const makers = records.filter((record) => {
       const exits = record.status === 'placed' ? exitsOf(record) : null;
@@ -114,13 +115,9 @@ export function knownIds(records: readonly OrderRecord[]): ReadonlySet<number | 
   );
 }
 
-function closingSide({ amount }: Pick<GuardedPosition, 'amount'>): Side {
-  return amount.gt(zero) ? 'sell' : 'buy';
-}
-
 /** An order of the spot account stops out no position, and one of a position no coins. */
 function isStopOf(position: GuardedPosition, order: Order): boolean {
-  const side = closingSide(position);
+  const side = closingSideOf(position.amount);
   const isOfAccount = position.isSpot === true ? order.positionSide === undefined : order.onSpot !== true;
   return (
     isOfAccount &&

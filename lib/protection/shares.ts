@@ -2,7 +2,7 @@ import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { OrderRecord } from '../ledger/order-record.ts';
 import type { AttachedExits } from '../model/holdings.ts';
-import { isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
+import { type HedgeSide, isMarkedReducing, type Side } from '../model/order.ts';
 import { leftOf } from './left-of.ts';
 import { isGuardedBuy, lotsBesideSales, sellable, spotLots } from './spot-lots.ts';
 
@@ -10,7 +10,7 @@ import { isGuardedBuy, lotsBesideSales, sellable, spotLots } from './spot-lots.t
 export interface GuardedPosition {
   readonly market: string;
   /** Of hedge mode; null in one-way mode. */
-  readonly side: Exclude<PositionSide, 'BOTH'> | null;
+  readonly side: HedgeSide | null;
   /** In base units: above zero for a long position, below zero for a short one, zero without one. */
   readonly amount: Decimal;
   /** On the exchange's clock; null when it does not say. */

@@ -8,7 +8,8 @@ import {
   zero,
 } from '../base/decimal.ts';
 import { averagePrice, filledBy, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
-import type { Side } from '../model/order.ts';
+import { openingSideOf } from '../model/holdings.ts';
+import { oppositeOf, type Side } from '../model/order.ts';
 import type { ExitRole, PercentText, PriceOrDistance, TakeProfitPart } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import { type GuardedPosition, isOfSide, type Share, shareOut } from './shares.ts';
@@ -121,7 +122,7 @@ function guardsOfOrder(
 ): readonly WantedGuard[] {
   const { record, side, amount } = share;
   const of = record.signalId;
-  const shared = { of, side: closing(side), record };
+  const shared = { of, side: oppositeOf(side), record };
   const trailing = record.asked?.trailing;
   const made = oneOfEachRole(record.exits).map(({ role, price }): WantedGuard => {
     const planned = price ?? priceFromDistance(share, role);
@@ -172,9 +173,9 @@ function guardsOfWish(
   { records, sight }: WantedView,
 ): readonly WantedGuard[] {
   const left = leftForWish(wish, position, shares);
-  const side = position.amount.gt(zero) ? 'buy' : 'sell';
+  const side = openingSideOf(position.amount);
   const { signalId: of, trailing } = wish;
-  const shared = { of, side: closing(side), record: null };
+  const shared = { of, side: oppositeOf(side), record: null };
   const stop: WantedGuard[] = [];
   if (asksFor(wish, 'stop_loss')) {
     const planned = wish.stopLoss === undefined ? null : parseDecimal(wish.stopLoss);
@@ -288,10 +289,6 @@ export function usedUpBy(record: OrderRecord, due?: Decimal): Decimal {
   return amount?.gt(zero) === true && stoodFor !== null
     ? rounded(stoodFor.times(filled).div(amount))
     : filled;
-}
-
-function closing(side: Side): Side {
-  return side === 'buy' ? 'sell' : 'buy';
 }
 
 /** A distance counts from the average price of the fills when no response told the price. */

@@ -1,23 +1,10 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn, toJson } from '../base/json.ts';
 import type { FactName } from '../ledger/account-facts.ts';
-import type { OpenPosition } from '../model/holdings.ts';
+import type { PositionPlace } from '../model/holdings.ts';
 import { type DecimalText, type ExitRole, exitRoles } from '../model/signal.ts';
 import type { PositionWish } from '../model/step-facts.ts';
 import type { GuardedPosition } from './shares.ts';
-
-/** Where a position is: its market and, in hedge mode, its side. */
-export type PositionPlace = Pick<GuardedPosition, 'market' | 'side'>;
-
-/** The position of a place; undefined without one. */
-export function positionAt(
-  positions: readonly OpenPosition[],
-  { market, side }: PositionPlace,
-): OpenPosition | undefined {
-  return positions.find(
-    (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
-  );
-}
 
 /** The fact with what alerts asked for. It is written by the signals of the market alone, one after the other. */
 export function wishFactOf({ market, side }: PositionPlace): FactName {

@@ -9,6 +9,7 @@ import {
   spotKeyOf,
 } from '../model/cost-books.ts';
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
+import { openingSideOf } from '../model/holdings.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
 import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
@@ -133,7 +134,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
         const amount = position.amount.minus(before);
         // Fills that nobody has read have closed a part of it: which one is not known.
         if (!amount.times(position.amount).gt(zero) || before.times(position.amount).lt(zero)) continue;
-        const side = amount.gt(zero) ? 'buy' : 'sell';
+        const side = openingSideOf(amount);
         const place = JSON.stringify([account, key]);
         const fill = { account, signalId: '', market, side, role: 'other', atMs: first.atMs } as const;
         const lot = lotFor(fill, place, undefined);

@@ -2,8 +2,9 @@ import { type Decimal, decimalOrUndefined, parseDecimal, zero } from '../base/de
 import type { Entry } from '../ledger/entry.ts';
 import { type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import type { OrderExecution } from '../model/execution.ts';
+import { placeOf } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
-import { hedgeSideOf, placesOrder, type Signal } from '../model/signal.ts';
+import { placesOrder, type Signal } from '../model/signal.ts';
 
 /** How far the order of a signal was filled, as far as the ledger knows. */
 export type Filling = 'none' | 'part' | 'whole';
@@ -38,7 +39,7 @@ export function factsOf(entry: Entry): SignalFacts | null {
     signalId,
     market,
     strategy: signal.strategy ?? null,
-    positionSide: hedgeSideOf(signal),
+    positionSide: placeOf(signal).side,
     onlyReduces: reducesOnly(signal),
     referencePrice: reference?.gt(zero) === true ? reference : null,
     createdAtMs,

@@ -1,5 +1,5 @@
 import type { TradingGround } from '../model/account.ts';
-import type { PositionSide, Side } from '../model/order.ts';
+import type { HedgeSide, PositionSide, Side } from '../model/order.ts';
 import type { OrderSize, PositionName, PositionState } from '../model/signal.ts';
 import type { OrderAction } from './actions.ts';
 import type { Fields } from './fields.ts';
@@ -20,8 +20,7 @@ export const positionSideWords: Vocabulary<PositionSide> = {
 };
 /** The position that each side opens. */
 const openedBy = { buy: 'long', sell: 'short' } as const;
-type NamedSide = Exclude<PositionSide, 'BOTH'>;
-const nameOfSide: Readonly<Record<NamedSide, PositionName>> = { LONG: 'long', SHORT: 'short' };
+const nameOfSide: Readonly<Record<HedgeSide, PositionName>> = { LONG: 'long', SHORT: 'short' };
 
 /** What an alert says about the position that its order meets. */
 export interface Stance {
@@ -118,7 +117,7 @@ function refuseContradictions(
 /** What contradicts a position side: in hedge mode each side opens one position and only reduces the other. */
 function findSideConflict(
   { side, named }: { readonly side: Side; readonly named: PositionName | null },
-  positionSide: NamedSide,
+  positionSide: HedgeSide,
   { reduces, sentiment }: Pick<Statements, 'reduces' | 'sentiment'>,
 ): string | null {
   const opened = openedBy[side];

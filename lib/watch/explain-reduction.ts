@@ -5,7 +5,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { ExchangeError, isHistoryNotFound } from '../exchange/errors.ts';
 import { isWholePage, type ListPage } from '../exchange/listed.ts';
-import type { Deal } from '../model/holdings.ts';
+import { closingSideOf, type Deal } from '../model/holdings.ts';
 import type { Reduction } from './watch-state.ts';
 
 /**
@@ -58,7 +58,7 @@ export async function explainReduction(
     return found === undefined ? [] : [found[1]];
   })[0];
   if (cause !== undefined) return cause;
-  const side = from.gt(zero) ? 'sell' : 'buy';
+  const side = closingSideOf(from);
   const traded = since
     .filter((deal) => deal.side === side)
     .reduce((sum, { amount }) => sum.plus(amount), zero);

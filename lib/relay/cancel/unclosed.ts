@@ -12,8 +12,9 @@ import type { Entry, SignalEntry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, orderRecordOf } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
-import type { OpenPosition } from '../../model/holdings.ts';
-import { type CancelAllSignal, hedgeSideOf, isPositionSignal, wantsNoPosition } from '../../model/signal.ts';
+import { type OpenPosition, placeOf } from '../../model/holdings.ts';
+import type { HedgeSide } from '../../model/order.ts';
+import { type CancelAllSignal, isPositionSignal, wantsNoPosition } from '../../model/signal.ts';
 import { spotLots } from '../../protection/spot-lots.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
@@ -53,12 +54,12 @@ export async function findUnclosed(
   if (scope === 'own' || afterOrders.length === 0) return nothing;
   const isSpot = account.markets[market]?.tradesOn === 'spot';
   const openedAtMs = isSpot ? null : await lastOpening(services, account, cancel);
-  const sides = new Set<Side>();
+  const sides = new Set<HedgeSide>();
   let updatedAtMs = 0;
   for (const signalId of afterOrders) {
     const before = await services.ledger.read({ account: account.name, signalId });
     if (before === null || isBesidePresumed(before)) continue;
-    const side = before.signal === null || before.status === 'dry_run' ? null : hedgeSideOf(before.signal);
+    const side = before.signal === null || before.status === 'dry_run' ? null : placeOf(before.signal).side;
     if (side !== null) sides.add(side);
     updatedAtMs = Math.max(updatedAtMs, before.updatedAtMs);
     if (hasClosed(before, isSpot, openedAtMs)) continue;
@@ -75,13 +76,11 @@ export async function findUnclosed(
     : await readOtherSide(services, client, { account, cancel, sides, openedAtMs, updatedAtMs });
 }
 
-type Side = NonNullable<ReturnType<typeof hedgeSideOf>>;
-
 interface Sides {
   readonly account: Account;
   readonly cancel: CancelAllEntry;
   /** Those that the orders before it were about. */
-  readonly sides: ReadonlySet<Side>;
+  readonly sides: ReadonlySet<HedgeSide>;
   readonly openedAtMs: number | null;
   readonly updatedAtMs: number;
 }

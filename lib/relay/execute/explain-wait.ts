@@ -1,8 +1,9 @@
 import { findUnsettled } from '../../account/read-position.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { type Entry, isSignal, type SignalEntry } from '../../ledger/entry.ts';
+import { placeOf } from '../../model/holdings.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { hedgeSideOf, isPositionSignal, passesUnknown, type Signal } from '../../model/signal.ts';
+import { isPositionSignal, passesUnknown, type Signal } from '../../model/signal.ts';
 import { lastFreshMs } from '../../signals/staleness.ts';
 import { arrivalOf, type ExecuteServices } from '../services.ts';
 import { listEarlier } from './earlier-signals.ts';
@@ -34,7 +35,7 @@ function dependsOnPosition(signal: Signal): boolean {
 }
 
 function queryOf({ account, signal, signalId }: Pick<SignalEntry, 'account' | 'signal' | 'signalId'>) {
-  return { account, market: signal.market, signalId, positionSide: hedgeSideOf(signal) ?? undefined };
+  return { account, market: signal.market, signalId, positionSide: placeOf(signal).side ?? undefined };
 }
 
 /** What a stored signal waits for. */

@@ -3,18 +3,12 @@ import { decimalIn } from '../../base/json.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import { orderRecordOf, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
 import { isStillOpen, type OrderExecution } from '../../model/execution.ts';
+import { openingSideOf, type PositionPlace, placeOf } from '../../model/holdings.ts';
 import { hasOtherTrigger, isMarkedReducing, type Side } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import { trailed } from '../../protection/wanted.ts';
-import {
-  asksFor,
-  type PositionPlace,
-  parseSight,
-  parseWishes,
-  sightFactOf,
-  wishFactOf,
-} from '../../protection/wishes.ts';
+import { asksFor, parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 import { heldOf, type Keepers, unfilledOf } from './uncovered.ts';
 
@@ -53,7 +47,7 @@ async function listAskedStops(
 ): Promise<readonly AskedStops[]> {
   const entries = new Set(followed.map(({ entry }) => entry.signalId));
   const kept = [...keepers].flatMap(([of, orders]) => (of === '' || entries.has(of) ? [] : orders));
-  const places = new Map(kept.map((one) => [wishFactOf(placeOf(one)), placeOf(one)]));
+  const places = new Map(kept.map((one) => [wishFactOf(placeOf(one.signal)), placeOf(one.signal)]));
   const ofPlaces = [...places].map(async ([fact, place]) => {
     const wishes = parseWishes(await facts.read(account, fact));
     return wishes.map((wish): AskedStops => {
@@ -63,10 +57,6 @@ async function listAskedStops(
     });
   });
   return (await Promise.all(ofPlaces)).flat().filter(({ amount }) => amount.gt(zero));
-}
-
-function placeOf({ market, signal: { positionSide = 'BOTH' } }: FollowedEntry): PositionPlace {
-  return { market, side: positionSide === 'BOTH' ? null : positionSide };
 }
 
 /**
@@ -82,7 +72,7 @@ export async function readAskedPrice(
   one: FollowedEntry,
   own: Decimal,
 ): Promise<Decimal> {
-  const place = placeOf(one);
+  const place = placeOf(one.signal);
   const wishes = parseWishes(await facts.read(account, wishFactOf(place)));
   const last = wishes.findLast(
     (wish) => asksFor(wish, 'stop_loss') && isBefore(one, { ...place, ...aboutOf(wish) }),
@@ -95,7 +85,7 @@ export async function readAskedPrice(
 }
 
 function aboutOf({ amount, atMs }: PositionWish): Pick<AskedStops, 'opens' | 'atMs'> {
-  return { opens: parseDecimal(amount).gt(zero) ? 'buy' : 'sell', atMs };
+  return { opens: openingSideOf(parseDecimal(amount)), atMs };
 }
 
 /**
@@ -124,7 +114,7 @@ function restOfStop(one: FollowedEntry): Decimal {
 
 /** A newer entry has a stop-loss of its own. */
 function isBefore(one: FollowedEntry, { market, side, opens, atMs }: Omit<AskedStops, 'amount'>): boolean {
-  const place = placeOf(one);
+  const place = placeOf(one.signal);
   const isOfPosition = place.market === market && place.side === side && one.signal.side === opens;
   if (!isOfPosition || isMarkedReducing(one.signal)) return false;
   const record = orderRecordOf(one.entry);

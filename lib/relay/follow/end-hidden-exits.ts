@@ -1,6 +1,5 @@
 import { attachedIds } from '../../account/exits.ts';
 import { hasPassed } from '../../base/clock.ts';
-import { zero } from '../../base/decimal.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { readListedOrder } from '../../exchange/list-account.ts';
@@ -11,7 +10,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
 import type { AttachedOrder } from '../../model/execution.ts';
-import type { OpenPosition } from '../../model/holdings.ts';
+import { type OpenPosition, openingSideOf } from '../../model/holdings.ts';
 import type { Order } from '../../model/order.ts';
 import { exitRoles } from '../../model/signal.ts';
 import { attachedExits, isSameTime, knownIds } from '../../protection/other-stops.ts';
@@ -116,7 +115,7 @@ function mayStand(
   const isIt = (position: OpenPosition) =>
     position.market === market &&
     position.positionSide === (signal.positionSide ?? 'BOTH') &&
-    position.amount.gt(zero) === (signal.side === 'buy') &&
+    openingSideOf(position.amount) === signal.side &&
     isSameTime(openedAtMs, position.openedAtMs);
   return mayHide(hidden, market) || positions.some(isIt);
 }

@@ -4,13 +4,13 @@ import { type Executions, mostFollowed } from '../../ledger/executions.ts';
 import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
+import type { PositionPlace } from '../../model/holdings.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
 import { isMarkedReducing, oppositeOf, type Side, sides } from '../../model/order.ts';
 import { orderNamedBy } from '../../model/protect-id.ts';
 import { isProtecting, type OrderSignal } from '../../model/signal.ts';
 import { type FilledBefore, type SoldPart, soldOfBuys } from '../../protection/spot-lots.ts';
 import { answerableMs, endsCredit } from '../../protection/stop-sales.ts';
-import type { PositionPlace } from '../../protection/wishes.ts';
 import { asksForExits, guards } from './follow-protection.ts';
 import type { FollowedEntry } from './followed-entry.ts';
 

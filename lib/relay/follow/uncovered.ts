@@ -1,7 +1,7 @@
 import { type Decimal, maximum, minimum, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import { listRecords } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
-import type { OpenPosition } from '../../model/holdings.ts';
+import { type OpenPosition, openedBy } from '../../model/holdings.ts';
 import { isMarkedReducing, type Order, oppositeOf, type Side, stopsLoss } from '../../model/order.ts';
 import { isProtecting } from '../../model/signal.ts';
 import { type AttachedExit, attachedExits } from '../../protection/other-stops.ts';
@@ -55,9 +55,9 @@ export function createUncovered(
       const held = heldOf(one, keepers).minus(sumOf(stopsOf(one).map(unfilledOf)));
       const { side } = one.signal;
       const key = `${market} ${side}`;
-      const rest = left.get(key) ?? uncoveredOf(positionOf(bare, market, side), stopping, market, side);
+      const rest = left.get(key) ?? uncoveredOf(openedBy(bare, market, side), stopping, market, side);
       // A position that was opened later is another one: that of the entry is gone.
-      const position = positionOf(
+      const position = openedBy(
         positions.filter((other) => mayBeOf(filledAs(one), other)),
         market,
         side,
@@ -113,13 +113,6 @@ export function unfilledOf({ amount, filled }: OrderExecution): Decimal {
 /** When it ended, as just read. */
 function filledAs({ own, entry: { updatedAtMs } }: FollowedEntry) {
   return { endedAtMs: own?.endedAtMs ?? null, updatedAtMs };
-}
-
-/** The size of the position that an order of the side opened. */
-function positionOf(positions: readonly OpenPosition[], market: string, side: Side): Decimal {
-  return positions
-    .filter((position) => position.market === market && position.amount.gt(zero) === (side === 'buy'))
-    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
 }
 
 function uncoveredOf(position: Decimal, open: readonly Order[], market: string, side: Side): Decimal {

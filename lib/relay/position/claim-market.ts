@@ -7,9 +7,10 @@ import type { FactName } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
+import { placeOf } from '../../model/holdings.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import { type Denial, withoutOrder } from '../../model/outcome.ts';
-import { hedgeSideOf, type OrderSignal, type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
+import { type OrderSignal, type PositionSignal, wantsNoPosition } from '../../model/signal.ts';
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import {
@@ -49,7 +50,7 @@ export function passesClaim(signal: OrderedSignal): boolean {
 
 /** In hedge mode a market has two positions, and each has its strategy. */
 function ownerFact(signal: OrderedSignal): FactName {
-  const side = hedgeSideOf(signal);
+  const side = placeOf(signal).side;
   return side === null ? `strategy of ${signal.market}` : `strategy of ${signal.market} ${side}`;
 }
 

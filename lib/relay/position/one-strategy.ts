@@ -4,15 +4,10 @@ import { type Decimal, zero } from '../../base/decimal.ts';
 import type { Json } from '../../base/json.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Account } from '../../model/account.ts';
+import { placeOf } from '../../model/holdings.ts';
 import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
-import {
-  hedgeSideOf,
-  isProtecting,
-  type OrderSignal,
-  type PositionSignal,
-  placesOrder,
-} from '../../model/signal.ts';
+import { isProtecting, type OrderSignal, type PositionSignal, placesOrder } from '../../model/signal.ts';
 
 /** The strategy that may trade a market while its position is open. */
 export interface MarketOwner {
@@ -61,7 +56,7 @@ export function mayOpenFor(
   if (signal === null || signal.action === 'close' || isProtecting(signal)) return false;
   if (!placesOrder(signal) || signal.strategy !== owner.strategy) return false;
   return (
-    !(signal.action === 'order' && isMarkedReducing(signal)) && hedgeSideOf(signal) === hedgeSideOf(about)
+    !(signal.action === 'order' && isMarkedReducing(signal)) && placeOf(signal).side === placeOf(about).side
   );
 }
 

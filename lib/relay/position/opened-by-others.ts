@@ -6,6 +6,7 @@ import { listFills } from '../../ledger/executions.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import type { Account } from '../../model/account.ts';
 import type { Fill } from '../../model/execution.ts';
+import { openingSideOf } from '../../model/holdings.ts';
 import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
 import type { ExecuteServices } from '../services.ts';
 import { type MarketOwner, mayOpenFor } from './one-strategy.ts';
@@ -36,7 +37,7 @@ export async function isOpenedByOthers(
   if (Math.max(open.length, followed.length) === mostBelieved) return false;
   const own = [...open, ...followed].filter((entry) => mayOpenFor(entry, owner, signal));
   if (own.some((entry) => entry.signal?.market === signal.market)) return false;
-  const opening = amount.gt(zero) ? 'buy' : 'sell';
+  const opening = openingSideOf(amount);
   const isOfPosition = (fill: Fill) =>
     fill.market === signal.market &&
     fill.side === opening &&

@@ -8,8 +8,8 @@ import {
   rateOfPercent,
   zero,
 } from '../../base/decimal.ts';
+import { closingSideOf, openingSideOf } from '../../model/holdings.ts';
 import type { Market } from '../../model/market.ts';
-import type { Side } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { CloseSignal, OrderSize, ReverseSignal } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
@@ -70,7 +70,7 @@ export function planReverseOpen(
   const opened: OrderSize = size ?? { unit: 'base', quantity: formatDecimal(closed.abs()) };
   return {
     kind: 'order',
-    order: { side: closed.gt(zero) ? 'sell' : 'buy', size: opened, reduceOnly: false },
+    order: { side: closingSideOf(closed), size: opened, reduceOnly: false },
   };
 }
 
@@ -111,7 +111,7 @@ export function planTargetOpen(
   const missing = sign.lt(zero) ? wanted.abs() : wanted.abs().minus(amount.abs());
   if (missing.lte(zero)) return satisfied(reachedNote(wanted, amount, 'nothing has to be opened'));
   if (isBelowLeast(missing, market)) return satisfied(leastNote(wanted, amount, missing, market));
-  const side: Side = wanted.gt(zero) ? 'buy' : 'sell';
+  const side = openingSideOf(wanted);
   const quantity = formatDecimal(floorToStep(missing, market.amountStep));
   return { kind: 'order', order: { side, size: { unit: 'base', quantity }, reduceOnly: false } };
 }
@@ -138,7 +138,7 @@ function reduceBy(amount: Decimal, { amount: held, side }: SeenPosition): LegPla
   return {
     kind: 'order',
     order: {
-      side: held.gt(zero) ? 'sell' : 'buy',
+      side: closingSideOf(held),
       size: { unit: 'base', quantity: formatDecimal(amount) },
       reduceOnly: true,
       ...(side === null ? {} : { positionSide: side }),

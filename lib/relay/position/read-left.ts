@@ -6,6 +6,7 @@ import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
 import { listPositionsIn } from '../../exchange/list-positions.ts';
+import { positionAt } from '../../model/holdings.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 
 interface ReadServices {
@@ -97,7 +98,7 @@ async function readUntil(
   try {
     for (;;) {
       const positions = await listPositionsIn(client, market, clock.nowMs(), limits);
-      const held = positions.find(({ positionSide }) => positionSide === (side ?? 'BOTH'));
+      const held = positionAt(positions, { market, side });
       const amount = held?.amount ?? zero;
       if (willDo(amount, held?.modifiedAtMs ?? null, clock.nowMs() - startMs)) return amount;
       if (clock.nowMs() + relistPauseMs > lastMs) return null;

@@ -5,7 +5,8 @@ import { longestLagMs } from '../../exchange/lag.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
 import { mayHide } from '../../exchange/listed.ts';
 import type { AccountFacts, ContestedFacts, FactName } from '../../ledger/account-facts.ts';
-import { type PositionPlace, positionAt, wishFactOf } from '../../protection/wishes.ts';
+import { type PositionPlace, positionAt } from '../../model/holdings.ts';
+import { wishFactOf } from '../../protection/wishes.ts';
 
 /** Where an alert asked to protect a position that may still be there. */
 export interface AskedPlace extends PositionPlace {

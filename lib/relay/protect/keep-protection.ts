@@ -8,7 +8,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { type Ledger, type LedgerEntrance, mostBelieved } from '../../ledger/ledger.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
-import type { SpotBalance } from '../../model/holdings.ts';
+import { type PositionPlace, placeOf, positionAt, type SpotBalance } from '../../model/holdings.ts';
 import { currenciesInName } from '../../model/market.ts';
 import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
@@ -20,11 +20,9 @@ import { trailPrices } from '../../protection/trailing.ts';
 import { describeGuard, releasedGuards, type WantedGuard, type WantedView } from '../../protection/wanted.ts';
 import {
   describeSight,
-  type PositionPlace,
   type ProtectionSight,
   parseSight,
   parseWishes,
-  positionAt,
   sightFactOf,
   wishFactOf,
 } from '../../protection/wishes.ts';
@@ -248,10 +246,9 @@ export function positionsOf(
   records: readonly OrderRecord[],
 ): readonly GuardedPosition[] {
   const places = new Map<string, PositionPlace>(asked.map((one) => [`${one.market} ${one.side}`, one]));
-  for (const { market, positionSide, spot } of records) {
-    if (spot !== null) continue;
-    const side = positionSide === undefined || positionSide === 'BOTH' ? null : positionSide;
-    places.set(`${market} ${side}`, { market, side });
+  for (const record of records) {
+    const place = placeOf(record);
+    if (record.spot === null) places.set(`${place.market} ${place.side}`, place);
   }
   return [...places.values()].map(({ market, side }) => {
     const held = positionAt(positions.positions, { market, side });

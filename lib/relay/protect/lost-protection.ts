@@ -6,6 +6,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import type { Executions } from '../../ledger/executions.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { listRecords } from '../../ledger/order-record.ts';
+import type { PositionPlace } from '../../model/holdings.ts';
 import { isMarkedReducing, isOrderEnd, type Order, type Side, usualTriggerSides } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { ExitRole, PercentText } from '../../model/signal.ts';
@@ -18,14 +19,7 @@ import {
 import { isStopLimit } from '../../orders/order-kinds.ts';
 import type { Guard } from '../../protection/guards.ts';
 import { describeGuard, namesOf, namesOfWish } from '../../protection/wanted.ts';
-import {
-  describeSight,
-  type PositionPlace,
-  parseSight,
-  parseWishes,
-  sightFactOf,
-  wishFactOf,
-} from '../../protection/wishes.ts';
+import { describeSight, parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
 import { clientOrderIdOf, isClientOrderId } from '../../signals/identity.ts';
 import { needOf, needOfWish, type ProtectionNeed, protectEntryOf, protectIdOf } from './ask-protection.ts';
 

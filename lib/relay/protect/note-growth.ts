@@ -3,6 +3,7 @@ import type { Positions } from '../../exchange/list-positions.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
 import { mayStillBeOpen } from '../../model/execution.ts';
+import { positionAt } from '../../model/holdings.ts';
 import { growWishes, type RestedView } from '../../protection/grown-wishes.ts';
 import type { ProtectionSight } from '../../protection/wishes.ts';
 
@@ -36,13 +37,11 @@ export async function noteGrowth(
   return sent.every(({ signalId }) => read.has(signalId)) ? grown : sight;
 }
 
-function hasRested({ position: { market, side }, records }: RestedView, reading: GrowthReading): boolean {
+function hasRested({ position, records }: RestedView, reading: GrowthReading): boolean {
   const { positions, readAtMs } = reading;
   // A list of orders may show one as open for longer that has enlarged the position.
   const mayBeFilled = records.some(({ protects, state }) => protects === null && mayStillBeOpen(state));
   const restMs = mayBeFilled ? longestOrderLagMs : longestPositionLagMs;
-  const held = positions.positions.find(
-    (position) => position.market === market && position.positionSide === (side ?? 'BOTH'),
-  );
+  const held = positionAt(positions.positions, position);
   return held?.modifiedAtMs != null && readAtMs - held.modifiedAtMs > restMs;
 }

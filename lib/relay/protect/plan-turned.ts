@@ -23,6 +23,7 @@ import { createTeller } from '../../ledger/tell-once.ts';
 import { checkPause } from '../../limits/check-order.ts';
 import type { Account } from '../../model/account.ts';
 import { isOfExit } from '../../model/execution.ts';
+import { closingSideOf } from '../../model/holdings.ts';
 import type { Market } from '../../model/market.ts';
 import { triedAgain } from '../../model/step-facts.ts';
 import { marketOrder } from '../../protection/protective-order.ts';
@@ -170,7 +171,7 @@ async function planClosing(turn: Turn, entries: readonly Entry[]): Promise<Plan>
   if (!account.allowUnguardedMarket && account.maxSlippageRate === null)
     return await fail(turn, `account ${account.name} allows no order at market: give it a maxSlippage`);
   if (await isOverActRate(services, account.name, market.name, entries)) return await fail(turn, tooManyActs);
-  const order = marketOrder({ side: held.gt(zero) ? 'sell' : 'buy', amount, positionSide: undefined });
+  const order = marketOrder({ side: closingSideOf(held), amount, positionSide: undefined });
   const asked = protectiveSignal(entry.signal, order);
   const plan = await planOrder(services, account, asked, entry.clientOrderId ?? '', 'reduces');
   if (plan.verdict === 'denied') return await fail(turn, plan.denial.message);

@@ -7,6 +7,7 @@ import type { SignalEntry } from '../../ledger/entry.ts';
 import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
 import { denyUnkept } from '../../limits/check-kept.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
+import { openingSideOf } from '../../model/holdings.ts';
 import type { Side } from '../../model/order.ts';
 import type { ExitRole, PriceOrDistance, ProtectPositionSignal } from '../../model/signal.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
@@ -63,11 +64,11 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   const priced = pricesOf(signal, {
     entry: reading.basePrice,
     last,
-    side: sideOf(amount),
-    nearest: nearestStop(stops, sideOf(amount), last),
+    side: openingSideOf(amount),
+    nearest: nearestStop(stops, openingSideOf(amount), last),
   });
   if (priced === null) return denyNoEntryPrice(market.name);
-  const denial = checkWish({ ...market, ...priced, market: market.name, side: sideOf(amount), last });
+  const denial = checkWish({ ...market, ...priced, market: market.name, side: openingSideOf(amount), last });
   if (denial !== null) return { verdict: 'denied', denial };
   const wish: PositionWish = {
     signalId,
@@ -123,10 +124,6 @@ export async function findNotedWish(
     return notedPlan(own);
   }
   return null;
-}
-
-function sideOf(amount: Decimal): Side {
-  return amount.gt(zero) ? 'buy' : 'sell';
 }
 
 /**

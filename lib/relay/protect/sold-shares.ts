@@ -2,10 +2,10 @@ import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import { placeOf } from '../../model/holdings.ts';
 import { usedUpBy } from '../../protection/wanted.ts';
 import {
   describeSight,
-  type PositionPlace,
   parseSight,
   parseWishes,
   type SoldShare,
@@ -47,8 +47,4 @@ function soldShareOf(record: OrderRecord): SoldShare | null {
   if (protects?.part === undefined || !filled.gt(zero)) return null;
   const amount = formatDecimal(usedUpBy(record));
   return { of: protects.of, part: protects.part, by, amount, filled: formatDecimal(filled) };
-}
-
-function placeOf({ market, positionSide = 'BOTH' }: OrderRecord): PositionPlace {
-  return { market, side: positionSide === 'BOTH' ? null : positionSide };
 }
