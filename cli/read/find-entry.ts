@@ -1,5 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import { CommandFailure } from '../failure.ts';
 import { leastTyped, readTypedId, shortenId } from '../show/short-id.ts';
 
@@ -48,7 +49,7 @@ async function readAccounts(
 
 async function readAll(ledger: Ledger, account: string, signalId: string): Promise<readonly Entry[]> {
   const entry = await ledger.read({ account, signalId });
-  const refusals = await ledger.readRefusals(account, signalId);
+  const refusals = await readRefusals(ledger, account, signalId);
   return entry === null ? refusals : [entry, ...refusals];
 }
 

@@ -134,10 +134,6 @@ class DynamodbLedger implements Ledger {
     return { entry, earlier, pause };
   }
 
-  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return this.#lists.readRefusals(account, alertId);
-  }
-
   findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
     return this.#lists.findByPrefix(account, prefix, limit);
   }

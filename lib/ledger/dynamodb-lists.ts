@@ -1,6 +1,5 @@
 import { type Item, textAttribute } from '../base/dynamodb.ts';
 import type { QueriedTable } from '../base/dynamodb-queries.ts';
-import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
   formatCursor,
@@ -14,7 +13,6 @@ import {
 } from './dynamodb-items.ts';
 import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, isLookupDue } from './ledger.ts';
-import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** Lists entries; the cost of a page grows with its size only. */
 export class DynamodbLists {
@@ -78,11 +76,6 @@ export class DynamodbLists {
       Limit: limit,
     });
     return items;
-  }
-
-  /** The refused alerts with this id; their keys are adjacent in the table, so no index is needed. */
-  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
   }
 
   async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {

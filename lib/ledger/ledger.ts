@@ -187,14 +187,6 @@ export interface Ledger {
   readDue(key: DueKey, mostEarlier: number): Promise<Due>;
 
   /**
-   * Refused alerts with this id, newest first, at most ten. If
-   * there are more, it is not defined which ones are returned.
-   *
-   * @param alertId the id in the alert
-   */
-  readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
-
-  /**
    * Entries whose id begins with the prefix, in the order of their ids; at most `limit`. The cost grows with
    * their number, not with the ledger.
    */

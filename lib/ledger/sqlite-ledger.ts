@@ -230,10 +230,6 @@ class SqliteLedger implements Ledger {
     return { entry, earlier: listBefore(key, waiting), pause: await this.readPause(account) };
   }
 
-  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return this.#lists.readRefusals(account, alertId);
-  }
-
   findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
     return this.#lists.findByPrefix(account, prefix, limit);
   }

@@ -1,10 +1,8 @@
 import type { StatementSync } from 'node:sqlite';
 import type { SqliteFile } from '../base/sqlite.ts';
-import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import type { Entry } from './entry.ts';
 import { clockToleranceMs, type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import type { LedgerWatch } from './ledger-watch.ts';
-import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import {
   type EntryRow,
   entriesOf,
@@ -29,10 +27,6 @@ export class SqliteLists {
     this.#watch = watch;
     this.#file = file;
     this.#statements = statements;
-  }
-
-  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
   }
 
   async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -112,7 +113,7 @@ describe("the owner's rules", () => {
 
     expect(fifth.status).toBe(503);
     expect(fifth.body.error?.code).toBe('rate_limited');
-    const [refusal, ...more] = await world.ledger.readRefusals('slow', 'five');
+    const [refusal, ...more] = await readRefusals(world.ledger, 'slow', 'five');
     expect(more).toEqual([]);
     expect(refusal).toMatchObject({
       status: 'invalid',
@@ -150,7 +151,7 @@ describe("the owner's rules", () => {
     const { entries } = await world.ledger.list({ limit: 10 });
     expect(entries.map(({ status }) => status)).toEqual(Array(5).fill('invalid'));
     for (let index = 0; index < 5; index += 1)
-      expect(await world.ledger.readRefusals('slow', `item-${index}`)).toHaveLength(1);
+      expect(await readRefusals(world.ledger, 'slow', `item-${index}`)).toHaveLength(1);
   });
 });
 

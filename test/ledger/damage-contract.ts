@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { orderEntry } from './ledger-contract.ts';
@@ -162,7 +163,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       });
     await fixture.damage(keyOf('a@refused-1'), 'steps');
 
-    const refusals = await ledger.readRefusals('main', 'a');
+    const refusals = await readRefusals(ledger, 'main', 'a');
 
     expect(refusals.map(({ signalId, steps }) => `${signalId}: ${steps[0]?.note}`)).toEqual([
       'a@refused-2: no',

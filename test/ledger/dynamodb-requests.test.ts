@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import {
   answers,
@@ -32,7 +33,7 @@ describe('a ledger on DynamoDB', () => {
   test('asks for the refusals of an id by the beginning of their keys, ten at most', async () => {
     dynamodb = await startScriptedDynamodb([answers({ Items: [] })]);
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    expect(await ledger.readRefusals('main', 'a')).toEqual([]);
+    expect(await readRefusals(ledger, 'main', 'a')).toEqual([]);
     expect(seenBodies()).toEqual([
       {
         TableName: 'ledger',

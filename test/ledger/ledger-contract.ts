@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -416,7 +417,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       ])
         await refuse(other, noonMs);
 
-      const refusals = await ledger.readRefusals('main', 'a');
+      const refusals = await readRefusals(ledger, 'main', 'a');
 
       expect(refusals.map(({ account, signalId }) => `${account} ${signalId}`)).toEqual([
         'main a@refused-1',
@@ -427,18 +428,18 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
     test('are ten at most', async () => {
       for (let index = 10; index < 22; index += 1) await refuse(`a@refused-${index}`, noonMs);
-      expect(await ledger.readRefusals('main', 'a')).toHaveLength(10);
+      expect(await readRefusals(ledger, 'main', 'a')).toHaveLength(10);
     });
 
     test('do not prevent that the id is accepted later', async () => {
       await refuse('a@refused-1', noonMs);
       expect(await acceptOne(ledger, orderEntry('a'), null)).toMatchObject({ result: 'created' });
-      expect(await ledger.readRefusals('main', 'a')).toHaveLength(1);
+      expect(await readRefusals(ledger, 'main', 'a')).toHaveLength(1);
     });
 
     test.each(['', 'nobody', '%', '_', 'a@'])('are empty for %j', async (alertId) => {
       await refuse('a@refused-1', noonMs);
-      expect(await ledger.readRefusals('main', alertId)).toEqual([]);
+      expect(await readRefusals(ledger, 'main', alertId)).toEqual([]);
     });
   });
 

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test } from '@jest/globals';
 import { createSqliteFile } from '../../lib/base/sqlite.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
@@ -134,7 +135,7 @@ async function rowsOfSteps(size: number): Promise<Readonly<Record<string, number
           }),
         );
   await step('find by prefix', () => ledger.findByPrefix('main', 'buy', 10));
-  await step('find refusals', () => ledger.readRefusals('main', 'r'));
+  await step('find refusals', () => readRefusals(ledger, 'main', 'r'));
   await step('find an order', () => ledger.findOrder('main', 'BTC_USDT', 1));
   await step('fills', () =>
     executions.listFills({ account: 'main', fromMs: noonMs - 3_600_000, untilMs: noonMs, limit: 10 }),

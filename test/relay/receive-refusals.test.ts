@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import { receiveSignal } from '../../lib/relay/receive/receive-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
@@ -72,7 +73,7 @@ async function openWebhook(
       return `${statusCode} ${error?.code ?? ''}`.trim();
     },
     async refusals(id) {
-      const entries = await ledger.readRefusals('main', id);
+      const entries = await readRefusals(ledger, 'main', id);
       return entries.map(({ signalId, steps }) => `${signalId}: ${steps[0]?.note}`);
     },
     written: async () =>

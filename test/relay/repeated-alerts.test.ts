@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
+import { readRefusals } from '../../lib/ledger/refusals.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createQueuedEntrance } from '../../lib/relay/receive/queued-entrance.ts';
 import { createRepeatWatch } from '../../lib/relay/receive/repeated-alert.ts';
@@ -65,7 +66,7 @@ describe('a script that uses one id for ever', () => {
       'the id "Long" was used before, 40 s earlier, by signal "Long" (accepted): this alert places nothing',
       'the id "Long" was used before, 86440 s earlier, by signal "Long" (accepted): this alert places nothing',
     ]);
-    expect(await functions.ledger.readRefusals('main', 'Long')).toHaveLength(2);
+    expect(await readRefusals(functions.ledger, 'main', 'Long')).toHaveLength(2);
     expect(alarms()).toMatchObject([
       { account: 'main', firstSignalId: 'Long' },
       { account: 'main', firstSignalId: 'Long' },
@@ -79,7 +80,7 @@ describe('a script that uses one id for ever', () => {
     await receive(longAlert);
     expect(await receiveAfter(1, buyAlert({ id: 'Long', ...changes }))).toBe('400 invalid_signal');
     expect(await signalsStored()).toHaveLength(1);
-    expect(await functions.ledger.readRefusals('main', 'Long')).toMatchObject([
+    expect(await readRefusals(functions.ledger, 'main', 'Long')).toMatchObject([
       { steps: [{ evidence: { firstSignalId: 'Long', issues: [{ path: 'id' }] } }] },
     ]);
     expect(alarms()).toHaveLength(1);
@@ -101,7 +102,7 @@ describe('a script that uses one id for ever', () => {
     await receive(longAlert);
     await receiveAfter(60, longAlert);
     for (let count = 2; count <= 5; count += 1) await receive(longAlert);
-    expect(await functions.ledger.readRefusals('main', 'Long')).toHaveLength(5);
+    expect(await readRefusals(functions.ledger, 'main', 'Long')).toHaveLength(5);
   });
 
   test('raises an alarm in every process, and for every account', () => {
@@ -128,7 +129,7 @@ describe('a script that uses one id for ever', () => {
     await receive(longAlert);
     expect(await receiveAfter(60, body)).toBe(response);
     expect((await signalsStored()).map(({ signalId }) => signalId)).toEqual(['Long']);
-    expect(await functions.ledger.readRefusals('main', 'Long')).toHaveLength(1);
+    expect(await readRefusals(functions.ledger, 'main', 'Long')).toHaveLength(1);
     expect(alarms()).toHaveLength(1);
   });
 

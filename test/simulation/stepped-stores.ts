@@ -86,10 +86,6 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
         ledger.findByPrefix(account, prefix, limit),
       ),
-    readRefusals: (account, alertId) =>
-      process.step('ledger.readRefusals', `${account} ${alertId}`, () =>
-        ledger.readRefusals(account, alertId),
-      ),
     list: (query) => process.step('ledger.list', query.status ?? '', () => ledger.list(query)),
     dueLookups: (nowMs, limit) =>
       process.step('ledger.dueLookups', '', () => ledger.dueLookups(nowMs, limit)),
