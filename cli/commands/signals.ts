@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Ledger, Pause } from '../../lib/ledger/ledger.ts';
+import type { PauseShown } from '../../dashboard/documents.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { createUsageFailure } from '../failure.ts';
 import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read/read-entries.ts';
+import { readPauses } from '../read/read-pauses.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import {
   addFilterOptions,
@@ -81,18 +83,7 @@ async function readPage(
   }
 }
 
-interface AccountPause extends Pause {
-  readonly account: string;
-}
-
-async function readPauses(ledger: Ledger, accounts: readonly string[]): Promise<readonly AccountPause[]> {
-  const pauses = await Promise.all(
-    accounts.map(async (account) => ({ account, pause: await ledger.readPause(account) })),
-  );
-  return pauses.flatMap(({ account, pause }) => (pause === null ? [] : [{ account, ...pause }]));
-}
-
-function renderPause({ account, sinceMs, reason }: AccountPause, { timeZone }: Screen): string {
+function renderPause({ account, sinceMs, reason }: PauseShown, { timeZone }: Screen): string {
   const text = `account ${account} is paused since ${describeTime(sinceMs, timeZone)}: ${reason}`;
   return paint({ text, style: 'alarm' });
 }

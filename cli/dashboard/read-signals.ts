@@ -1,11 +1,4 @@
-import type {
-  About,
-  AccountAbout,
-  Attention,
-  PauseShown,
-  SignalList,
-  SignalRow,
-} from '../../dashboard/documents.ts';
+import type { About, AccountAbout, Attention, SignalList, SignalRow } from '../../dashboard/documents.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { orderRecordOf } from '../../lib/ledger/order-record.ts';
@@ -16,6 +9,7 @@ import type { ToldEnding } from '../../lib/reports/read-endings.ts';
 import { listUntold } from '../checks/notice-checks.ts';
 import { createUsageFailure } from '../failure.ts';
 import { type EntryFilter, type EntryListing, readEntries } from '../read/read-entries.ts';
+import { readPauses } from '../read/read-pauses.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { filterOf } from '../read/signal-filter.ts';
 import { describeExchange, describeTarget, type Session } from '../session/session.ts';
@@ -23,7 +17,7 @@ import { summariseEnding } from '../show/describe-ending.ts';
 import { summariseFills } from '../show/describe-execution.ts';
 import { describeReason, refusedTickerOf } from '../show/describe-refusal.ts';
 import { summariseSignal } from '../show/describe-signal.ts';
-import type { Cell } from '../show/print.ts';
+import { cellText } from '../show/print.ts';
 
 /** A ledger on AWS is asked less often: each reading is paid for. */
 const refreshMs = { local: 1_500, stack: 5_000 };
@@ -91,7 +85,10 @@ export async function listSignals(session: Session, query: SignalQuery): Promise
 /** What must not be overlooked, whatever is looked at. */
 export async function readAttention(session: Session): Promise<Attention> {
   const { entries } = await session.openLedger().list({ status: 'unknown', limit: mostUnknown });
-  return { pauses: await readPauses(session), unknown: await describeRows(session, entries) };
+  return {
+    pauses: await readPauses(session.openLedger(), Object.keys(session.settings.accounts)),
+    unknown: await describeRows(session, entries),
+  };
 }
 
 async function readPage(...asked: Parameters<typeof readEntries>): Promise<EntryListing> {
@@ -135,8 +132,8 @@ function describeRow(entry: Entry, ending: ToldEnding | null): SignalRow {
     side: sideOf(entry),
     what: signal === null ? 'refused' : summariseSignal(signal),
     strategy: signal?.strategy ?? null,
-    filled: execution === null ? null : textOf(summariseFills(entry)),
-    result: ending === null ? null : textOf(summariseEnding(ending)),
+    filled: execution === null ? null : cellText(summariseFills(entry)),
+    result: ending === null ? null : cellText(summariseEnding(ending)),
     reason: describeReason(entry),
     orderId,
     tookMs: tookOf(entry.steps),
@@ -150,23 +147,8 @@ function sideOf(entry: Entry): SignalRow['side'] {
   return signal.action === 'order' ? signal.side : (orderRecordOf(entry)?.side ?? null);
 }
 
-function textOf(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text;
-}
-
 /** From its arrival to its first outcome, which may be that it is unknown. */
 function tookOf([first, ...later]: readonly Step[]): number | null {
   const outcome = later.find(({ status }) => status !== 'sending');
   return first === undefined || outcome === undefined ? null : outcome.atMs - first.atMs;
-}
-
-async function readPauses({ settings, ...session }: Session): Promise<readonly PauseShown[]> {
-  const ledger = session.openLedger();
-  const pauses = await Promise.all(
-    Object.keys(settings.accounts).map(async (account) => ({
-      account,
-      pause: await ledger.readPause(account),
-    })),
-  );
-  return pauses.flatMap(({ account, pause }) => (pause === null ? [] : [{ account, ...pause }]));
 }

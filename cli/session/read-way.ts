@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { readJson } from '../../lib/base/json.ts';
+import { isRecord, readJson } from '../../lib/base/json.ts';
 import type { Way } from '../../lib/notices/channel.ts';
 import { channels, complainWay, type RequestChannelName } from '../../lib/notices/channels.ts';
 import { createUsageFailure } from '../failure.ts';
@@ -55,10 +55,6 @@ function pair(channel: RequestChannelName, answers: readonly string[] | undefine
       return answer === '' ? [] : [[name, answer]];
     }),
   );
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function createKey(): string {

@@ -70,6 +70,11 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
+/** With every character that a terminal would not show as it is in an escaped form. */
+export function shownText(cell: Cell | undefined): string {
+  return escapeText(cellText(cell ?? ''));
+}
+
 /** `2026-11-21 08:32:19`, UTC. */
 export function formatSecond(timeMs: number): string {
   return formatMillisecond(timeMs).slice(0, -4);

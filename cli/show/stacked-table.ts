@@ -1,5 +1,4 @@
-import { escapeText } from '../../lib/signals/issues.ts';
-import { type Cell, cellText, paint, restyle } from './print.ts';
+import { type Cell, paint, restyle, shownText } from './print.ts';
 import type { Screen } from './terminal.ts';
 import { longestWordOf, wrapText } from './wrap-text.ts';
 
@@ -79,12 +78,12 @@ function fitWidths(
   room: number | null,
 ): readonly number[] {
   const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...rows.map((cells) => shown(cells[index]).length)),
+    Math.max(title.length, ...rows.map((cells) => shownText(cells[index]).length)),
   );
   if (room === null) return widths;
   const floors = columns.map(({ title, cuts, wraps }, index) => {
     if (wraps === true)
-      return Math.max(...[title, ...rows.map((cells) => shown(cells[index]))].map(longestWordOf));
+      return Math.max(...[title, ...rows.map((cells) => shownText(cells[index]))].map(longestWordOf));
     return cuts === true ? least : Number.POSITIVE_INFINITY;
   });
   // The widest of those that may be cut or wrapped gives way first.
@@ -98,10 +97,6 @@ function fitWidths(
   return widths;
 }
 
-function shown(cell: Cell | undefined): string {
-  return escapeText(cellText(cell ?? ''));
-}
-
 /** One line, or more where a cell wraps. */
 function renderLines(
   columns: readonly StackedColumn[],
@@ -109,7 +104,7 @@ function renderLines(
   cells: readonly Cell[],
 ): readonly string[] {
   const texts = columns.map(({ wraps }, index) => {
-    const [text, width] = [shown(cells[index]), widths[index] ?? 0];
+    const [text, width] = [shownText(cells[index]), widths[index] ?? 0];
     if (wraps === true) return wrapText(text, width);
     return [text.length > width ? `${text.slice(0, width - 1).trimEnd()}…` : text];
   });

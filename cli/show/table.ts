@@ -1,7 +1,7 @@
 import CliTable from 'cli-table3';
 import { escapeText } from '../../lib/signals/issues.ts';
 import { fitColumns } from './fit-columns.ts';
-import { type Cell, cellText, paint, renderFields, restyle } from './print.ts';
+import { type Cell, cellText, paint, renderFields, restyle, shownText } from './print.ts';
 import type { Screen } from './terminal.ts';
 import { longestWordOf, wrapText } from './wrap-text.ts';
 
@@ -102,10 +102,6 @@ function measure(
     return { natural, least: wraps === true ? Math.max(...texts.map(longestWordOf)) : cellWidth };
   });
   return fitColumns(needs, width === null ? null : width - gapWidth * (columns.length - 1));
-}
-
-function shownText(cell: Cell | undefined): string {
-  return escapeText(cellText(cell ?? ''));
 }
 
 function renderGrid(

@@ -1,4 +1,4 @@
-import { type Decimal, sumOf, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, sumOf, zero } from '../base/decimal.ts';
 import type { CountedOrder, CountedPosition } from '../limits/counted-holdings.ts';
 import type { Order } from '../model/order.ts';
 
@@ -60,5 +60,5 @@ function heldAgainst(
   const opened = others
     .filter((order) => order.market === market && order.side !== side && !order.rests && !order.onlyReduces)
     .reduce((sum, { amount }) => sum.plus(amount ?? zero), zero);
-  return (held.gt(zero) ? held : zero).plus(opened);
+  return maximum(held, zero).plus(opened);
 }

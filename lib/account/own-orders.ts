@@ -1,4 +1,4 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, type OrderRecord, orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
@@ -60,7 +60,7 @@ export function describeOwn(account: Account, record: OrderRecord): OwnRecord | 
 /** All that is left of it. */
 export function remainderOf(own: OwnRecord): OwnOrder {
   const { status, followed, filled, amount } = own;
-  const left = amount === null ? null : atLeastZero(amount.minus(filled));
+  const left = amount === null ? null : maximum(amount.minus(filled), zero);
   // Once followed it was in the list; one that has left the list may have been filled.
   return takePart(own, left, own.mayRest && status === 'placed' && followed === null);
 }
@@ -76,8 +76,4 @@ export function takePart(own: OwnRecord, amount: Decimal | null, rests: boolean)
 export function partOf(worth: Decimal | null, amount: Decimal | null, whole: Decimal | null): Decimal | null {
   if (worth === null || amount === null || whole === null || whole.lte(zero)) return worth;
   return worth.times(amount).div(whole);
-}
-
-function atLeastZero(value: Decimal): Decimal {
-  return value.lt(zero) ? zero : value;
 }

@@ -2,7 +2,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { AwsError, errorHeader, errorOf } from './aws-error.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { readJson } from './json.ts';
+import { isRecord, readJson } from './json.ts';
 import type { Random } from './random.ts';
 import type { Transport, WireOutcome } from './wire.ts';
 
@@ -171,8 +171,7 @@ function isKept({ field, type, isDue }: PromisedField, input: object, result: ob
 const isOfType = {
   text: (value: unknown) => typeof value === 'string',
   list: (value: unknown) => Array.isArray(value),
-  record: (value: unknown): value is object =>
-    typeof value === 'object' && value !== null && !Array.isArray(value),
+  record: isRecord,
 } as const;
 
 /** The domains of regions outside the common one. @see https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html */

@@ -109,3 +109,8 @@ export function namesIn(...expressions: readonly string[]): Record<string, strin
   const names = expressions.join(' ').matchAll(/#(\w+)/g);
   return Object.fromEntries([...names].map(([alias, name = '']) => [alias, name]));
 }
+
+/** The prefix of all sort positions of a time; it sorts before them and after all earlier ones. */
+export function formatTime(timeMs: number): string {
+  return String(timeMs).padStart(15, '0');
+}

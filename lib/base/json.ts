@@ -61,11 +61,14 @@ export function parseOwnJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
+/** Whether a value is an object, and no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The fields of a JSON object; none for any other value. */
 export function fieldsOf(json: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
-    ? (json as Readonly<Record<string, Json>>)
-    : {};
+  return isRecord(json) ? json : {};
 }
 
 /** The decimal that a text is; null for anything else. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { type Clock, hasPassed, systemClock } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
 import type { Credentials } from '../exchange/client.ts';
 import { complainWays, type RequestChannelName, secretsIn, type Ways } from '../notices/channels.ts';
 import type { SecretAge } from '../relay/services.ts';
@@ -252,9 +253,8 @@ function readIfThere(path: string): Secrets {
 
 function readSecrets(path: string): Secrets {
   const content = parseFile(path);
-  const isRecord = typeof content === 'object' && content !== null && !Array.isArray(content);
-  const { [waysName]: ways = {}, ...others } = isRecord ? (content as Record<string, unknown>) : {};
-  const parsed = AccountsSchema.safeParse(isRecord ? others : content);
+  const { [waysName]: ways = {}, ...others } = isRecord(content) ? content : {};
+  const parsed = AccountsSchema.safeParse(isRecord(content) ? others : content);
   const faults = complainWays(ways).map((message) => ({ path: [waysName], message }));
   const issues = [...(parsed.error?.issues ?? []), ...faults].map(({ path: place, message }) => ({
     path: place.join('.'),

@@ -2,9 +2,8 @@ import { type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
 import type { LogFacts } from '../base/log.ts';
 import { alarmPrefix, dayPrefix, entryOrDamaged, pauseName } from './dynamodb-items.ts';
-import type { Entry } from './entry.ts';
 import { pauseKindOf } from './ledger.ts';
-import { accountIn, type LedgerChange } from './ledger-change.ts';
+import { accountIn, type ChangeBase, type LedgerChange, outcomeOf } from './ledger-change.ts';
 
 /**
  * A record of the stream of the ledger's table, with the item before and after.
@@ -40,15 +39,13 @@ export function changesOf({ eventID = '', dynamodb = {} }: StreamRecord): readon
   return name.startsWith('signal#') ? changesOfEntry(base, NewImage, OldImage) : [];
 }
 
-type Base = Pick<LedgerChange, 'id' | 'account' | 'atMs'>;
-
-function changesOfEntry(base: Base, after: Item, before: Item | undefined): readonly LedgerChange[] {
+function changesOfEntry(base: ChangeBase, after: Item, before: Item | undefined): readonly LedgerChange[] {
   const entry = entryOrDamaged(after);
   const hadStatus = before === undefined ? '' : textAttribute(before, 'status');
   const isOutcome = entry.status !== hadStatus && entry.status !== 'accepted' && entry.status !== 'sending';
   const isFollowed = textAttribute(after, 'execution') !== textAttribute(before ?? {}, 'execution');
   return [
-    ...(isOutcome ? [outcomeOf(base, entry)] : []),
+    ...(isOutcome ? [outcomeOf(base, entry, entry.status)] : []),
     ...(isFollowed
       ? [
           {
@@ -62,12 +59,6 @@ function changesOfEntry(base: Base, after: Item, before: Item | undefined): read
         ]
       : []),
   ];
-}
-
-function outcomeOf(base: Base, entry: Entry): LedgerChange {
-  const found = entry.steps.findLast(({ status }) => status === entry.status);
-  const step = found ?? { status: entry.status, atMs: entry.updatedAtMs, note: 'its record is damaged' };
-  return { ...base, kind: 'outcome', entry, step };
 }
 
 function pauseOf(item: Item) {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type AttributeValue, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
+import { type AttributeValue, formatTime, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
 import type { Execution, Fill } from '../model/execution.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
@@ -245,11 +245,6 @@ export function longestKept(keepDays: number): number {
  */
 function formatPlace({ createdAtMs, account, signalId }: Entry, arrival: number): string {
   return `${formatTime(createdAtMs)}.${String(arrival).padStart(9, '0')}#${account}#${signalId}`;
-}
-
-/** The prefix of all sort positions of a time; it sorts before them and after all earlier ones. */
-export function formatTime(timeMs: number): string {
-  return String(timeMs).padStart(15, '0');
 }
 
 export function formatCursor(place: string): string {

@@ -1,9 +1,8 @@
-import { type Item, textAttribute } from '../base/dynamodb.ts';
+import { formatTime, type Item, textAttribute } from '../base/dynamodb.ts';
 import type { QueriedTable } from '../base/dynamodb-queries.ts';
 import {
   entriesOf,
   formatCursor,
-  formatTime,
   indexes,
   keyItem,
   openOrderPrefix,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Alarm } from '../base/alarms.ts';
-import type { DynamodbClient } from '../base/dynamodb.ts';
+import { type DynamodbClient, formatTime } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import type { LogFacts } from '../base/log.ts';
-import { alarmPrefix, dayPrefix, expiryAttribute, formatTime } from './dynamodb-items.ts';
+import { alarmPrefix, dayPrefix, expiryAttribute } from './dynamodb-items.ts';
 import { accountIn } from './ledger-change.ts';
 
 /** What is stored beside the entries for people alone, so that the table's stream tells of it. */

@@ -9,7 +9,7 @@ import type { Pause } from './ledger.ts';
  */
 export type LedgerChange = OutcomeChange | ExecutionChange | PauseChange | AlarmChange | DayChange;
 
-interface ChangeBase {
+export interface ChangeBase {
   /** The same whenever the change is read again, and of no other change. */
   readonly id: string;
   /** Null: it concerns no single account. */
@@ -64,4 +64,13 @@ export interface RecordedAlarm {
 /** The account that an alarm names among its facts; null when it names none. */
 export function accountIn({ account }: LogFacts): string | null {
   return typeof account === 'string' ? account : null;
+}
+
+/**
+ * The change to a status. That is reached once at most, so it names its step, which is missing in a damaged entry alone.
+ */
+export function outcomeOf(base: ChangeBase, entry: Entry, status: string | null): OutcomeChange {
+  const found = entry.steps.findLast((step) => step.status === status);
+  const step = found ?? { status: entry.status, atMs: entry.updatedAtMs, note: 'its record is damaged' };
+  return { ...base, kind: 'outcome', entry, step };
 }

@@ -7,7 +7,13 @@ import type { SqliteFile } from '../base/sqlite.ts';
 import type { Execution } from '../model/execution.ts';
 import type { Entry } from './entry.ts';
 import type { Pause } from './ledger.ts';
-import { type AlarmChange, accountIn, type LedgerChange, type RecordedAlarm } from './ledger-change.ts';
+import {
+  type AlarmChange,
+  accountIn,
+  type LedgerChange,
+  outcomeOf,
+  type RecordedAlarm,
+} from './ledger-change.ts';
 import { type EntryRow, entryOrDamaged } from './sqlite-entries.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 
@@ -248,15 +254,4 @@ function orNull<T>(read: () => T): T | null {
 
 function executionOf(text: string | null): Execution | null {
   return text === null ? null : parseOwnJson<Execution>(text);
-}
-
-/** A status is reached once at most, so it names its step. The step is missing in a damaged entry alone. */
-function outcomeOf(
-  base: Pick<LedgerChange, 'id' | 'account' | 'atMs'>,
-  entry: Entry,
-  status: string | null,
-): LedgerChange {
-  const found = entry.steps.findLast((step) => step.status === status);
-  const step = found ?? { status: entry.status, atMs: entry.updatedAtMs, note: 'its record is damaged' };
-  return { ...base, kind: 'outcome', entry, step };
 }

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { CheckedOrder, Exposure } from './counted-holdings.ts';
@@ -89,7 +89,7 @@ export function usageOf(limit: Decimal, used: Decimal, deny: (left: Decimal) => 
   return {
     limit: formatDecimal(limit),
     used: formatDecimal(used.round(8)),
-    left: formatDecimal((left.lt(zero) ? zero : left).round(8)),
+    left: formatDecimal(maximum(left, zero).round(8)),
     denies: deny(left),
   };
 }

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, maximum, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import { type ExitRecord, filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import type { Order } from '../model/order.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
@@ -7,8 +7,7 @@ import { orderNamedBy } from '../model/protect-id.ts';
 export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): Decimal {
   const made = record.exits.flatMap(({ order }) => (order === null ? [] : [parseDecimal(order.filled)]));
   const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
-  const left = [...made, ...kept].reduce((rest, filled) => rest.minus(filled), filledBy(record));
-  return left.gt(zero) ? left : zero;
+  return maximum(filledBy(record).minus(sumOf([...made, ...kept])), zero);
 }
 
 /**

@@ -237,7 +237,7 @@ function sell(
     const left = lots.get(signalId) ?? zero;
     const known = noted.get(signalId);
     const part = known === undefined ? minimum(left.minus(boughtLater ?? zero), rest) : minimum(left, known);
-    const amount = part.gt(zero) ? part : zero;
+    const amount = maximum(part, zero);
     lots.set(signalId, left.minus(amount));
     if (known !== undefined) continue;
     const wasOpen = boughtLater !== null;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { TrialAnswers } from '../account/rehearsed.ts';
+import { isRecord } from '../base/json.ts';
 import { defineEndpoint, type Endpoint, type ParamsOf } from '../exchange/endpoint.ts';
 import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../exchange/endpoints/collateral-summary.ts';
@@ -121,8 +122,4 @@ function unknownFieldsIn(records: readonly RawRecord[], known: ReadonlySet<strin
     ...Object.values(record).flatMap((value) => (isRecord(value) ? Object.keys(value) : [])),
   ]);
   return [...new Set(names)].filter((name) => !known.has(name)).sort();
-}
-
-function isRecord(value: unknown): value is RawRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,4 @@
 import type { Account, TradingGround } from '../model/account.ts';
-import type { PositionSide } from '../model/order.ts';
 import type { CloseSignal, OrderSize, OwnPart, PercentText, PositionSignal } from '../model/signal.ts';
 import { marketKind } from '../orders/market.ts';
 import type { PositionAction } from './actions.ts';
@@ -12,11 +11,11 @@ import type { Issues } from './issues.ts';
 import { type ExitsPart, readExits } from './read-exits.ts';
 import { readStp } from './read-flags.ts';
 import { readPercent } from './read-number.ts';
-import { positionSideWords } from './read-reduction.ts';
+import { readPositionSide } from './read-reduction.ts';
 import { type ReferencePart, readReferencePrice } from './read-reference.ts';
 import { readLoneSize } from './read-size.ts';
 import { readTarget, targetFields } from './read-target.ts';
-import { readFlag, readWord } from './read-text.ts';
+import { readFlag } from './read-text.ts';
 
 /** The fields of a position action, and the account whose settings complete them. */
 export interface PositionSource {
@@ -226,10 +225,6 @@ function readKeptExits(source: PositionSource, issues: Issues): ExitsPart {
 }
 
 /** `BOTH` is what an account in one-way mode has anyway. */
-function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
-  return positionSide && readWord(positionSide, positionSideWords, issues);
-}
-
 function refuseHedgeSide(fields: Fields, issues: Issues): void {
   const side = readPositionSide(fields, issues);
   if (side === undefined || side === 'BOTH') return;

@@ -1,5 +1,4 @@
 import type { Account, TradingGround } from '../model/account.ts';
-import type { PositionSide } from '../model/order.ts';
 import type { OwnPart, PriceOrDistance, ProtectPositionSignal } from '../model/signal.ts';
 import type { ProtectAction } from './actions.ts';
 import { refuseUnkept } from './check-kept.ts';
@@ -7,9 +6,8 @@ import { namesTakenBy } from './field-table.ts';
 import type { Field, Fields } from './fields.ts';
 import type { Issues } from './issues.ts';
 import { isEntryWord, type ReadExit, readExit, readTrailing } from './read-exits.ts';
-import { positionSideWords } from './read-reduction.ts';
+import { readPositionSide } from './read-reduction.ts';
 import { readTakeProfits, wholeTakeProfit } from './read-take-profits.ts';
-import { readWord } from './read-text.ts';
 
 /** The fields of an alert about the protection of a position, and the account whose settings decide about it. */
 export interface ProtectSource {
@@ -96,8 +94,4 @@ function readTargets(fields: Fields, issues: Issues): ProtectPositionSignal['tak
   const { takeProfits } = readTakeProfits(fields, issues);
   const { price } = (fields.takeProfit && readExit('takeProfit', fields.takeProfit, issues)) ?? {};
   return takeProfits ?? (price === undefined ? undefined : wholeTakeProfit(price));
-}
-
-function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
-  return positionSide && readWord(positionSide, positionSideWords, issues);
 }

@@ -13,7 +13,7 @@ export const positionStates: Vocabulary<PositionState> = {
   words: { long: 'long', bullish: 'long', short: 'short', bearish: 'short', flat: 'flat' },
   known: ['long', 'short', 'flat'],
 };
-export const positionSideWords: Vocabulary<PositionSide> = {
+const positionSideWords: Vocabulary<PositionSide> = {
   what: 'a side of a position',
   words: { long: 'LONG', short: 'SHORT', both: 'BOTH' },
   known: ['LONG', 'SHORT', 'BOTH'],
@@ -49,7 +49,7 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
   const { fields, action, tradesOn } = source;
   const sentiment = fields.sentiment && readWord(fields.sentiment, positionStates, issues);
   const explicit = fields.reduceOnly && readFlag(fields.reduceOnly, issues);
-  const positionSide = fields.positionSide && readWord(fields.positionSide, positionSideWords, issues);
+  const positionSide = readPositionSide(fields, issues);
   const reason = findReason(source, sentiment);
   const reduces = explicit === true || reason !== null;
   if (fields.reduceOnly !== undefined && explicit === false && reason !== null)
@@ -68,7 +68,7 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
 export function checkStanceFields(fields: Fields, issues: Issues): void {
   if (fields.sentiment !== undefined) readWord(fields.sentiment, positionStates, issues);
   if (fields.reduceOnly !== undefined) readFlag(fields.reduceOnly, issues);
-  if (fields.positionSide !== undefined) readWord(fields.positionSide, positionSideWords, issues);
+  readPositionSide(fields, issues);
 }
 
 /** Why the order only reduces, apart from `reduceOnly`; null when nothing says so. */
@@ -160,4 +160,8 @@ function refuseShortOnSpot(
     issues.add(fields.action?.path ?? '', message, 'write "buy" or "sell"');
   else if (sentiment === 'short' || (sentiment === 'flat' && action.side === 'buy'))
     issues.add(fields.sentiment?.path ?? '', message, 'remove it, or correct "action"');
+}
+
+export function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
+  return positionSide && readWord(positionSide, positionSideWords, issues);
 }

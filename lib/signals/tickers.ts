@@ -57,7 +57,8 @@ function findSpelling(ticker: string, tickers: Readonly<Record<string, string>>)
   return new Set(markets).size === 1 ? markets[0] : undefined;
 }
 
-function plainTicker(text: string): string {
+/** `BTC/USDT`, `btc-usdt` and `BTC_USDT` name one symbol. */
+export function plainTicker(text: string): string {
   return text.toUpperCase().replace(/[/_-]/g, '');
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { type DynamodbClient, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
+import { type DynamodbClient, formatTime, type Item, numberOf, textAttribute } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { isNew } from '../base/dynamodb-table.ts';
 import { parseOwnJson } from '../base/json.ts';
@@ -34,10 +34,6 @@ export function createDynamodbSnapshots(options: {
     fees: createFeeStore(table),
     interest: createInterestStore(table),
   };
-}
-
-function formatTime(timeMs: number): string {
-  return String(timeMs).padStart(15, '0');
 }
 
 /** A query for the items of an account whose sort keys lie between two keys, both included. */

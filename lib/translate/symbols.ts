@@ -1,3 +1,5 @@
+import { plainTicker } from '../signals/tickers.ts';
+
 /** What follows the base currency in a symbol of a crypto exchange. */
 const quoteCurrency = '(?:USDT|USDC|FDUSD|BUSD|USD|EUR|GBP|TRY|BTC|ETH|PERP)';
 const symbolPattern = new RegExp(`^(?:[A-Z]{2,12}:)?[A-Z0-9]{1,10}[/_-]?${quoteCurrency}(?:\\.P)?$`);
@@ -8,22 +10,17 @@ const symbolPattern = new RegExp(`^(?:[A-Z]{2,12}:)?[A-Z0-9]{1,10}[/_-]?${quoteC
  */
 export function tickerOf(word: string, tickers: Readonly<Record<string, string>>): string | undefined {
   if (Object.hasOwn(tickers, word)) return word;
-  const plain = plainSymbol(word);
-  const known = Object.keys(tickers).filter((ticker) => plainSymbol(ticker) === plain);
+  const plain = plainTicker(word);
+  const known = Object.keys(tickers).filter((ticker) => plainTicker(ticker) === plain);
   if (known.length === 1) return known[0];
   const upper = word.toUpperCase();
   if (word !== upper && word !== word.toLowerCase()) return undefined;
   return symbolPattern.test(upper) ? upper : undefined;
 }
 
-/** `BTC/USDT`, `btc-usdt` and `BTC_USDT` name one symbol. */
-function plainSymbol(word: string): string {
-  return word.toUpperCase().replace(/[/_-]/g, '');
-}
-
 /** Whether a unit is the base currency of a ticker, or its quote currency. */
 export function unitIn(ticker: string, unit: string): 'base' | 'quote' | undefined {
-  const plain = plainSymbol(ticker.slice(ticker.lastIndexOf(':') + 1)).replace(/\.P$/, '');
+  const plain = plainTicker(ticker.slice(ticker.lastIndexOf(':') + 1)).replace(/\.P$/, '');
   const wanted = unit.toUpperCase();
   if (plain.startsWith(wanted) && plain !== wanted) return 'base';
   return plain.endsWith(wanted) && plain !== wanted ? 'quote' : undefined;

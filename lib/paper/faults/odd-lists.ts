@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/json.ts';
 /** How a list differs from what the relay knows of lists. */
 export const oddLists = [
   'unknown_word',
@@ -77,8 +78,4 @@ const idNames: ReadonlySet<string> = new Set(['id', 'orderId', 'order_id', 'posi
 
 function withoutIds(record: Fields): Fields {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !idNames.has(name)));
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

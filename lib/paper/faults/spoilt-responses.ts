@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isRecord } from '../../base/json.ts';
 
 /** Changes an order report so that it contradicts the request: the next order id and the opposite side. */
 export function contradict(body: unknown): unknown {
@@ -20,8 +21,4 @@ export function echoHeaders(body: unknown, headers: IncomingHttpHeaders): unknow
   return 'errors' in body
     ? { ...body, message: echo, errors: { [echo]: [echo] } }
     : { ...body, type: echo, stp: echo };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

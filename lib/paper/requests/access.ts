@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { readJson } from '../../base/json.ts';
+import { isRecord, readJson } from '../../base/json.ts';
 import type { Dialect } from '../../exchange/dialect.ts';
 import { type PaperKey, paperKeys } from '../engine/accounts.ts';
 import type { RefusalName } from '../engine/refusals.ts';
@@ -78,7 +78,7 @@ function hasSpaces(json: string): boolean {
 
 function parseObject(text: string): Record<string, unknown> | null {
   const value = readJson(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  return isRecord(value) ? { ...value } : null;
 }
 
 interface NonceMemory {

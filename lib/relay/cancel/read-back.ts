@@ -1,4 +1,4 @@
-import { type Json, toJson } from '../../base/json.ts';
+import { isRecord, type Json, toJson } from '../../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { cancelAll } from '../../exchange/endpoints/cancel-all.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
@@ -145,7 +145,5 @@ function report(outcome: Outcome, left: readonly number[]): Outcome {
 const mostNamed = 10;
 
 function asRecord(evidence: Json): object {
-  return typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence)
-    ? evidence
-    : { evidence };
+  return isRecord(evidence) ? evidence : { evidence };
 }

@@ -86,7 +86,7 @@ export function findKeepers(followed: readonly FollowedEntry[]): Keepers {
 export function heldOf({ entry, held }: FollowedEntry, keepers: Keepers): Decimal {
   const kept = keepers.get(entry.signalId) ?? [];
   const left = kept.reduce((rest, { own }) => rest.minus(parseDecimal(own?.filled ?? '0')), held);
-  return left.gt(zero) ? left : zero;
+  return maximum(left, zero);
 }
 
 /** What is left of the entries after each one that opened or enlarged the same position. */
@@ -119,7 +119,7 @@ function uncoveredOf(position: Decimal, open: readonly Order[], market: string, 
   const stops = open.filter((order) => order.market === market && isStopAgainst(side, order));
   if (stops.some(({ amount }) => amount.eq(zero))) return zero;
   const rest = stops.reduce((sum, { remaining }) => sum.minus(remaining), position);
-  return rest.lt(zero) ? zero : rest;
+  return maximum(rest, zero);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Decimal, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
+import { type Decimal, maximum, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
 import { type ListedWhole, readListedOrder } from '../../exchange/list-account.ts';
@@ -55,7 +55,7 @@ export async function readEnd(
     // One that is listed as ended rests no more, although the response was lost.
     mayRest: mayRest && ended === null,
     cancelled: ended,
-    newlyFilled: filled === null ? (mayRest ? zero : null) : atLeastZero(filled.minus(known)),
+    newlyFilled: filled === null ? (mayRest ? zero : null) : maximum(filled.minus(known), zero),
     filledAtMs: lastFillMs(listed, filled),
   };
 }
@@ -86,8 +86,4 @@ function lastFillMs(listed: ListedWhole | null, filled: Decimal | null): number 
   if (listed === null || filled === null) return null;
   const sum = sumOf(listed.deals.map(({ amount }) => amount));
   return sum.eq(filled) && listed.deals.length > 0 ? Math.max(...listed.deals.map(({ atMs }) => atMs)) : null;
-}
-
-function atLeastZero(value: Decimal): Decimal {
-  return value.lt(zero) ? zero : value;
 }
