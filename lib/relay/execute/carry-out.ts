@@ -24,10 +24,11 @@ export interface Begun {
   readonly startedAtMs: number;
   readonly killSwitch: KillSwitch;
   readonly cleared: ClearedEntries;
-  /** Whether an order is sent as one that only reduces. A pause or the rate of orders lets it through for that alone. */
-  onlyReduces: boolean;
-  /** How the limits counted it before that; null: the account has none. */
-  counted: CountedFact | null;
+  /**
+   * Present when an order is sent as one that only reduces, because a pause or the rate of orders lets it through for that
+   * alone. `counted`: how the limits counted it before; null: the account has none.
+   */
+  reduction?: { readonly counted: CountedFact | null };
 }
 
 /**
@@ -116,8 +117,7 @@ async function checkPaused(
 
 /** The position may be gone by the time the order arrives: the exchange is told that it must open none. */
 function planAsReduction(begun: Begun, { facts }: PreparedAction): null {
-  begun.onlyReduces = true;
-  begun.counted = facts?.counted ?? null;
+  begun.reduction = { counted: facts?.counted ?? null };
   return null;
 }
 

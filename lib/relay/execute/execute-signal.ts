@@ -118,13 +118,13 @@ async function executeAlone(
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
   const killSwitch = createKillSwitch(services, entry, paused);
   const cleared = new ClearedEntries(startedAtMs);
-  const begun: Begun = { startedAtMs, killSwitch, cleared, onlyReduces: false, counted: null };
+  const begun: Begun = { startedAtMs, killSwitch, cleared };
   let plans = 0;
   let wasReducing = false;
   // Planned anew as an order that only reduces, once, however much time is left: the exit must not be lost for that.
   const turnsToReduction = () => {
-    const turns = begun.onlyReduces && !wasReducing;
-    wasReducing = begun.onlyReduces;
+    const turns = begun.reduction !== undefined && !wasReducing;
+    wasReducing ||= turns;
     return turns;
   };
   do {
@@ -325,11 +325,11 @@ async function planAction(
     case 'order':
       return withCounted(
         await planPresumedOrder(services, account, {
-          signal: begun.onlyReduces ? { ...signal, reduceOnly: true } : signal,
+          signal: begun.reduction === undefined ? signal : { ...signal, reduceOnly: true },
           signalId: entry.signalId,
           clientOrderId: clientOrderId ?? '',
         }),
-        begun.counted,
+        begun.reduction?.counted ?? null,
       );
     case 'close':
     case 'reverse':
