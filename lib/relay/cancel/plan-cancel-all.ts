@@ -1,5 +1,6 @@
 import type { ExchangeClient } from '../../exchange/client.ts';
 import { ExchangeError } from '../../exchange/errors.ts';
+import { longestLagMs } from '../../exchange/lag.ts';
 import { legsOf, listGroups, noGroups } from '../../exchange/list-groups.ts';
 import { listOpenOrders } from '../../exchange/list-open-orders.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -10,7 +11,6 @@ import { mayOpen } from '../../signals/may-open.ts';
 import { deny, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { groupToCancel, orderToCancel } from './ask-to-cancel.ts';
-import { closeMissing, wasPlacedLongAgo } from './close-ended.ts';
 import { type CancellableOrder, ready, targetOf } from './plan-cancel.ts';
 import { createReadBack } from './read-back.ts';
 import { type CancelAllEntry, findUnclosed, withProtectionKept } from './unclosed.ts';
@@ -30,6 +30,8 @@ interface Listed {
 
 /** The most orders to cancel one by one when no list shows which of them are open. */
 const mostGuessed = 100;
+/** The most entries one run closes, because its time is short; the next run closes the rest. */
+const mostClosed = 200;
 
 /**
  * Builds the requests that cancel the open orders of the market: those of this account's signals, or with the scope
@@ -159,9 +161,12 @@ async function chooseListed(
     if (entry !== null && entry.signal?.action !== 'protect' && isMeant(entry))
       own.set(entry.signalId, entry);
   }
+  const longAgoMs = services.clock.nowMs() - longestLagMs;
+  // The list must show what was placed that long ago, if it is open.
+  const hasEnded = ({ status, updatedAtMs }: Entry) => status === 'placed' && updatedAtMs <= longAgoMs;
   const missing = believed.filter(({ signalId }) => !own.has(signalId));
-  for (const entry of missing)
-    if (!wasPlacedLongAgo(entry, services.clock.nowMs())) own.set(entry.signalId, entry);
-  await closeMissing(services, missing);
+  for (const entry of missing) if (!hasEnded(entry)) own.set(entry.signalId, entry);
+  const ended = missing.filter(hasEnded).slice(0, mostClosed);
+  await Promise.all(ended.map((entry) => services.ledger.closeOrder(entry)));
   return [...own.values()].sort((one, other) => other.createdAtMs - one.createdAtMs);
 }

@@ -5,9 +5,8 @@ import { type Account, tradingGroundOf } from '../../model/account.ts';
 import type { Status } from '../../model/outcome.ts';
 import { isReduction } from '../../model/signal.ts';
 import { closeRest } from '../position/close-rest.ts';
-import { askAfterOpening } from '../protect/after-opening.ts';
+import { askAfterOpening, askAfterSpotOrder } from '../protect/after-order.ts';
 import { askAfterReduction } from '../protect/after-reduction.ts';
-import { askAfterSpotOrder } from '../protect/after-spot-order.ts';
 import type { ExecuteServices } from '../services.ts';
 
 /**

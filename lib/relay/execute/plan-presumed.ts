@@ -8,7 +8,7 @@ import { saysItReduces } from '../../signals/may-open.ts';
 import { checkPositions } from '../position/check-positions.ts';
 import { claimMarket, passesClaim, readMarketOwner } from '../position/claim-market.ts';
 import { comparePosition, withNote, withRestTold } from '../position/compare-position.ts';
-import { readReduceLeg } from '../position/read-reduce-leg.ts';
+import { readReduceLeg } from '../position/reduce-leg.ts';
 import { withPosition } from '../position/with-position.ts';
 import type { ExecuteServices } from '../services.ts';
 import { deny, type Plan } from './action.ts';

@@ -2,7 +2,7 @@ import type { ReducedPosition } from '../../account/exit-claims.ts';
 import { type Decimal, maximum, parseDecimal, zero } from '../../base/decimal.ts';
 import { finalReport } from '../../ledger/order-facts.ts';
 import type { Outcome } from '../execute/action.ts';
-import { saysNothingToReduce } from './judge-reduce-leg.ts';
+import { saysNothingToReduce } from './reduce-leg.ts';
 
 /**
  * What the response shows of the position that an order was to close.

@@ -13,7 +13,7 @@ import type { Market } from '../../model/market.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { CloseSignal, OrderSize, ReverseSignal } from '../../model/signal.ts';
 import type { PositionOrder } from '../../model/step-facts.ts';
-import { nothingToTurn } from './judge-reduce-leg.ts';
+import { nothingToTurn } from './reduce-leg.ts';
 
 /** What one leg has to do about the position that was read. */
 export type LegPlan =

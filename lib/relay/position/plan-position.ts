@@ -20,7 +20,6 @@ import type { ClearedEntries } from './cleared-entries.ts';
 import { cancelExitsOfNothing, withExitsCancelled } from './close-exits.ts';
 import { isTriedAgain } from './close-rest.ts';
 import { withNote, withRestTold } from './compare-position.ts';
-import type { ReduceLeg } from './judge-reduce-leg.ts';
 import {
   checkReduced,
   type LegPlan,
@@ -30,8 +29,8 @@ import {
   planTargetOpen,
   planTargetReduce,
 } from './plan-leg.ts';
-import { readReduceLeg } from './read-reduce-leg.ts';
 import { readWanted } from './read-wanted.ts';
+import { type ReduceLeg, readReduceLeg } from './reduce-leg.ts';
 import { withPosition } from './with-position.ts';
 
 /** A stored position signal. */

@@ -9,8 +9,8 @@ import { type Denial, type Status, withoutOrder } from '../../model/outcome.ts';
 import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
-import { nothingToTurn, saysNothingToReduce } from '../position/judge-reduce-leg.ts';
 import { anotherHasMarket } from '../position/one-strategy.ts';
+import { nothingToTurn, saysNothingToReduce } from '../position/reduce-leg.ts';
 
 /** The services that storing an outcome needs. */
 export interface SettleServices {

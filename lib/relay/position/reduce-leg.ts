@@ -1,8 +1,11 @@
 import { type Decimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { orderRecordOf } from '../../ledger/order-record.ts';
+import { type Account, findRehearsalReason } from '../../model/account.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
+import { reduceLegIdOf } from '../../signals/identity.ts';
+import type { ExecuteServices } from '../services.ts';
 
 /** What the leg that reduces the position means for the one that opens after it. */
 export type ReduceLeg =
@@ -22,10 +25,24 @@ export type ReduceLeg =
     };
 
 /**
+ * What the leg that reduces the position means for the signal after it. The account's mode may have changed between them.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function readReduceLeg(
+  { ledger, isPaperExchange }: ExecuteServices,
+  { name, mode }: Account,
+  signalId: string,
+): Promise<ReduceLeg> {
+  const leg = await ledger.read({ account: name, signalId: reduceLegIdOf(signalId) });
+  return judgeReduceLeg(leg, findRehearsalReason(mode, isPaperExchange) !== null);
+}
+
+/**
  * @param leg its entry; null when the ledger has none
  * @param isRehearsal whether what comes after it is only rehearsed; a rehearsed leg has reduced nothing for one that is sent
  */
-export function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceLeg {
+function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceLeg {
   if (leg === null) return deny('none', 'the ledger has no signal that reduces the position before this one');
   const { signalId, status, steps } = leg;
   const last = steps.at(-1);

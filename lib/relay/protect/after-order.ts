@@ -1,3 +1,4 @@
+import { zero } from '../../base/decimal.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { filledBy, listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
@@ -8,6 +9,24 @@ import { stoppedBy } from '../../protection/stop-sales.ts';
 import { namesOf } from '../../protection/wanted.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, type ProtectionNeed } from './ask-protection.ts';
+
+/**
+ * Asks at once for the take-profits of what an order has opened: the exchange makes none of several.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function askAfterOpening(
+  services: ExecuteServices,
+  { protection }: Pick<Account, 'protection'>,
+  entry: Entry,
+): Promise<void> {
+  const opened = orderRecordOf(entry);
+  if (protection !== 'keep' || opened === null || filledBy(opened).eq(zero)) return;
+  await askProtection(
+    services,
+    needsOf(opened).filter(({ part }) => part !== undefined),
+  );
+}
 
 /**
  * Asks at once for what an order on spot makes necessary: the stop-loss of a buy that filled; and after a sale, whatever
@@ -30,7 +49,8 @@ async function findNeeds(
 ): Promise<readonly ProtectionNeed[]> {
   const order = orderRecordOf(entry);
   if (order?.spot == null) return [];
-  if (isGuardedBuy(order)) return order.status === 'placed' && !filledBy(order).eq('0') ? needsOf(order) : [];
+  if (isGuardedBuy(order))
+    return order.status === 'placed' && !filledBy(order).eq(zero) ? needsOf(order) : [];
   if (!isSale(order)) return [];
   const followed = listRecords(await executions.followed(entry.account, mostBelieved));
   const others = followed.filter(({ signalId }) => signalId !== order.signalId);
@@ -47,7 +67,7 @@ async function findNeeds(
     );
     const stands = stops.some((one) => isStanding(one) && !replaced.has(one.orderId ?? 0));
     const isReduced = before.get(buy.signalId)?.eq(left) === false;
-    return (left.eq('0') ? stands : isReduced || wasTaken) ? needsOf(buy) : [];
+    return (left.eq(zero) ? stands : isReduced || wasTaken) ? needsOf(buy) : [];
   });
 }
 
