@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { farthestBackMs, mostClockAheadMs, readOtherDeals } from '../account/account-deals.ts';
+import {
+  type DealServices,
+  farthestBackMs,
+  mostClockAheadMs,
+  readOtherDeals,
+} from '../account/account-deals.ts';
 import { checkLossOfDay, hasLimitOfLoss } from '../account/check-loss.ts';
 import type { DealSource } from '../account/deal-places.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
 import { keepHidden, readPositions } from '../account/read-positions.ts';
-import type { Alarms } from '../base/alarms.ts';
-import { type Clock, hasPassed } from '../base/clock.ts';
+import { hasPassed } from '../base/clock.ts';
 import { formatDecimal, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
-import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { type Executions, mostFollowed } from '../ledger/executions.ts';
+import { mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { orderRecordOf } from '../ledger/order-record.ts';
 import { limitsOf } from '../limits/check-order.ts';
@@ -33,14 +35,9 @@ import { describeWatch, parseWatch, type Reduction, type WatchState } from './wa
 import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
 /** The services that the watch needs. */
-export interface WatchServices {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly alarms: Alarms;
+export interface WatchServices extends DealServices {
   readonly ledger: Ledger;
   readonly settings: Settings;
-  readonly executions: Executions;
-  readonly facts: ContestedFacts;
   readonly turnedCloser: TurnedCloser;
   readonly exchangeTimeoutMs: number;
   exchangeFor(account: string): Promise<ExchangeClient>;

@@ -1,33 +1,21 @@
-import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import type { ContestedFacts } from '../../ledger/account-facts.ts';
+import type { SendOptions } from '../../exchange/client.ts';
 import type { Entry, LookupProgress } from '../../ledger/entry.ts';
-import type { Executions } from '../../ledger/executions.ts';
-import type { LedgerEntrance } from '../../ledger/ledger.ts';
-import type { Settings } from '../../model/settings.ts';
 import type { SignalQueue } from '../../queue/queue.ts';
 import { watchPositions } from '../../watch/watch-positions.ts';
 import type { Outcome } from '../execute/action.ts';
 import { createTurnedCloser } from '../protect/ask-to-close-turned.ts';
 import { tellWaiting } from '../protect/failed-alarm.ts';
+import type { ExecuteServices } from '../services.ts';
 import { lookUpSafely } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
-import { lostResponseOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
+import { lostResponseOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 import { denyForgotten, type SweepWindow, sweepAccepted, tellStuck } from './sweep-accepted.ts';
 
 /** The services that the reconciler needs. */
-export interface ReconcileServices extends SettleServices {
-  readonly settings: Settings;
-  readonly executions: Executions;
-  readonly facts: ContestedFacts;
-  /** Takes in signals that the relay itself makes, and puts them in line. */
-  readonly entrance: Pick<LedgerEntrance, 'accept'>;
-  readonly isPaperExchange: boolean;
+export interface ReconcileServices
+  extends Omit<ExecuteServices, 'markets' | 'settleSentBefore' | 'lostProtection'> {
   /** Null when the ledger itself is the line of waiting signals: then none can have lost its message. */
   readonly queue: SignalQueue | null;
-  /** How long one request to the exchange may take, retries included. */
-  readonly exchangeTimeoutMs: number;
-  /** @throws RelayError `secrets_missing` when no key is stored */
-  exchangeFor(account: string): Promise<ExchangeClient>;
 }
 
 /** The results of one run, as numbers of signals. */
