@@ -1,6 +1,6 @@
 import { exitsOf, mayBeExit } from '../account/exits.ts';
 import { assumedAnswers } from '../account/rehearsed.ts';
-import { type Decimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
+import { type Decimal, maximum, sumOf, zero } from '../base/decimal.ts';
 import { replacedIn } from '../ledger/cancel-reports.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
@@ -13,7 +13,7 @@ import { isStopLimit } from '../orders/order-kinds.ts';
 import { doubtShared } from './doubt-shared.ts';
 import { hiddenExit, leavingExit, mustBeListed } from './hidden-exits.ts';
 import { type GuardExit, keptExit, knownExits, type OwnExit, type StandingExit } from './known-exits.ts';
-import { asListed } from './left-of.ts';
+import { asListed, leftOf } from './left-of.ts';
 import {
   type AttachedExit,
   attachedExits,
@@ -234,17 +234,12 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
  * @returns null when he has ended none of a fill
  */
 function leftByOwner(
-  { record, of }: WantedGuard,
+  { record }: WantedGuard,
   ended: readonly GuardExit[],
   records: readonly OrderRecord[],
 ): Decimal | null {
   const rest = sumOf(ended.flatMap((exit) => exit.rest ?? []));
-  if (record === null || rest.eq(zero)) return null;
-  const sold = sumOf([
-    ...record.exits.flatMap(({ order }) => (order === null ? [] : parseDecimal(order.filled))),
-    ...records.flatMap((other) => (other.protects?.of === of ? filledBy(other) : [])),
-  ]);
-  return filledBy(record).minus(sold).minus(rest);
+  return record === null || rest.eq(zero) ? null : leftOf(record, records).minus(rest);
 }
 
 /**
