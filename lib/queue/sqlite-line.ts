@@ -173,26 +173,18 @@ class LineOfLedger implements SqliteLine {
   finish({ key }: SignalDelivery): void {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
-    if (item.hasLeft || !this.#isStillAccepted(item)) this.#line.remove(item);
+    if (item.hasLeft || !this.#isStill('isWaiting', item)) this.#line.remove(item);
     else this.#putBack(item);
   }
 
-  /** Another process may have moved it on. Unless that is certain, it is delivered again, which does no harm. */
-  #isStillAccepted({ position, key }: WaitingSignal): boolean {
+  /**
+   * Whether a signal still waits, or is still being sent: another process may have moved it on. Unless that is certain, it is
+   * delivered again, which does no harm.
+   */
+  #isStill(status: 'isWaiting' | 'isSending', { position, key }: WaitingSignal): boolean {
     const { account, signalId } = key;
     try {
-      const row = this.#file.read(() => this.#statements.isWaiting.get(position, account, signalId));
-      return row !== undefined;
-    } catch {
-      return true;
-    }
-  }
-
-  /** Whether nothing is stored of what became of it. Unless the contrary is certain, it is delivered again. */
-  #isStillSending({ position, key }: WaitingSignal): boolean {
-    const { account, signalId } = key;
-    try {
-      const row = this.#file.read(() => this.#statements.isSending.get(position, account, signalId));
+      const row = this.#file.read(() => this.#statements[status].get(position, account, signalId));
       return row !== undefined;
     } catch {
       return true;
@@ -221,7 +213,7 @@ class LineOfLedger implements SqliteLine {
 
   #giveBack(item: WaitingSignal): void {
     item.stored = null;
-    if (item.hasLeft && !this.#isStillSending(item)) {
+    if (item.hasLeft && !this.#isStill('isSending', item)) {
       this.#line.remove(item);
       return;
     }
