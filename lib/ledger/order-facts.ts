@@ -11,11 +11,19 @@ export function stepFacts({ steps }: Pick<Entry, 'steps'>, status: Status): Step
 }
 
 /** Where the order of an entry traded, as its fills are to say it. An older release did not note it. */
-export function fillMarksOf(entry: Pick<Entry, 'steps' | 'signal'>): Pick<Fill, 'onSpot' | 'strategy'> {
-  const { spot, amount } = stepFacts(entry, 'sending');
+export function fillMarksOf({
+  steps,
+  signal,
+}: Pick<Entry, 'steps' | 'signal'>): Pick<Fill, 'onSpot' | 'strategy' | 'isUnguarded'> {
+  const { spot, amount, exits = {} } = stepFacts({ steps }, 'sending');
   if (spot === undefined) return amount === undefined ? {} : { onSpot: false };
-  const { strategy } = entry.signal ?? {};
-  return { onSpot: true, ...(strategy === undefined ? {} : { strategy }) };
+  const { strategy } = signal ?? {};
+  const isBuy = signal?.action === 'order' && signal.side === 'buy';
+  return {
+    onSpot: true,
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(isBuy && Object.keys(exits).length === 0 ? { isUnguarded: true } : {}),
+  };
 }
 
 /** The order as the exchange reported it last; null when it was not reported. */

@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../bas
 import { type BookedFill, bookFill, type CostBooks, type CostPosition } from './average-cost.ts';
 import type { Fill } from './execution.ts';
 import { type Currencies, currenciesInName } from './market.ts';
-import { ofOneStrategy } from './one-strategy.ts';
+import { soldByOne } from './one-strategy.ts';
 import type { PositionSide } from './order.ts';
 
 /** What an account held when the relay first read it. What was dealt before is in it; every later deal counts. */
@@ -50,9 +50,12 @@ export function bookKeyOf(market: string, side: PositionSide | undefined): strin
 }
 
 /** The key of what a strategy has bought on spot; `undefined`: what no strategy has. */
-export function spotKeyOf(market: string, strategy: string | undefined): string {
-  return `${market} ${JSON.stringify(strategy ?? null)}`;
+export function spotKeyOf(market: string, strategy: string | undefined, isUnguarded = false): string {
+  return `${market} ${JSON.stringify(strategy ?? null)}${isUnguarded ? unguardedEnd : ''}`;
 }
+
+/** Of the key of what was bought without a stop-loss. */
+const unguardedEnd = ' unguarded';
 
 /** The market of a key in the books. */
 export function marketOfKey(key: string): string {
@@ -60,11 +63,15 @@ export function marketOfKey(key: string): string {
 }
 
 /** @returns null for the key of a position */
-function strategyInKey(key: string): { readonly strategy: string | undefined } | null {
-  const name = key.slice(marketOfKey(key).length + 1);
+function strategyInKey(
+  key: string,
+): { readonly strategy: string | undefined; readonly isUnguarded: boolean } | null {
+  const text = key.slice(marketOfKey(key).length + 1);
+  const isUnguarded = text.endsWith(unguardedEnd);
+  const name = isUnguarded ? text.slice(0, -unguardedEnd.length) : text;
   if (name !== 'null' && !name.startsWith('"')) return null;
   const strategy: string | null = JSON.parse(name);
-  return { strategy: strategy ?? undefined };
+  return { strategy: strategy ?? undefined, isUnguarded };
 }
 
 /**
@@ -112,8 +119,9 @@ export function bookDeal(
 }
 
 /**
- * On spot each strategy has what it bought itself, because a sale that names one sells nothing that another has bought. It
- * sells its own first, then what may be its own; the rest is what the owner holds besides.
+ * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own, then what
+ * others have bought without a stop-loss: an exit is often named otherwise than its entry. The rest is what the owner holds
+ * besides.
  */
 function bookOnSpot(
   books: Map<string, CostPosition>,
@@ -122,11 +130,11 @@ function bookOnSpot(
   strategy: string | undefined,
 ): BookedFill & { readonly key: string } {
   const facts = { currencies, isSpot: true, onlyReduces: false };
-  const own = spotKeyOf(fill.market, strategy);
+  const own = spotKeyOf(fill.market, strategy, fill.isUnguarded);
   if (fill.side === 'buy') return { ...bookFill(books, fill, { ...facts, key: own }), key: own };
   const held = [...books].flatMap(([key, { amount }]) => {
     const of = marketOfKey(key) === fill.market && amount.gt(zero) ? strategyInKey(key) : null;
-    return of === null ? [] : [{ key, amount, strategy: of.strategy }];
+    return of === null ? [] : [{ key, amount, ...of }];
   });
   // In whatever order they were bought: books that were stored and read again sell the same lots.
   held.sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -139,7 +147,7 @@ function bookOnSpot(
     rest = rest.minus(amount);
     fee = '0';
   };
-  for (const { key, amount } of ofOneStrategy(held, strategy, (one) => one.strategy))
+  for (const { key, amount } of soldByOne(held, strategy))
     if (rest.gt(zero)) sell(key, minimum(rest, amount));
   if (rest.gt(zero) || parts.length === 0) sell(own, rest);
   const sold = parts.reduce((all, part) => ({

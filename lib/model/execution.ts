@@ -42,6 +42,8 @@ export interface Fill {
   readonly onSpot?: boolean;
   /** Of its signal, for a fill on spot, where each strategy sells what it has bought itself. An older release stored none. */
   readonly strategy?: string;
+  /** Present of a buy on spot without a stop-loss: any strategy may sell what it bought. An older release stored none. */
+  readonly isUnguarded?: true;
   /** Whether the order added liquidity to the book or took it; or what the exchange says, if the relay does not know it. */
   readonly liquidity: 'maker' | 'taker' | OtherWord;
   /** In base units. */

@@ -13,6 +13,17 @@ export function ofOneStrategy<One>(
   return ownFirst(own, strategy, strategyIn);
 }
 
+/**
+ * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives, then what other strategies have bought without
+ * a stop-loss, which the relay keeps for nobody.
+ */
+export function soldByOne<
+  One extends { readonly strategy: string | undefined; readonly isUnguarded: boolean },
+>(all: readonly One[], strategy: string | undefined): readonly One[] {
+  const own = ofOneStrategy(all, strategy, strategyOf);
+  return [...own, ...all.filter((one) => one.isUnguarded && !own.includes(one))];
+}
+
 export function strategyOf({ strategy }: { readonly strategy: string | undefined }): string | undefined {
   return strategy;
 }

@@ -11,7 +11,7 @@ import {
 import { type Fill, type FillRole, isOfExit, isOfSignal } from '../model/execution.ts';
 import { openingSideOf } from '../model/holdings.ts';
 import { type Currencies, currenciesInName } from '../model/market.ts';
-import { ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
+import { soldByOne } from '../model/one-strategy.ts';
 import { oppositeOf, type Side } from '../model/order.ts';
 import { protectionNamedBy } from '../model/protect-id.ts';
 
@@ -24,6 +24,8 @@ export interface EntryLot {
   /** Of the order, not of its exits. */
   readonly side: Side;
   readonly strategy: string | undefined;
+  /** Whether it is a buy on spot without a stop-loss, which any strategy may sell. */
+  readonly isUnguarded: boolean;
   /** How much its order opened, in base units. */
   readonly opened: Decimal;
   /** How much of that no fill has closed yet, in base units. */
@@ -62,7 +64,7 @@ export interface LotBooks {
 }
 
 /** What a lot takes from the fill that begins it. */
-type LotFill = Pick<Fill, 'account' | 'signalId' | 'market' | 'side' | 'role' | 'atMs'>;
+type LotFill = Pick<Fill, 'account' | 'signalId' | 'market' | 'side' | 'role' | 'atMs' | 'isUnguarded'>;
 
 type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
   readonly closedBy: Set<FillRole>;
@@ -157,7 +159,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
       noteFee(own, fill, currencies);
       const queue = (queues.get(key) ?? []).filter(({ left }) => left.gt(zero));
       queues.set(key, queue);
-      const closable = onSpot ? ofOneStrategy(queue, strategy, strategyOf) : queue;
+      const closable = onSpot ? soldByOne(queue, strategy) : queue;
       const booked = onSpot
         ? bookOnSpot(fill, closable)
         : bookFill(held, fill, { key: position, currencies, isSpot: false, onlyReduces: false });
@@ -211,11 +213,15 @@ function keyOf({ account, signalId }: EntryKey): string {
   return JSON.stringify([account, signalId]);
 }
 
-function createLot({ market, side, role, atMs }: LotFill, strategy: string | undefined): Changeable {
+function createLot(
+  { market, side, role, atMs, isUnguarded }: LotFill,
+  strategy: string | undefined,
+): Changeable {
   return {
     market,
     side: isOfExit({ role }) ? oppositeOf(side) : side,
     strategy,
+    isUnguarded: isUnguarded === true,
     opened: zero,
     left: zero,
     profit: zero,

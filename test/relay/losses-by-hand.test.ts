@@ -194,6 +194,39 @@ describe('In a market that the relay trades on spot', () => {
     expect(Number(await lossInReport())).toBeGreaterThan(20);
   });
 
+  test('the exit of a strategy that is named otherwise than its entry counts its loss', async () => {
+    relay.setPrice('50000');
+    expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.02', strategy: 'Long' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+    relay.setPrice('48000');
+    expect(
+      await relay.sendUnder(cooling, { action: 'sell', quantity: '0.02', strategy: 'Close Long' }),
+    ).toEqual(placed);
+
+    expect(
+      await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01', strategy: 'Long' }),
+    ).toMatchObject({ rule: 'cool_down_after_loss' });
+    await goOn(20_000);
+    expect(Number(await usedOfLoss(cooling))).toBeGreaterThan(39);
+    expect(await usedOfLoss(cooling)).toBe(await lossInReport());
+  });
+
+  test('a sale of what is held besides closes nothing that a strategy keeps a stop-loss for', async () => {
+    relay.setPrice('50000');
+    const guarded = { action: 'buy', quantity: '0.02', strategy: 'Long', stopLoss: '40000' };
+    expect(await relay.sendUnder(cooling, guarded)).toEqual(placed);
+    await goOn(20_000);
+    relay.setPrice('48000');
+    expect(await relay.sendUnder(cooling, { action: 'sell', quantity: '0.02', strategy: 'other' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+
+    expect(Number(await usedOfLoss(cooling))).toBeLessThan(3);
+  });
+
   test('what an older release has stored of its books is sold by any strategy', async () => {
     const startOfDay = relay.clock.nowMs() - (relay.clock.nowMs() % dayMs);
     await relay.services.facts.write('main', 'books', {
