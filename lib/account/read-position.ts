@@ -51,6 +51,8 @@ export interface PositionQuery {
   readonly positionSide: PositionSide | undefined;
   /** What the signal is to protect; absent: it protects nothing. */
   readonly guard?: Guarded;
+  /** Whether known fills say that nothing is left of it; absent: they say nothing. A list without the position is believed then. */
+  readonly isSoldOut?: (entries: readonly Entry[]) => boolean;
   /** Whether it wants nothing open, by an order that only reduces; absent: no. */
   readonly closesAll?: boolean;
   /** Whether it is for an alert, which is sized on it or says what it must be; absent: no. */
@@ -79,11 +81,11 @@ const mostPages = 20;
 export async function readPosition(
   services: AccountServices,
   client: ExchangeClient,
-  { account, market, signalId, positionSide, guard, closesAll = false, isOfAlert = false }: PositionQuery,
+  query: PositionQuery,
   limits: SendOptions,
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
-  const query = { account, market, signalId };
+  const { account, market, positionSide, guard, closesAll = false, isOfAlert = false } = query;
   const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
   const unsettled = (await listUnsettled(services, query)).filter((entry) => !isAsStanding(entry, at));
   const isOther = (entry: Entry) => isOfOtherSide(entry, positionSide);
@@ -114,7 +116,8 @@ export async function readPosition(
   const isLater = ({ endedAtMs }: LastOrder) => endedAtMs !== null && endedAtMs > shownToMs;
   // What is there is closed at once, whatever has just filled: the exchange cuts the order.
   const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isLater)];
-  const unseen = told.find((move) => !isShown(move));
+  const isGone = position.amount.eq(zero) && query.isSoldOut?.(entries) === true;
+  const unseen = isGone ? undefined : told.find((move) => !isShown(move));
   const tpsl = listed?.tpsl ?? null;
   const attached = attachedIds(tpsl);
   const openedAtMs = listed?.openedAtMs ?? null;

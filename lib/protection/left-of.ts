@@ -1,5 +1,6 @@
 import { type Decimal, formatDecimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
-import { type ExitRecord, filledBy, type OrderRecord } from '../ledger/order-record.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type ExitRecord, filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import type { Order } from '../model/order.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
 
@@ -8,6 +9,21 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
   const made = record.exits.flatMap(({ order }) => (order === null ? [] : [parseDecimal(order.filled)]));
   const kept = records.filter(({ protects }) => protects?.of === record.signalId).map(filledBy);
   return maximum(filledBy(record).minus(sumOf([...made, ...kept])), zero);
+}
+
+/**
+ * Whether stop-losses and take-profits have sold all of what orders filled, as far as fills are known: a list of positions that
+ * shows none does not lag behind those fills then.
+ *
+ * @param of of the order of this signal; absent: of every order
+ */
+export function areSoldOut(entries: readonly Entry[], market: string, of?: string): boolean {
+  const records = listRecords(entries).filter((record) => record.market === market);
+  const opened = records.filter(
+    (record) => record.protects === null && record.spot === null && filledBy(record).gt(zero),
+  );
+  const asked = of === undefined ? opened : opened.filter(({ signalId }) => signalId === of);
+  return asked.length > 0 && asked.every((record) => leftOf(record, records).eq(zero));
 }
 
 /**

@@ -158,3 +158,17 @@ test('what a stop-loss has turned is closed with several orders, and no more tha
   expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
   expect(await sales()).toEqual(['buy 15', 'buy 8.4', 'buy 1.8']);
 });
+
+test('the rest of a take-profit goes at once when its stop-loss has closed what was left', async () => {
+  await relay.say({ action: 'buy', quantity: '1', stopLoss: '49000', takeProfit: '51000' });
+  await relay.goOn(30);
+  relay.paper.control.setPrice('BTC_USDT', parseDecimal('51001'), parseDecimal('0.4'));
+  await relay.goOn(30);
+  expect(await relay.held()).toBe('0.6');
+
+  relay.setPrice('48900');
+  await relay.goOn(6);
+
+  expect([await relay.held(), await relay.open()]).toEqual(['flat', []]);
+  expect(relay.alarmNames()).toEqual([]);
+});

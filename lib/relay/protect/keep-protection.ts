@@ -14,6 +14,7 @@ import type { Order } from '../../model/order.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import type { Guard, GuardView, PositionGuards } from '../../protection/guards.ts';
 import { type GuardVerdict, judgeGuard } from '../../protection/judge-guard.ts';
+import { areSoldOut } from '../../protection/left-of.ts';
 import { type GuardedPosition, shareOut } from '../../protection/shares.ts';
 import { isGuardedBuy, isSpotStop } from '../../protection/spot-lots.ts';
 import { trailPrices } from '../../protection/trailing.ts';
@@ -321,5 +322,6 @@ export function isKnown(
     readAtMs,
     modifiedAtMs: held?.modifiedAtMs ?? null,
   };
+  if (amount.eq(zero) && areSoldOut(entries, market)) return true;
   return findLastMoves(entries, market).every((move) => isTrusted(dated, move));
 }

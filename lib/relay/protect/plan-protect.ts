@@ -16,6 +16,7 @@ import {
   largerThanRest,
   takesNeededStop,
 } from '../../protection/judge-guard.ts';
+import { areSoldOut } from '../../protection/left-of.ts';
 import { marketOrder, protectiveOrder } from '../../protection/protective-order.ts';
 import type { GuardedPosition } from '../../protection/shares.ts';
 import { parseSight, parseWishes, sightFactOf, wishFactOf } from '../../protection/wishes.ts';
@@ -74,6 +75,7 @@ export async function planProtect(
     positionSide,
     isSpot,
     guard: signal,
+    isSoldOut: (entries: readonly Entry[]) => areSoldOut(entries, market.name, signal.of),
   };
   const reading = await readGround(services, client, market, query, limits);
   if (reading.kind === 'waits') {
