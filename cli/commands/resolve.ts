@@ -75,6 +75,7 @@ async function resolve(
     log: { info: silence, warn: silence, error: silence },
     alarms: { raise: ({ message }: Alarm) => void alarms.push(message) },
     ledger,
+    settings: session.settings,
     executions: session.openExecutions(),
     facts: session.openFacts(),
     exchangeTimeoutMs: timeoutMs,

@@ -15,7 +15,7 @@ export const alarmMeanings = {
   close_incomplete:
     'an order that was to close or reduce a position, or to sell on spot, filled only in part, was too small, or was not sent',
   signal_not_executed:
-    'a signal was given up before it was sent, or a position that it was to close or reduce may stand',
+    'a signal was given up before it was sent, or what it was to close, reduce or sell on spot may stand',
   signals_waiting: 'signals wait behind one that cannot be executed',
   signal_dead_lettered: 'the message of a signal became a dead letter',
   signals_over_limit: 'an account is over its limit of signals, and its alerts are refused',

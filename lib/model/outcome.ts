@@ -91,4 +91,6 @@ export interface Denial {
   readonly actual: string;
   /** One sentence with both values and what to change. */
   readonly message: string;
+  /** Of a sale on spot: there was nothing that it could have sold. */
+  readonly nothingHeld?: true;
 }

@@ -1,11 +1,13 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import { parseConfig } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { PaperExchange } from '../../lib/paper/server/server.ts';
 import { resolveSignal } from '../../lib/relay/settle/resolve-signal.ts';
 import { openRecords, type RelayRecords } from './facts.ts';
-import { exchangeTimeoutMs, guardedAccount } from './relay-config.ts';
+import { chaosConfig, exchangeTimeoutMs, guardedAccount } from './relay-config.ts';
 
 /** No request is under way that long. */
 const longestRequestMs = 3 * exchangeTimeoutMs;
@@ -37,18 +39,24 @@ async function resolveEach(records: RelayRecords, paper: PaperExchange): Promise
   if (old.length === 0) return 0;
   const names = new Set(paper.control.state().orders.map(({ clientOrderId }) => clientOrderId));
   const absent = old.filter(({ clientOrderId }) => clientOrderId !== null && !names.has(clientOrderId));
-  for (const entry of absent) await resolve(records, entry);
+  const { settings } = parseConfig(chaosConfig(paper.url));
+  for (const entry of absent) await resolve(records, settings, entry);
   return absent.length;
 }
 
 const silence = () => undefined;
 
-async function resolve({ ledger, executions, facts }: RelayRecords, entry: Entry): Promise<void> {
+async function resolve(
+  { ledger, executions, facts }: RelayRecords,
+  settings: Settings,
+  entry: Entry,
+): Promise<void> {
   const services = {
     clock: systemClock,
     log: { info: silence, warn: silence, error: silence },
     alarms: { raise: silence },
     ledger,
+    settings,
     executions,
     facts,
     exchangeTimeoutMs,

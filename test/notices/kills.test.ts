@@ -24,6 +24,7 @@ import { orderIn } from '../queue/open-store.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { createListeningLog } from '../support/listening-log.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { spotSettings } from '../support/spot-settings.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
 const settings: NoticeSettings = {
@@ -118,7 +119,11 @@ async function live(executioner: Executioner, defect: Defect = {}): Promise<'don
         await ledger.start(key, { status: 'sending', atMs: startMs, note: 'sending' }, null);
       const sending = await ledger.read(key);
       if (sending?.status === 'sending')
-        await settleEntry({ clock, log, alarms: raised, ledger }, sending, lostResponseOutcome(sending));
+        await settleEntry(
+          { clock, log, alarms: raised, ledger, settings: spotSettings },
+          sending,
+          lostResponseOutcome(sending),
+        );
       await tell();
     }
     await tell();

@@ -8,6 +8,7 @@ import { defaultLevels, levelOf, type NoticeSettings } from '../../lib/notices/n
 import { tellChange } from '../../lib/notices/tell-change.ts';
 import { staleAlarm } from '../../lib/relay/settle/settle-entry.ts';
 import { checkStaleness } from '../../lib/signals/staleness.ts';
+import { spotSettings } from '../support/spot-settings.ts';
 
 const nowMs = Date.UTC(2026, 10, 24, 12);
 const settings: NoticeSettings = {
@@ -64,7 +65,8 @@ test('the alarm of a close that is too old is the same news when a later try fin
   const arrival = { receivedAtMs: nowMs, defaultMaxLagMs: 60_000 };
   const messages = [16_001, 27_242].map((laterMs) => {
     const denial = checkStaleness(close, arrival, nowMs + laterMs);
-    return denial && staleAlarm({ signal: close, signalId: 'close-1' }, denial).alarm?.message;
+    const entry = { account: 'main', signalId: 'close-1', signal: close };
+    return denial && staleAlarm({ settings: spotSettings }, entry, denial).alarm?.message;
   });
   expect(messages[0]).toContain('the alert is too old: at most 15 s is allowed');
   expect(messages[1]).toBe(messages[0]);

@@ -215,7 +215,7 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     expect(await standing()).toEqual(whole);
     await goOn(180);
     expect(await standing()).toEqual(whole);
-    expect(alarmNames()).toEqual([]);
+    expect(alarmNames()).toEqual(['signal_not_executed']);
   });
 
   test('a sale that is refused while nothing can be placed has its stop-loss placed later', async () => {
@@ -223,7 +223,7 @@ describe('After a spot buy of 0.1 with a stop-loss', () => {
     relay.paper.control.addFault({ fault: 'refuse', endpoint: 'spot-stop-limit' });
     await send({ ...sell, quantity: '0.04' });
     expect(await standing()).toEqual([]);
-    expect(alarmNames()).toEqual(['protection_failed']);
+    expect(alarmNames()).toEqual(['signal_not_executed', 'protection_failed']);
     await goOn(60);
 
     expect(await standing()).toEqual(whole);
@@ -970,7 +970,7 @@ describe('A stop-loss from the command of the alarm', () => {
     await goOn(30);
 
     expect(await standing()).toEqual(whole);
-    expect(alarmNames()).toEqual(['position_unprotected']);
+    expect(alarmNames()).toEqual(['position_unprotected', 'signal_not_executed']);
   });
 
   test('is not followed by another one once the owner has cancelled it, too', async () => {

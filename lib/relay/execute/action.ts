@@ -100,6 +100,8 @@ export interface Outcome {
   readonly facts?: StepFacts;
   /** The rule that denied the signal; it is stored for people alone, in the evidence. */
   readonly deniedBy?: string;
+  /** Of a sale on spot: there was nothing that it could have sold. */
+  readonly nothingHeld?: true;
   readonly orderId?: number;
   readonly orderOpen?: boolean;
   /** An alarm that the operator must look into, whatever the status. */

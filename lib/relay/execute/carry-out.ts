@@ -52,7 +52,11 @@ export async function carryOut(
     rehearsalReason === null ? await services.settleSentBefore?.(entry, action, cleared) : null;
   if (typeof sentBefore === 'string') return sentBefore;
   const settleDenied = (denied: Denial) =>
-    settleUnsent(services, entry, cleared.tell({ ...denialOutcome(denied), ...staleAlarm(entry, denied) }));
+    settleUnsent(
+      services,
+      entry,
+      cleared.tell({ ...denialOutcome(denied), ...staleAlarm(services, entry, denied) }),
+    );
   const { reduces, isPaused, mustReduce } = await checkPaused(begun, action);
   if (mustReduce) return planAsReduction(begun, action);
   const atMs = services.clock.nowMs();

@@ -301,7 +301,7 @@ async function planSignal(
   const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   if (stale !== null) {
     const told = await explainWait(services, entry, stale);
-    return { verdict: 'ended', outcome: { ...denialOutcome(told), ...staleAlarm(entry, told) } };
+    return { verdict: 'ended', outcome: { ...denialOutcome(told), ...staleAlarm(services, entry, told) } };
   }
   const denial =
     // Of what protects a position the pause is checked before sending: only then is it known that something is missing.

@@ -45,7 +45,7 @@ import {
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
-import { checkStopPlaceable, leaveToOthers, soldAlready, waitForStop } from './plan-spot.ts';
+import { checkStopPlaceable, findNothingHeld, leaveToOthers, soldAlready, waitForStop } from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
 /**
@@ -107,7 +107,11 @@ export async function planOrder(
     services,
   );
   if (ofOthers !== null) return ofOthers;
-  if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
+  const ofEmpty = findNothingHeld({ signal, market, records: stops.records }, readings, services);
+  if (!sized.ok) {
+    const denial = { ...sized.denial, ...ofEmpty };
+    return { verdict: 'denied', denial, ...evidenceFor(services, readings, null) };
+  }
   const risk = await atRisk.check(sized, typeof basis === 'string' ? null : basis);
   if (!isOwn && (risk.mustReduce === true || (await mustReduce(signal, sized, account, risk)))) {
     const reduction = { ...signal, reduceOnly: true } as const;
@@ -140,7 +144,10 @@ export async function planOrder(
     }),
     ...oldestOf(readings, atRisk),
     limits: risk,
-    send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
+    send: async (options) => {
+      const outcome = await placeOrder(client, request, { signal, order: sized.order }, options);
+      return { ...outcome, ...ofEmpty };
+    },
   };
   const holding = readings.holding?.of === 'spot' ? readings.holding : null;
   const free = holding === null ? zero : holding.available.minus(holding.ofStops ?? zero);

@@ -116,11 +116,29 @@ export function leaveToOthers(
     actual: sized.ok ? formatDecimal(sized.baseAmount) : 'a share of that',
     message: `strategy "${strategy}" has ${left.eq(zero) ? 'nothing' : `no more than ${most}`} to sell beside the ${bought}${isRead ? '' : ' (the spot balance could not be read)'}; nothing was sold. To sell those, too, send the sale with the "strategy" that bought them, or without one`,
   };
-  if (isRead && !mayShowLate(records, strategy, clock.nowMs())) return { verdict: 'denied', denial };
+  if (isRead && !mayShowLate(records, strategy, clock.nowMs()))
+    return { verdict: 'denied', denial: left.eq(zero) ? { ...denial, nothingHeld: true } : denial };
   const reason = isRead
     ? `the spot balance may not show yet what strategy "${strategy}" has bought`
     : 'the spot balance could not be read, and another strategy has bought in the market';
   return { verdict: 'waiting', reason, mayPassSoon: true, orElse: denial };
+}
+
+/**
+ * Whether the balance, with what open orders hold of it, has nothing that the market would take. False where it was not read,
+ * and where it need not show yet what an order has bought.
+ */
+export function findNothingHeld(
+  { signal: { side, strategy = '' }, market, records }: Omit<SharedSale, 'shares'>,
+  { holding }: Pick<Readings, 'holding'>,
+  { clock }: Pick<ExecuteServices, 'clock'>,
+): Pick<Denial, 'nothingHeld'> {
+  if (side !== 'sell' || holding?.of !== 'spot') return {};
+  const { available, frozen = zero, ofStops = zero } = holding;
+  // What the stop-losses hold is counted as available.
+  const held = available.plus(frozen).minus(ofStops);
+  const isEmpty = held.lt(market.minAmount) && !mayShowLate(records, strategy, clock.nowMs());
+  return isEmpty ? { nothingHeld: true } : {};
 }
 
 function describeUntold(untold: SaleShares['untold']): string {

@@ -5,7 +5,10 @@ import type { Json } from '../../base/json.ts';
 import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
+import { sideNotAllowed } from '../../limits/check-order.ts';
+import { tradingGroundOf } from '../../model/account.ts';
 import { type Denial, type Status, withoutOrder } from '../../model/outcome.ts';
+import { findAccount, type Settings } from '../../model/settings.ts';
 import { isReduction, type Signal, wantsNoPosition } from '../../model/signal.ts';
 import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
@@ -18,6 +21,7 @@ export interface SettleServices {
   readonly log: Log;
   readonly alarms: Alarms;
   readonly ledger: Ledger;
+  readonly settings: Settings;
 }
 
 /**
@@ -42,7 +46,7 @@ export async function settleEntry(
  */
 export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Outcome): void {
   const { account, signalId, signal } = entry;
-  const alarm = outcome.alarm ?? undoneAlarm(entry, outcome);
+  const alarm = outcome.alarm ?? undoneAlarm(services, entry, outcome);
   const place = signal === null ? { account } : { account, market: signal.market };
   if (alarm !== undefined) services.alarms.raise(alarm, { ...place, signalId });
   if (outcome.status === 'unknown')
@@ -52,35 +56,62 @@ export function raiseAlarms(services: SettleServices, entry: Entry, outcome: Out
     );
 }
 
-/** A position that was to be closed or reduced may stand, unless the exchange says that there is none. */
-function undoneAlarm({ signal, signalId }: Entry, outcome: Outcome): Alarm | undefined {
-  const { status, note, facts, deniedBy } = outcome;
-  if (signal === null || !isReduction(signal) || !withoutOrder.has(status)) return undefined;
-  if (saysNothingToReduce(facts)) return undefined;
+/** Of a signal that was to reduce what is held: what may stand as it was without its order. */
+type Standing = 'position' | 'coins';
+
+/** The part of an entry that tells what may stand. */
+type Told = Pick<Entry, 'account' | 'signalId'> & { readonly signal: Signal };
+
+/** On spot every sale reduces what is held. Null: the signal was not to reduce anything. */
+function standingWithout(
+  { settings }: Pick<SettleServices, 'settings'>,
+  { account, signal }: Told,
+): Standing | null {
+  const configured = findAccount(settings, account);
+  const ground = configured === null ? undefined : tradingGroundOf(configured, signal.market);
+  if (signal.action === 'order' && signal.side === 'sell' && ground === 'spot') return 'coins';
+  return isReduction(signal) ? 'position' : null;
+}
+
+/** What was to be closed, reduced or sold may stand, unless there is nothing, or the owner sells nothing there. */
+function undoneAlarm(services: SettleServices, entry: Entry, outcome: Outcome): Alarm | undefined {
+  const { account, signalId, signal } = entry;
+  const { status, note, facts, deniedBy, nothingHeld } = outcome;
+  if (signal === null || !withoutOrder.has(status)) return undefined;
+  const told = { account, signalId, signal };
+  const standing = standingWithout(services, told);
+  if (standing === null || nothingHeld === true || saysNothingToReduce(facts)) return undefined;
+  if (standing === 'coins' && deniedBy === sideNotAllowed) return undefined;
   if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
   // The position is that of another strategy, which this one wanted to turn.
   if (signal.action !== 'close' && !wantsNoPosition(signal) && deniedBy === anotherHasMarket)
     return undefined;
-  return notReducedAlarm({ signal, signalId }, `${status.replace('_', ' ')}: ${note}`);
+  return notReducedAlarm(told, standing, `${status.replace('_', ' ')}: ${note}`);
 }
 
-/** Of an alert that was to close or reduce and is too old, the owner must know that the position stands. */
+/** Of an alert that was to close, reduce or sell and is too old, the owner must know what stands. */
 export function staleAlarm(
-  { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
+  services: Pick<SettleServices, 'settings'>,
+  entry: Told,
   { rule, message, actual }: Denial,
 ): { readonly alarm?: Alarm } {
-  if (rule !== staleRule || !isReduction(signal)) return {};
+  const standing = rule === staleRule ? standingWithout(services, entry) : null;
+  if (standing === null) return {};
   // Each try to store the outcome finds it older: with its age, the same alarm would be told again.
   const why = message.replace(`${actual} old, and at most`, 'too old: at most');
-  return { alarm: notReducedAlarm({ signal, signalId }, why) };
+  return { alarm: notReducedAlarm(entry, standing, why) };
 }
 
 /** @param why one sentence */
-function notReducedAlarm(
-  { signal, signalId }: { readonly signal: Signal; readonly signalId: string },
-  why: string,
-): Alarm {
-  const message = `signal "${signalId}" was to close or reduce the position in ${signal.market}, and was not carried out: ${why}; the position may stand as it was`;
+function notReducedAlarm({ signalId, signal: { market } }: Told, standing: Standing, why: string): Alarm {
+  const [wanted, left] =
+    standing === 'coins'
+      ? [
+          `sell coins on spot in ${market}`,
+          'it has sold nothing, and how much of them is held is not known here: look at the balance, and send the sale again, or sell by hand, if they are still to go',
+        ]
+      : [`close or reduce the position in ${market}`, 'the position may stand as it was'];
+  const message = `signal "${signalId}" was to ${wanted}, and was not carried out: ${why}; ${left}`;
   return { name: 'signal_not_executed', message };
 }
 
@@ -153,9 +184,13 @@ export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
 }
 
 /** @param readings what the order was sized on, if anything was read */
-export function denialOutcome({ rule, limit, actual, message }: Denial, readings?: Json): Outcome {
+export function denialOutcome(
+  { rule, limit, actual, message, nothingHeld }: Denial,
+  readings?: Json,
+): Outcome {
   const evidence = { rule, limit, actual, ...(readings === undefined ? {} : { readings }) };
-  return { status: 'denied', note: message, evidence, deniedBy: rule };
+  const empty = nothingHeld === undefined ? {} : { nothingHeld };
+  return { status: 'denied', note: message, evidence, deniedBy: rule, ...empty };
 }
 
 /** @returns false when the entry already had another status, which is no error */
