@@ -51,9 +51,7 @@ export function createViews(facts: Pick<Facts, 'history' | 'exchange' | 'entries
     // Where others traded meanwhile, an old position may by chance be what the relay's own last fill must have made.
     const isByChance = truth.changes.some(
       (change) =>
-        (isByHand(change) || opensByExit(change)) &&
-        change.atMs > earliestMs &&
-        change.atMs <= decided.atMs,
+        (isByHand(change) || opensByExit(change)) && change.atMs > earliestMs && change.atMs <= decided.atMs,
     );
     const fromMs = isByChance ? earliestMs : Math.max(earliestMs, lastKnownMs);
     return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
