@@ -17,7 +17,10 @@ export function parseShare(text: string): Share {
   return { part: Number(part), parts: Number(parts) };
 }
 
-/** What is tried here of the broken variants, the fault matrix and the kept folders: all, unless `PROOF_SHARE` names a part. */
+/**
+ * What is tried here of the broken variants, the kinds of orders, the fault matrix and the kept folders: all, unless `PROOF_SHARE`
+ * names a part.
+ */
 export const proofShare = parseShare(process.env['PROOF_SHARE'] ?? '1/1');
 
 /** Every item is in one share; those that lie together are in different ones, so that shares take about as long. */
