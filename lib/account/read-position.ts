@@ -51,7 +51,7 @@ export interface PositionQuery {
   readonly positionSide: PositionSide | undefined;
   /** What the signal is to protect; absent: it protects nothing. */
   readonly guard?: Guarded;
-  /** Whether known fills say that nothing is left of it; absent: they say nothing. A list without the position is believed then. */
+  /** Whether known fills say that nothing is left of it: a list without the position is believed then. Absent: not asked. */
   readonly isSoldOut?: (entries: readonly Entry[]) => boolean;
   /** Whether it wants nothing open, by an order that only reduces; absent: no. */
   readonly closesAll?: boolean;

@@ -102,7 +102,7 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
 export interface Sighting {
   /** In base units. */
   readonly filled: Decimal;
-  /** When it ended, on the exchange's clock; of one that has not, when it was told, on the relay's. */
+  /** When it ended, on the exchange's clock, if that was told; otherwise when it was told, on the relay's. */
   readonly atMs: number;
   /** When it was filled, on the exchange's clock; null when nobody said it. */
   readonly exchangeMs: number | null;
@@ -201,7 +201,7 @@ function listSightings(record: Omit<OrderRecord, 'sightings' | 'exits'>): readon
   const { filled, endedAtMs, createdAtMs } = reported ?? {};
   const isWhole = followed?.status === 'filled';
   const told = [
-    // A lookup may tell it much later.
+    // A lookup may be answered long after the order has ended.
     {
       filled: decimalIn(filled),
       atMs: endedAtMs ?? answeredAtMs,

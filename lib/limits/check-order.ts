@@ -48,9 +48,6 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
   return checkSide(signal, limits, account);
 }
 
-/** The rule of an order on a side that the owner has not allowed in its market. */
-export const sideNotAllowed = 'side_not_allowed';
-
 function checkSide(
   { side, market }: Pick<OrderRequest, 'side' | 'market'>,
   { sides }: MarketLimits,
@@ -59,7 +56,7 @@ function checkSide(
   if (sides.includes(side)) return null;
   const limit = sides.join(', ') || 'none';
   return {
-    rule: sideNotAllowed,
+    rule: 'side_not_allowed',
     limit,
     actual: side,
     message: `account ${name} may ${limit} in ${market}, not ${side}; extend its sides in relay.config.ts if it should`,

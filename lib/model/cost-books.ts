@@ -119,9 +119,9 @@ export function bookDeal(
 }
 
 /**
- * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own, then what
- * others have bought without a stop-loss: an exit is often named otherwise than its entry. The rest is what the owner holds
- * besides.
+ * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own. An exit that
+ * is named otherwise than its entry has neither: it sells what others have bought without a stop-loss, the dearest first, so that
+ * a loss is rather counted too early than too late. The rest is what the owner holds besides.
  */
 function bookOnSpot(
   books: Map<string, CostPosition>,
@@ -132,9 +132,9 @@ function bookOnSpot(
   const facts = { currencies, isSpot: true, onlyReduces: false };
   const own = spotKeyOf(fill.market, strategy, fill.isUnguarded);
   if (fill.side === 'buy') return { ...bookFill(books, fill, { ...facts, key: own }), key: own };
-  const held = [...books].flatMap(([key, { amount }]) => {
+  const held = [...books].flatMap(([key, { amount, cost }]) => {
     const of = marketOfKey(key) === fill.market && amount.gt(zero) ? strategyInKey(key) : null;
-    return of === null ? [] : [{ key, amount, ...of }];
+    return of === null ? [] : [{ key, amount, price: cost.div(amount), ...of }];
   });
   // In whatever order they were bought: books that were stored and read again sell the same lots.
   held.sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -147,7 +147,7 @@ function bookOnSpot(
     rest = rest.minus(amount);
     fee = '0';
   };
-  for (const { key, amount } of soldByOne(held, strategy))
+  for (const { key, amount } of soldByOne(held, strategy, (one, other) => other.price.cmp(one.price)))
     if (rest.gt(zero)) sell(key, minimum(rest, amount));
   if (rest.gt(zero) || parts.length === 0) sell(own, rest);
   const sold = parts.reduce((all, part) => ({

@@ -14,14 +14,20 @@ export function ofOneStrategy<One>(
 }
 
 /**
- * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives, then what other strategies have bought without
- * a stop-loss, which the relay keeps for nobody.
+ * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives. Where that is nothing, as for an exit that is
+ * named otherwise than its entry: what other strategies have bought without a stop-loss, which the relay keeps for nobody.
+ *
+ * @param compare in which order those of others are sold; absent: as they are given
  */
 export function soldByOne<
   One extends { readonly strategy: string | undefined; readonly isUnguarded: boolean },
->(all: readonly One[], strategy: string | undefined): readonly One[] {
+>(
+  all: readonly One[],
+  strategy: string | undefined,
+  compare: (one: One, other: One) => number = () => 0,
+): readonly One[] {
   const own = ofOneStrategy(all, strategy, strategyOf);
-  return [...own, ...all.filter((one) => one.isUnguarded && !own.includes(one))];
+  return own.length > 0 ? own : all.filter(({ isUnguarded }) => isUnguarded).toSorted(compare);
 }
 
 export function strategyOf({ strategy }: { readonly strategy: string | undefined }): string | undefined {

@@ -190,10 +190,10 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
   const isCut = left?.gt(zero) === true && left.lt(asked.amount);
   const wanted = isCut ? { ...asked, amount: left, isCut } : asked;
   const live = known.filter(({ state, orderId }) => mayStillBeOpen(state) && !own.hasEnded(orderId));
-  const isHiddenNow = mustBeListed(wanted, view.nowMs, own.isConfirmed);
+  const mustShow = mustBeListed(wanted, view.nowMs, own.isConfirmed);
   const standing = live.flatMap(({ orderId, fresh, ...exit }) => {
     const listed = view.open.find((order) => order.orderId === orderId);
-    if (listed === undefined) return fresh ?? (isHiddenNow ? hiddenExit(orderId, exit.pair, wanted) : []);
+    if (listed === undefined) return fresh ?? (mustShow ? hiddenExit(orderId, wanted) : []);
     return {
       ...describeListed(listed, exit),
       isLeaving: mayMissItsPrice(listed, view) || waitsForGain(listed, wanted),
@@ -215,7 +215,7 @@ function besideStanding(asked: WantedGuard, { records, own, view, whole, attache
       (record.orderId ?? 0) > (newest?.orderId ?? 0) &&
       own.mayBeOwn(record.orderId ?? 0),
   );
-  const leaving = isHiddenNow ? unlisted : [];
+  const leaving = mustShow ? unlisted : [];
   return {
     ...wanted,
     // Nothing would show what is attached to a position any more once that is gone: one of the relay's own takes its place.

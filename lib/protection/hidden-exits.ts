@@ -1,5 +1,6 @@
 import { parseDecimal } from '../base/decimal.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
+import type { OrderRecord } from '../ledger/order-record.ts';
 import type { StandingExit } from './known-exits.ts';
 import type { AttachedExit } from './other-stops.ts';
 import type { WantedGuard } from './wanted.ts';
@@ -27,29 +28,41 @@ const hiddenMarks = {
   isLeaving: true,
 } as const;
 
-/** An exit of which the list of positions and its own fills tell, and no list of orders. */
-export function hiddenExit(
-  orderId: number,
-  pair: readonly number[],
-  { role, price, record }: WantedGuard,
-): readonly StandingExit[] {
-  if (record === null || record.attached?.exits.every((exit) => exit.orderId !== orderId) !== false)
-    return [];
+/** An exit that no list of orders shows, known by its fills. */
+export function hiddenExit(orderId: number, { role, price, record }: WantedGuard): readonly StandingExit[] {
+  if (record?.attached?.exits.some((exit) => exit.orderId === orderId) !== true) return [];
   const ofRole = record.exits.filter((exit) => exit.role === role && exit.order !== null);
   const sold = parseDecimal(ofRole.find(({ order }) => order?.orderId === orderId)?.order?.filled ?? '0');
   const remaining = ofRole.length === 1 ? (record.filled?.minus(sold) ?? null) : null;
-  return [{ orderId, remaining, price, ...hiddenMarks, ...(pair.length === 0 ? {} : { pair }) }];
+  return [{ orderId, remaining, price, ...hiddenMarks, ...pairIn(record, orderId) }];
 }
 
-/** An exit that the list of positions alone shows. */
+/** The exchange has made them together, and cancels them together. */
+function pairIn(
+  record: OrderRecord | null,
+  orderId: number,
+  shown: readonly number[] = [],
+): Pick<StandingExit, 'pair'> {
+  const ids = new Set([...(record?.attached?.exits.map((exit) => exit.orderId) ?? []), ...shown]);
+  ids.delete(orderId);
+  return ids.size === 0 ? {} : { pair: [...ids] };
+}
+
+/** An exit that no list of orders shows, and of which no fill is known. */
 export function leavingExit(
   { orderId, of, role }: AttachedExit,
   { amount, price, record }: WantedGuard,
   attached: readonly AttachedExit[],
 ): StandingExit {
   const others = attached.filter((exit) => exit.of === of && exit.orderId !== orderId);
-  const pair = others.length === 0 ? {} : { pair: others.map((exit) => exit.orderId) };
+  const shown = others.map((exit) => exit.orderId);
   // Nothing tells its amount. The exchange makes one for what the order filled, or several for its parts.
   const isOnly = !others.some((exit) => exit.role === role);
-  return { orderId, remaining: isOnly ? (record?.filled ?? amount) : null, price, ...hiddenMarks, ...pair };
+  return {
+    orderId,
+    remaining: isOnly ? (record?.filled ?? amount) : null,
+    price,
+    ...hiddenMarks,
+    ...pairIn(record, orderId, shown),
+  };
 }

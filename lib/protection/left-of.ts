@@ -1,6 +1,7 @@
 import { type Decimal, formatDecimal, maximum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type ExitRecord, filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
+import { mayStillBeOpen } from '../model/execution.ts';
 import type { Order } from '../model/order.ts';
 import { orderNamedBy } from '../model/protect-id.ts';
 
@@ -12,18 +13,27 @@ export function leftOf(record: OrderRecord, records: readonly OrderRecord[]): De
 }
 
 /**
- * Whether stop-losses and take-profits have sold all of what orders filled, as far as fills are known: a list of positions that
- * shows none does not lag behind those fills then.
+ * Whether stop-losses and take-profits have sold all of what orders filled, as far as fills are known, and none of these orders
+ * can fill any more: a list of positions that shows none does not lag behind those fills then. An order that closes a position
+ * counts as one that opens: while it is followed, nothing is known by this.
  *
  * @param of of the order of this signal; absent: of every order
  */
 export function areSoldOut(entries: readonly Entry[], market: string, of?: string): boolean {
   const records = listRecords(entries).filter((record) => record.market === market);
-  const opened = records.filter(
-    (record) => record.protects === null && record.spot === null && filledBy(record).gt(zero),
-  );
-  const asked = of === undefined ? opened : opened.filter(({ signalId }) => signalId === of);
-  return asked.length > 0 && asked.every((record) => leftOf(record, records).eq(zero));
+  const orders = records.filter(({ protects, spot, status }) => {
+    const isOpening = protects === null && spot === null;
+    return isOpening && (status === 'placed' || status === 'unknown' || status === 'sending');
+  });
+  const asked = of === undefined ? orders : orders.filter(({ signalId }) => signalId === of);
+  return asked.length > 0 && asked.every((record) => isOver(record) && leftOf(record, records).eq(zero));
+}
+
+/** Whether nothing of an order can fill any more, and all of its fills are known. */
+function isOver(record: OrderRecord): boolean {
+  const { status, state, hadRest, cancelled } = record;
+  const isTold = cancelled === null || cancelled.filled?.lte(filledBy(record)) === true;
+  return status === 'placed' && !mayStillBeOpen(state) && !hadRest && isTold;
 }
 
 /**

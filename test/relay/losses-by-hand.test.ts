@@ -213,6 +213,25 @@ describe('In a market that the relay trades on spot', () => {
     expect(await usedOfLoss(cooling)).toBe(await lossInReport());
   });
 
+  test('of what several strategies have bought, an exit of another name closes the dearest first', async () => {
+    for (const [strategy, price] of [
+      ['A', '40000'],
+      ['B', '50000'],
+    ] as const) {
+      relay.setPrice(price);
+      expect(await relay.sendUnder(cooling, { action: 'buy', quantity: '0.01', strategy })).toEqual(placed);
+      await goOn(20_000);
+    }
+    relay.setPrice('48000');
+    expect(await relay.sendUnder(cooling, { action: 'sell', quantity: '0.01', strategy: 'Exit' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+
+    expect(Number(await usedOfLoss(cooling))).toBeGreaterThan(19);
+    expect(await usedOfLoss(cooling)).toBe(await lossInReport());
+  });
+
   test('a sale of what is held besides closes nothing that a strategy keeps a stop-loss for', async () => {
     relay.setPrice('50000');
     const guarded = { action: 'buy', quantity: '0.02', strategy: 'Long', stopLoss: '40000' };

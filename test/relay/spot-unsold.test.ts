@@ -227,6 +227,14 @@ describe('A sale that ends without an order is no alarm', () => {
     await open({ sides: ['buy'] });
 
     expect((await send(sell)).status).toBe('denied');
+    // Nor one that came too late.
+    expect((await send(sell, 2 * minuteMs)).status).toBe('denied');
+    expect(untold()).toEqual([]);
+  });
+
+  test('where a sale of two seconds ago has sold it', async () => {
+    expect((await send(sell)).status).toBe('placed');
+    expect((await send(sell, 2000)).status).toBe('rejected');
     expect(untold()).toEqual([]);
   });
 });

@@ -117,7 +117,10 @@ export function leaveToOthers(
     message: `strategy "${strategy}" has ${left.eq(zero) ? 'nothing' : `no more than ${most}`} to sell beside the ${bought}${isRead ? '' : ' (the spot balance could not be read)'}; nothing was sold. To sell those, too, send the sale with the "strategy" that bought them, or without one`,
   };
   if (isRead && !mayShowLate(records, strategy, clock.nowMs()))
-    return { verdict: 'denied', denial: left.eq(zero) ? { ...denial, nothingHeld: true } : denial };
+    return {
+      verdict: 'denied',
+      denial: left.lt(market.minAmount) ? { ...denial, nothingHeld: true } : denial,
+    };
   const reason = isRead
     ? `the spot balance may not show yet what strategy "${strategy}" has bought`
     : 'the spot balance could not be read, and another strategy has bought in the market';
@@ -137,7 +140,9 @@ export function findNothingHeld(
   const { available, frozen = zero, ofStops = zero } = holding;
   // What the stop-losses hold is counted as available.
   const held = available.plus(frozen).minus(ofStops);
-  const isEmpty = held.lt(market.minAmount) && !mayShowLate(records, strategy, clock.nowMs());
+  // A sale can only make a balance that lags too large.
+  const bought = records.filter(({ asked }) => asked?.side !== 'sell');
+  const isEmpty = held.lt(market.minAmount) && !mayShowLate(bought, strategy, clock.nowMs());
   return isEmpty ? { nothingHeld: true } : {};
 }
 

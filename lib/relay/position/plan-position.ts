@@ -117,7 +117,8 @@ export async function planPosition(
     const endByMs = cleared.startedAtMs + signalTimeouts * services.exchangeTimeoutMs;
     const closed = { ...closing, amount: zero };
     const outcome = await cancelExitsOfNothing(services, client, closed, plan.outcome, { endByMs });
-    if (!isTooOld(services, readAtMs)) return { verdict: 'ended', outcome };
+    // What it tells is told, however old the reading.
+    if (outcome.alarm !== undefined || !isTooOld(services, readAtMs)) return { verdict: 'ended', outcome };
     const again = await readPosition(services, client, query, limits, cleared.moves);
     const isGone = again.kind === 'seen' && again.position.amount.eq(zero);
     return isGone && !isTooOld(services, again.readAtMs) ? { verdict: 'ended', outcome } : tooOld;

@@ -5,7 +5,6 @@ import type { Json } from '../../base/json.ts';
 import type { Log } from '../../base/log.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
-import { sideNotAllowed } from '../../limits/check-order.ts';
 import { tradingGroundOf } from '../../model/account.ts';
 import { type Denial, type Status, withoutOrder } from '../../model/outcome.ts';
 import { findAccount, type Settings } from '../../model/settings.ts';
@@ -69,7 +68,9 @@ function standingWithout(
 ): Standing | null {
   const configured = findAccount(settings, account);
   const ground = configured === null ? undefined : tradingGroundOf(configured, signal.market);
-  if (signal.action === 'order' && signal.side === 'sell' && ground === 'spot') return 'coins';
+  const isSale = signal.action === 'order' && signal.side === 'sell' && ground === 'spot';
+  // Where the owner allows no sale, none was to be made.
+  if (isSale) return configured?.markets[signal.market]?.sides.includes('sell') === false ? null : 'coins';
   return isReduction(signal) ? 'position' : null;
 }
 
@@ -81,7 +82,6 @@ function undoneAlarm(services: SettleServices, entry: Entry, outcome: Outcome): 
   const told = { account, signalId, signal };
   const standing = standingWithout(services, told);
   if (standing === null || nothingHeld === true || saysNothingToReduce(facts)) return undefined;
-  if (standing === 'coins' && deniedBy === sideNotAllowed) return undefined;
   if (signal.action === 'reverse' && deniedBy === nothingToTurn) return undefined;
   // The position is that of another strategy, which this one wanted to turn.
   if (signal.action !== 'close' && !wantsNoPosition(signal) && deniedBy === anotherHasMarket)
