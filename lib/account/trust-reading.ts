@@ -31,8 +31,7 @@ export interface LastOrder {
 export function findLastMoves(entries: readonly Entry[], market: string): readonly LastOrder[] {
   const records = listRecords(entries.filter(({ signal }) => signal?.market === market));
   const moved = records.filter((record) => mayHaveMoved(record) && !isUnfilled(record));
-  // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
-  const sent = moved.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other)).at(-1);
+  const sent = lastSent(moved);
   if (sent === undefined)
     return withoutTies(
       records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]),
@@ -47,6 +46,19 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
     ...followed,
     ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs),
   ]);
+}
+
+/**
+ * The order that was sent last. The clock here may have been set back between two: where the exchange has said when it made the
+ * last one, its clock decides.
+ */
+function lastSent(records: readonly OrderRecord[]): OrderRecord | undefined {
+  // The sorts are stable: of two orders of one millisecond, the one that was stored later comes last.
+  const inOrder = records.toSorted((one, other) => sentOrCreatedAtMs(one) - sentOrCreatedAtMs(other));
+  const last = inOrder.at(-1);
+  if (last?.reported?.createdAtMs == null) return last;
+  const madeAtMs = ({ reported }: OrderRecord) => reported?.createdAtMs ?? 0;
+  return inOrder.toSorted((one, other) => madeAtMs(one) - madeAtMs(other)).at(-1);
 }
 
 /** Of orders that ended in one millisecond a list may show the first alone, with the time of all. */
