@@ -110,7 +110,7 @@ export function namesIn(...expressions: readonly string[]): Record<string, strin
   return Object.fromEntries([...names].map(([alias, name = '']) => [alias, name]));
 }
 
-/** The prefix of all sort positions of a time; it sorts before them and after all earlier ones. */
+/** A time as a text, in ms, of one length: texts that begin with it sort by time. */
 export function formatTime(timeMs: number): string {
   return String(timeMs).padStart(15, '0');
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json.ts';
+
 /** How a list differs from what the relay knows of lists. */
 export const oddLists = [
   'unknown_word',
