@@ -54,6 +54,26 @@ test('that closed the position leaves no order', async () => {
   expect([await relay.held(), await relay.open(), relay.alarmNames()]).toEqual(['flat', [], []]);
 });
 
+test('that another worker is still sending is awaited, and nothing is cancelled meanwhile', async () => {
+  const items = [
+    { ...order, id: 'exit' },
+    { id: 'cancel', action: 'cancel_all', scope: 'market' },
+  ].map((item) => ({ ticker: 'BTCUSDT', ...item }));
+  await relay.receiveAll(JSON.stringify(items));
+  const { clock, ledger } = relay.services;
+  await ledger.start(
+    await relay.entry('exit'),
+    { status: 'sending', atMs: clock.nowMs(), note: 'on its way to the exchange' },
+    null,
+  );
+  const before = await relay.open();
+
+  await expect(relay.execute('cancel')).rejects.toMatchObject({ code: 'position_awaited' });
+
+  expect([await relay.open(), relay.alarmNames()]).toEqual([before, []]);
+  expect((await relay.entry('cancel')).status).toBe('accepted');
+});
+
 describe('that did not close it', () => {
   test.each([
     ['an order', order, '24.6'],

@@ -60,6 +60,8 @@ test.each([
   [7004245, null],
   // A process stands still between its reading of a position and the end of its signal.
   [7005830, null],
+  // A worker still sends the order before a cancel_all, whose message came twice.
+  [7004191, null],
   // A close and a buy by hand in the same moment.
   [9100649, 'market'],
   // A balance that still shows what another strategy has just sold.

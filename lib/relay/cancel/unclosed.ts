@@ -20,6 +20,7 @@ import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
 import { withAlarm } from '../position/close-alarms.ts';
 import type { ExecuteServices } from '../services.ts';
+import { mayStillArrive } from './cancel-target.ts';
 
 /** A stored cancellation of all orders. */
 export type CancelAllEntry = SignalEntry & { readonly signal: CancelAllSignal };
@@ -33,7 +34,7 @@ export type LeftOpen =
       /** Whether one of them was to close it. */
       readonly isExit: boolean;
     }
-  /** The list of positions need not show yet what they did. */
+  /** One of them is being sent, or the list of positions need not show yet what they did. */
   | { readonly kind: 'waits'; readonly reason: string };
 
 const nothing: LeftOpen = { kind: 'nothing' };
@@ -59,6 +60,9 @@ export async function findUnclosed(
   for (const signalId of afterOrders) {
     const before = await services.ledger.read({ account: account.name, signalId });
     if (before === null || isBesidePresumed(before)) continue;
+    // A worker that got its message twice may still be at it: the order must not go out once this cancellation has ended.
+    if (before.status === 'sending' && mayStillArrive(before, services.clock.nowMs()))
+      return { kind: 'waits', reason: `signal "${signalId}" before it in its alert is being sent` };
     const side = before.signal === null || before.status === 'dry_run' ? null : placeOf(before.signal).side;
     if (side !== null) sides.add(side);
     updatedAtMs = Math.max(updatedAtMs, before.updatedAtMs);
