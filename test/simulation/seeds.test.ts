@@ -169,6 +169,12 @@ describe('the command', () => {
       expect(() => parseRequest(['--mutants', '--share', text], 0)).toThrow(/is not a share/);
   });
 
+  test('leaves no share without an item, where there are fewer items than shares', () => {
+    const shares = ['1/5', '2/5', '3/5', '4/5', '5/5'].map((text) => takeShare(['a', 'b'], parseShare(text)));
+    expect(shares).toEqual([['a'], ['b'], ['a'], ['b'], ['a']]);
+    expect(takeShare([], parseShare('2/5'))).toEqual([]);
+  });
+
   test('counts the same however the seeds are split', async () => {
     const whole = await tallyRange(rangeOf(1, 3));
     const parts = await runJobs([

@@ -23,7 +23,11 @@ export function parseShare(text: string): Share {
  */
 export const proofShare = parseShare(process.env['PROOF_SHARE'] ?? '1/1');
 
-/** Every item is in one share; those that lie together are in different ones, so that shares take about as long. */
+/**
+ * Every item is in a share; those that lie together are in different ones, so that shares take about as long. Where there are
+ * fewer items than shares, each share has one.
+ */
 export function takeShare<T>(items: readonly T[], { part, parts }: Share): readonly T[] {
-  return items.filter((_, place) => place % parts === part - 1);
+  const distinct = Math.min(parts, items.length);
+  return items.filter((_, place) => place % distinct === (part - 1) % distinct);
 }
