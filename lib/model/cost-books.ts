@@ -119,9 +119,9 @@ export function bookDeal(
 }
 
 /**
- * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own. An exit that
- * is named otherwise than its entry has neither: it sells what others have bought without a stop-loss, the dearest first, so that
- * a loss is rather counted too early than too late. The rest is what the owner holds besides.
+ * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own, then what
+ * others have bought without a stop-loss, the dearest first, so that a loss is rather counted too early than too late. The rest is
+ * what the owner holds besides.
  */
 function bookOnSpot(
   books: Map<string, CostPosition>,

@@ -14,8 +14,9 @@ export function ofOneStrategy<One>(
 }
 
 /**
- * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives. Where that is nothing, as for an exit that is
- * named otherwise than its entry: what other strategies have bought without a stop-loss, which the relay keeps for nobody.
+ * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives, then what other strategies have bought without
+ * a stop-loss. The relay keeps that for nobody: an exit that is named otherwise than its entry sells it, and so does one of all
+ * that there is.
  *
  * @param compare in which order those of others are sold; absent: as they are given
  */
@@ -27,7 +28,8 @@ export function soldByOne<
   compare: (one: One, other: One) => number = () => 0,
 ): readonly One[] {
   const own = ofOneStrategy(all, strategy, strategyOf);
-  return own.length > 0 ? own : all.filter(({ isUnguarded }) => isUnguarded).toSorted(compare);
+  const ofOthers = all.filter((one) => one.isUnguarded && !mayBeOneStrategy(one.strategy, strategy));
+  return [...own, ...ofOthers.toSorted(compare)];
 }
 
 export function strategyOf({ strategy }: { readonly strategy: string | undefined }): string | undefined {

@@ -232,6 +232,24 @@ describe('In a market that the relay trades on spot', () => {
     expect(await usedOfLoss(cooling)).toBe(await lossInReport());
   });
 
+  test('a sale of more than its strategy has counts the loss of what others have bought', async () => {
+    for (const [strategy, price] of [
+      ['B', '50000'],
+      ['A', '48000'],
+    ] as const) {
+      relay.setPrice(price);
+      expect(await relay.sendUnder(onSpot, { action: 'buy', quantity: '0.01', strategy })).toEqual(placed);
+      await goOn(20_000);
+    }
+    expect(await relay.sendUnder(onSpot, { action: 'sell', quantity: '0.0199', strategy: 'A' })).toEqual(
+      placed,
+    );
+    await goOn(20_000);
+
+    expect(Number(await usedOfLoss(onSpot))).toBeGreaterThan(19);
+    expect(Number(await usedOfLoss(onSpot))).toBeCloseTo(Number(await lossInReport()), 6);
+  });
+
   test('a sale of what is held besides closes nothing that a strategy keeps a stop-loss for', async () => {
     relay.setPrice('50000');
     const guarded = { action: 'buy', quantity: '0.02', strategy: 'Long', stopLoss: '40000' };

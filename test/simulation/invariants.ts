@@ -78,7 +78,7 @@ export const invariants = {
   I42: 'an order that protects a position is not larger than a position that was read',
   I43: 'what was placed to close a position opens none, unless it was too new to be noticed or an alarm says so; what it opened is closed again, and no more, or an alarm says that nobody does',
   I44: 'no order opens or enlarges a position after losses that the relay had been told of have reached a limit of loss',
-  I45: 'the profit that a report adds up is the change of the collateral at the exchange',
+  I45: 'the profit that a report adds up is the change of the collateral at the exchange; on spot it is what sales brought less what was paid for what they sold',
   I46: 'no sale of a strategy on spot takes what another one has bought with a stop-loss, unless an alarm says so, and none is denied for that while what it may sell is there',
   I47: 'no error comes up that the relay has no name for',
   I48: 'a cancellation withdraws no exit, and behind an order of its alert that has not closed the position it cancels nothing that protects one',

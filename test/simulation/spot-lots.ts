@@ -10,7 +10,7 @@ export const leastSale = parseDecimal('0.06');
 export type EntryOf = (order: Pick<PaperOrder, 'account' | 'clientOrderId'>) => Entry | undefined;
 
 /** The entries by the orders that they placed. */
-export function entriesOf({ entries }: Facts): EntryOf {
+export function entriesOf({ entries }: Pick<Facts, 'entries'>): EntryOf {
   const byName = new Map(entries.map((entry) => [`${entry.account} ${entry.clientOrderId}`, entry]));
   return ({ account, clientOrderId }) =>
     clientOrderId === '' ? undefined : byName.get(`${account} ${clientOrderId}`);

@@ -1,5 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import { override } from '../support/override.ts';
 import { changeEntries } from './ledger-mutants.ts';
 import type { Mutant, Mutation } from './mutation.ts';
@@ -37,6 +38,15 @@ function changePlannedOn(change: (entry: Entry) => Entry): Mutation {
 function changeFollowed(executions: Executions, change: (entry: Entry) => Entry): Executions {
   return override(executions, {
     followed: async (account, limit) => (await executions.followed(account, limit)).map(change),
+  });
+}
+
+function changeFills(executions: Executions, change: (fill: Fill) => Fill): Executions {
+  return override(executions, {
+    async listFills(query) {
+      const page = await executions.listFills(query);
+      return { ...page, fills: page.fills.map(change) };
+    },
   });
 }
 
@@ -81,5 +91,16 @@ export const spotMutants: readonly Mutant[] = [
         ? entry
         : { ...entry, signal: { ...entry.signal, strategy: `${entry.signal.strategy}-other` } },
     ),
+  },
+  {
+    name: 'others-never-sold',
+    breaks:
+      'in the books a sale on spot closes nothing of what other strategies have bought without a stop-loss',
+    fromSeed: 27,
+    ...shared,
+    kinds: [],
+    mutation: {
+      executions: (executions) => changeFills(executions, ({ isUnguarded: _, ...fill }) => fill),
+    },
   },
 ];
