@@ -99,7 +99,12 @@ function findAgainstOwner({ history, exchange }: Facts, exits: readonly TrueExit
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended) || hadNoOrderYet(history, ended)) return [];
-    if (isOnItsWay(history, orderId, atMs)) return [];
+    const goneTogether = exits.filter(({ of, placedBy, order }) => {
+      const isMade = placedBy === null && ended.placedBy === null && of === ended.of;
+      return order.orderId === orderId || (isMade && order.updatedAtMs === atMs);
+    });
+    const ids = goneTogether.map(({ order }) => order.orderId);
+    if (isBeingReplaced(history, ids, atMs)) return [];
     const others = exits.filter((exit) => exit !== ended && isOfSame(exit, ended));
     const later = others.filter(({ placedBy, order }) => placedBy !== null && order.createdAtMs >= atMs);
     const beside = others.filter(
@@ -133,17 +138,21 @@ function isOddlyEnded({ of, order: { orderId } }: TrueExit): boolean {
 const longestTravelMs = 10_000;
 
 /**
- * Whether the relay had sent its own cancellation of an order just before the owner's, to replace it. A process that dies then
- * never learns whose it was, and the next one rightly replaces what the relay has noted to replace.
+ * Whether the relay was about to cancel an order itself when the owner did, or had just asked for it, to replace it. A process
+ * that dies then never learns whose it was, and the next one rightly replaces what the relay has noted to replace.
+ *
+ * @param orderIds of the order, and of the exits that go with it
  */
-function isOnItsWay({ sends }: Facts['history'], orderId: number, untilMs: number): boolean {
-  return sends.some(
-    ({ path, body, atMs }) =>
-      isCancel(path) &&
-      atMs <= untilMs &&
-      atMs >= untilMs - longestTravelMs &&
-      (JSON.parse(body) as { readonly orderId?: number }).orderId === orderId,
-  );
+function isBeingReplaced(
+  { sends, started }: Facts['history'],
+  orderIds: readonly number[],
+  untilMs: number,
+): boolean {
+  return sends.some(({ path, body, key, atMs }) => {
+    const begunAtMs = key === null ? atMs : (started.get(keyText(key))?.atMs ?? atMs);
+    if (!isCancel(path) || begunAtMs > untilMs || atMs < untilMs - longestTravelMs) return false;
+    return orderIds.includes((JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0);
+  });
 }
 
 /** Each of several take-profits is one of its own. */
