@@ -1,9 +1,10 @@
 import { type FieldName, fieldNames, fieldTable } from './field-table.ts';
 import { plainWord } from './foreign-words.ts';
 import { hintForGroup, memberNames } from './grouped-fields.ts';
-import { judgeInforming, longestName, removedSecret, withoutPrefix } from './informing-fields.ts';
+import { judgeInforming, withoutPrefix } from './informing-fields.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
+import { longestName, removedSecret } from './remove-secrets.ts';
 import { hintForUnknownKey } from './unknown-keys.ts';
 import { describe } from './written-value.ts';
 

@@ -1,17 +1,8 @@
 import { decimalOrUndefined } from '../base/decimal.ts';
 import { plainWord } from './foreign-words.ts';
 import type { JsonNode } from './parse-json.ts';
+import { longestName, secretNames } from './remove-secrets.ts';
 import { isPlaceholder, textOf } from './written-value.ts';
-
-/** What is recorded of a value that could be a secret of the sender. */
-export const removedSecret = '(removed)';
-
-/** Names of secrets of the sender, plain. */
-export const secretNames = new Set(
-  'secret secretkey sharedsecret passphrase password passwd pwd pass mnemonic token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
-    ' ',
-  ),
-);
 
 /** Whether the value of a key must not be kept, in whatever spelling. */
 export function isSecretKey(key: string): boolean {
@@ -43,9 +34,6 @@ export const checkedNames: ReadonlyMap<string, (text: string) => boolean> = new 
   ['messagetype', (text) => /^(?:bot|signal|alert)$/i.test(text)],
   ['product', (text) => /^(?:mis|cnc|nrml)$/i.test(text)],
 ]);
-
-/** No name is longer, however it is spelled. */
-export const longestName = 48;
 
 /**
  * Whether a key that is no field only informs: its value changes nothing about what is bought, sold, protected or

@@ -1,4 +1,5 @@
 import type { Issue } from '../base/errors.ts';
+import { removeSecrets } from './remove-secrets.ts';
 
 /** More issues than this help no reader, and a body full of mistakes must not cost more. */
 const mostIssues = 20;
@@ -62,9 +63,11 @@ export function escapeText(text: string): string {
 }
 
 /**
- * The beginning of a text, safe to print: long enough to recognise the text, too short to reveal a secret.
+ * The beginning of a text, safe to print: long enough to recognise the text, too short to reveal a long secret, and without what
+ * may be one.
  */
-export function shortenText(text: string): string {
+export function shortenText(whole: string): string {
+  const text = removeSecrets(whole.slice(0, 4 * excerptLength));
   if (text.length <= excerptLength && printableAscii.test(text)) return text;
   const characters = Array.from(text.slice(0, 2 * excerptLength));
   const shown = escapeText(characters.slice(0, excerptLength).join(''));

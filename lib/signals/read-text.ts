@@ -2,10 +2,10 @@ import type { Json } from '../base/json.ts';
 import { type Field, pathOf } from './fields.ts';
 import { plainWord } from './foreign-words.ts';
 import { isExplicitId, isSignalId } from './identity.ts';
-import { isSecretKey, removedSecret } from './informing-fields.ts';
+import { isSecretKey } from './informing-fields.ts';
 import { escapeText, type Issues } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
-import { removeSecrets } from './remove-secrets.ts';
+import { removedSecret, removeSecrets } from './remove-secrets.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 
 /** What the exchange accepts as a client order id. */

@@ -1,6 +1,18 @@
 import { layersOf } from './find-secret.ts';
 import { plainWord } from './foreign-words.ts';
-import { longestName, removedSecret, secretNames } from './informing-fields.ts';
+
+/** What is recorded of a value that could be a secret of the sender. */
+export const removedSecret = '(removed)';
+
+/** Names of secrets of the sender, plain. */
+export const secretNames = new Set(
+  'secret secretkey sharedsecret passphrase password passwd pwd pass mnemonic token authtoken accesstoken emailtoken signaltoken webhooktoken webhooksecret webhookkey webhookpassphrase apikey apisecret apitoken apipassphrase auth authorization authkey key licensekey pointer pairkey privatekey signature'.split(
+    ' ',
+  ),
+);
+
+/** No name is longer, however it is spelled. */
+export const longestName = 48;
 
 /** Nearly every text has none of these, and so no secret. */
 const mayHold = /[:=%\\]|eyJ|bearer|\b(?:gh[a-z]|github_pat|tk|xox[a-z])[_-]/i;

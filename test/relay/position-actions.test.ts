@@ -1009,6 +1009,24 @@ describe('one strategy a market', () => {
     expect((await send({ target: '0.2', strategy: 'trend' }))[0]?.status).toBe('denied');
   });
 
+  test('denies another one what protects the position, and not its own', async () => {
+    await send({ target: '0.2', strategy: 'trend', stopLoss: '1%' });
+    const protect = { action: 'protect', stopLoss: '10%', maxSlippage: undefined };
+
+    const [others] = await send({ ...protect, strategy: 'mean' });
+
+    expect(others?.status).toBe('denied');
+    expect(others?.steps.at(-1)?.evidence).toMatchObject({
+      rule: 'one_strategy_per_market',
+      limit: 'trend',
+      actual: 'mean',
+    });
+    expect(statusesOf(await send({ ...protect, strategy: 'trend' }))).toEqual(['satisfied']);
+    expect(statusesOf(await send(protect))).toEqual(['satisfied']);
+    changeAccount({ oneStrategyPerMarket: false });
+    expect(statusesOf(await send({ ...protect, strategy: 'mean' }))).toEqual(['satisfied']);
+  });
+
   describe('counts for what its owner has opened:', () => {
     const handOrder = async (side: 'buy' | 'sell', amount: string) => {
       const client = await relay.services.exchangeFor('main');

@@ -88,6 +88,25 @@ async function openWebhook(
   };
 }
 
+test('the reason of a refusal quotes no value behind the name of a secret', async () => {
+  const webhook = await openWebhook();
+  const cancel = { action: 'cancel', id: undefined, side: undefined, quantity: undefined };
+  const secret = 'made-up-secret-of-a';
+
+  for (const members of [
+    { ticker: `token=${secret}` },
+    { action: `secret=${secret}` },
+    { quantity: `apiKey: ${secret}` },
+    { id: `token=${secret}`, action: 'nothing known' },
+    { ...cancel, orderId: `Bearer ${secret}` },
+    { ...cancel, clientOrderId: `secret=${secret}` },
+  ])
+    expect(await webhook.receive(buyAlert(members))).toBe('400 invalid_signal');
+
+  expect(await webhook.written()).not.toContain(secret.slice(0, 8));
+  expect(await webhook.written()).toContain('token=(removed)');
+});
+
 describe('an alert that contains a secret of the process', () => {
   const own = 'a-token-of-this-test';
   const replaced = 'the-token-before-this';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ReceivedMessage } from '../../lib/ledger/entry.ts';
 import { keepMessage, mostKeptBytes } from '../../lib/relay/receive/received-message.ts';
-import { secretNames } from '../../lib/signals/informing-fields.ts';
+import { secretNames } from '../../lib/signals/remove-secrets.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { runs } from '../support/runs.ts';

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
-import { checkedNames, plainNames, secretNames } from '../../lib/signals/informing-fields.ts';
+import { checkedNames, plainNames } from '../../lib/signals/informing-fields.ts';
 import { parseAlert } from '../../lib/signals/parse-alert.ts';
+import { secretNames } from '../../lib/signals/remove-secrets.ts';
 import { runs } from '../support/runs.ts';
 import { accountOn, bytesOf, context, readAlert, readSignal, refusalOf } from './reading.ts';
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import { type FieldName, otherNames } from '../../lib/signals/fields.ts';
-import { checkedNames, plainNames, secretNames } from '../../lib/signals/informing-fields.ts';
+import { checkedNames, plainNames } from '../../lib/signals/informing-fields.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { secretNames } from '../../lib/signals/remove-secrets.ts';
 import { runs } from '../support/runs.ts';
 import { accountOn, bytesOf, context } from './reading.ts';
 

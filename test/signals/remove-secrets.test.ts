@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { secretNames } from '../../lib/signals/informing-fields.ts';
-import { removeSecrets } from '../../lib/signals/remove-secrets.ts';
+import { removeSecrets, secretNames } from '../../lib/signals/remove-secrets.ts';
 import { runs } from '../support/runs.ts';
 import { orderSignal, orderWith, readSignal } from './reading.ts';
 

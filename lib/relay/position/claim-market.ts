@@ -14,6 +14,7 @@ import { type OrderSignal, type PositionSignal, wantsNoPosition } from '../../mo
 import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import {
+  type Claimant,
   claimsMarket,
   denyAnother,
   isOfAnother,
@@ -33,7 +34,7 @@ type OrderedSignal = OrderSignal | PositionSignal;
 export async function readMarketOwner(
   { facts }: ExecuteServices,
   account: Account,
-  signal: OrderedSignal,
+  signal: Claimant,
 ): Promise<MarketOwner | null> {
   if (signal.strategy === undefined || account.oneStrategyPerMarket === false) return null;
   return readOwner(await facts.read(account.name, ownerFact(signal)));
@@ -49,7 +50,7 @@ export function passesClaim(signal: OrderedSignal): boolean {
 }
 
 /** In hedge mode a market has two positions, and each has its strategy. */
-function ownerFact(signal: OrderedSignal): FactName {
+function ownerFact(signal: Claimant): FactName {
   const side = placeOf(signal).side;
   return side === null ? `strategy of ${signal.market}` : `strategy of ${signal.market} ${side}`;
 }
@@ -87,6 +88,25 @@ export async function claimMarket(
   if (owner?.strategy === strategy || findRehearsalReason(account.mode, services.isPaperExchange) !== null)
     return noClaim;
   return { ok: true, on: (plan) => takeWithOrder(services, account.name, signal, plan) };
+}
+
+/**
+ * Denies a strategy what protects the position of another one, which that one has taken: its stop-loss would be moved by alerts that
+ * know nothing of it.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function denyProtectionOfAnother(
+  services: ExecuteServices,
+  account: Account,
+  signal: Claimant,
+  position: DatedOpening,
+): Promise<Denial | null> {
+  const owner = await readMarketOwner(services, account, signal);
+  if (!isOfAnother(signal, owner)) return null;
+  const denial = denyAnother(signal, owner, position.amount, null);
+  if (denial === null || (await isOpenedByOthers(services, account, signal, owner, position))) return null;
+  return denial;
 }
 
 /** An open order with which the owner of the market may open a position; looked for only where none is held. */

@@ -5,15 +5,26 @@ import type { Json } from '../../base/json.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Account } from '../../model/account.ts';
 import { placeOf } from '../../model/holdings.ts';
-import { isMarkedReducing } from '../../model/order.ts';
+import { isMarkedReducing, type PositionSide } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
-import { isProtecting, type OrderSignal, type PositionSignal, placesOrder } from '../../model/signal.ts';
+import {
+  isProtecting,
+  type OrderSignal,
+  type PositionSignal,
+  type ProtectPositionSignal,
+  placesOrder,
+} from '../../model/signal.ts';
 
 /** The strategy that may trade a market while its position is open. */
 export interface MarketOwner {
   readonly strategy: string;
   readonly sinceMs: number;
 }
+
+/** What a signal says of itself that may need a market, or a side of one in hedge mode. */
+export type Claimant = Pick<OrderSignal | PositionSignal | ProtectPositionSignal, 'strategy' | 'market'> & {
+  readonly positionSide?: PositionSide | undefined;
+};
 
 /** The rule that denies a second strategy. */
 export const anotherHasMarket = 'one_strategy_per_market';
@@ -41,18 +52,14 @@ export function claimsMarket(
 
 /** Whether the market belongs to another strategy, if that one has something in it. */
 export function isOfAnother(
-  { strategy = '' }: OrderSignal | PositionSignal,
+  { strategy = '' }: Pick<Claimant, 'strategy'>,
   owner: MarketOwner | null,
 ): owner is MarketOwner {
   return owner !== null && owner.strategy !== strategy;
 }
 
 /** Whether it is an order of the strategy that may open or enlarge the position which the signal is about. */
-export function mayOpenFor(
-  { signal }: Pick<Entry, 'signal'>,
-  owner: MarketOwner,
-  about: OrderSignal | PositionSignal,
-): boolean {
+export function mayOpenFor({ signal }: Pick<Entry, 'signal'>, owner: MarketOwner, about: Claimant): boolean {
   if (signal === null || signal.action === 'close' || isProtecting(signal)) return false;
   if (!placesOrder(signal) || signal.strategy !== owner.strategy) return false;
   return (
@@ -66,7 +73,7 @@ export function mayOpenFor(
  * @param entry an open order of the first strategy; null: none
  */
 export function denyAnother(
-  { strategy = '', market }: OrderSignal | PositionSignal,
+  { strategy = '', market }: Claimant,
   owner: MarketOwner,
   amount: Decimal,
   entry: Entry | null,

@@ -7,9 +7,8 @@ import { mostBelieved } from '../../ledger/ledger.ts';
 import type { Account } from '../../model/account.ts';
 import type { Fill } from '../../model/execution.ts';
 import { openingSideOf } from '../../model/holdings.ts';
-import type { OrderSignal, PositionSignal } from '../../model/signal.ts';
 import type { ExecuteServices } from '../services.ts';
-import { type MarketOwner, mayOpenFor } from './one-strategy.ts';
+import { type Claimant, type MarketOwner, mayOpenFor } from './one-strategy.ts';
 
 /** A position, and when it was opened on the exchange's clock; null when nobody says. */
 export interface DatedOpening extends SeenPosition {
@@ -26,7 +25,7 @@ export interface DatedOpening extends SeenPosition {
 export async function isOpenedByOthers(
   services: ExecuteServices,
   { name: account }: Account,
-  signal: OrderSignal | PositionSignal,
+  signal: Claimant,
   owner: MarketOwner,
   { amount, side, openedAtMs }: DatedOpening,
 ): Promise<boolean> {

@@ -1,7 +1,6 @@
 import type { ReceivedMessage } from '../../ledger/entry.ts';
 import { type HeldSecret, holdsSecret } from '../../signals/find-secret.ts';
-import { removedSecret } from '../../signals/informing-fields.ts';
-import { removeSecrets } from '../../signals/remove-secrets.ts';
+import { removedSecret, removeSecrets } from '../../signals/remove-secrets.ts';
 
 /**
  * TradingView states no limit; real alerts stay far below. A larger body is not parsed, not even for its id.
