@@ -121,7 +121,7 @@ export function bookDeal(
 /**
  * On spot each strategy has what it bought itself. A sale that names one sells its own first, then what may be its own, then what
  * others have bought without a stop-loss, the dearest first, so that a loss is rather counted too early than too late. The rest is
- * what the owner holds besides.
+ * what the owner holds besides. Nobody knows which of both such a sale has sold: what the others lose later does not count again.
  */
 function bookOnSpot(
   books: Map<string, CostPosition>,

@@ -15,8 +15,8 @@ export function ofOneStrategy<One>(
 
 /**
  * What a sale of a strategy on spot may have sold: what {@link ofOneStrategy} gives, then what other strategies have bought without
- * a stop-loss. The relay keeps that for nobody: an exit that is named otherwise than its entry sells it, and so does one of all
- * that there is.
+ * a stop-loss. The relay keeps that for nobody: an exit that is named otherwise than its entry sells it, and so does a sale of
+ * `100%`.
  *
  * @param compare in which order those of others are sold; absent: as they are given
  */

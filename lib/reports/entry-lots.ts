@@ -79,7 +79,7 @@ type Changeable = { -readonly [Field in keyof EntryLot]: EntryLot[Field] } & {
 
 /**
  * An exit closes what its own entry opened, also one that the relay placed for it. Any other fill, by hand, too, closes what was opened first, as TradingView's strategies do
- * unless they say otherwise. On spot, a sale that names a strategy closes nothing that another one has bought.
+ * unless they say otherwise. On spot, a sale closes what {@link soldByOne} says.
  *
  * @param isSpot whether a market trades on the spot account, for fills that do not say it
  */
@@ -187,7 +187,7 @@ export function createLotBooks(isSpot: (account: string, market: string) => bool
   };
 }
 
-/** On spot a buy closes nothing, and a sale no more than what may be its own. */
+/** On spot a buy closes nothing, and a sale no more than what may be closed by it. */
 function bookOnSpot({ side, amount: text }: Fill, closable: readonly EntryLot[]) {
   const amount = parseDecimal(text);
   if (side === 'buy') return { amount, closed: zero, unmatched: zero };

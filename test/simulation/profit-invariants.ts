@@ -68,24 +68,24 @@ function findWrongSales({ dialect, exchange, entries, fills, profits }: Facts): 
   const places = Map.groupBy(onSpot, ({ account, market }) => `${account} ${market}`);
   return [...places].flatMap(([place, deals]) => {
     const [{ account, market } = { account: '', market: '' }] = deals;
-    const reported = profits.get(account)?.spot.get(market);
+    const { spot } = profits.get(account) ?? {};
+    const reported = spot?.get(market) ?? { net: zero, unmatched: zero };
     const isTold = ({ dealId, orderId }: PaperDeal) => known.has(`${account} ${dealId} ${orderId}`);
     // What the owner deals by hand there is in no book of the relay.
-    if (reported === undefined || !deals.every((deal) => isTold(deal) && entryOf(deal) !== undefined))
-      return [];
+    if (spot === undefined || !deals.every((deal) => isTold(deal) && entryOf(deal) !== undefined)) return [];
     const { left, unmatched, least, most } = replaySales(deals, entryOf);
     const broken = (text: string): Violation => ({
       invariant: 'I45',
       harm: 'silent',
       text: `${place}: ${text}`,
     });
-    if (reported.unmatched.minus(unmatched).abs().gt(tolerance))
+    if (!reported.unmatched.eq(unmatched))
       return [
         broken(
           `the report says that ${formatDecimal(reported.unmatched)} was sold of what the relay had not bought, and it is ${formatDecimal(unmatched)}`,
         ),
       ];
-    if (unmatched.gt(tolerance)) return [];
+    if (unmatched.gt(zero)) return [];
     const isExplained = reported.net.gte(least.minus(tolerance)) && reported.net.lte(most.plus(tolerance));
     return isExplained
       ? []
@@ -107,9 +107,9 @@ function replaySales(deals: readonly PaperDeal[], entryOf: EntryOf) {
   const unmatched = sum(sales.map(({ amount }) => amount)).minus(bought.minus(left));
   const brought = sum(sales.map(({ amount, price, fee }) => amount.times(price).minus(fee))).minus(costs);
   // The fee of a buy, which is taken from what was bought, is a loss at once.
-  const worth = buys.map(({ price }) => price.times(left));
-  const least = brought.plus(worth.reduce((one, other) => minimum(one, other), worth[0] ?? zero));
-  const most = brought.plus(worth.reduce((one, other) => maximum(one, other), zero));
+  const worth = buys.length === 0 ? [zero] : buys.map(({ price }) => price.times(left));
+  const least = brought.plus(worth.reduce((one, other) => minimum(one, other)));
+  const most = brought.plus(worth.reduce((one, other) => maximum(one, other)));
   return { left, unmatched, least, most };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
-import { parseShare, takeShare } from '../support/share.ts';
+import { parseShare, takeShare, takeShareOfFew } from '../support/share.ts';
 import { parseRequest } from './arguments.ts';
 import { type Hunt, huntsOf } from './mutants.ts';
 import { parseSeeds } from './seeds.ts';
@@ -169,10 +169,20 @@ describe('the command', () => {
       expect(() => parseRequest(['--mutants', '--share', text], 0)).toThrow(/is not a share/);
   });
 
+  test('keeps an item in its share when the list grows', () => {
+    const share = parseShare('6/12');
+    for (const length of [1, 3, 5, 12, 30]) {
+      const all = Array.from({ length }, (_, place) => place);
+      expect(takeShare(all, share)).toEqual(all.filter((place) => place % 12 === 5));
+    }
+  });
+
   test('leaves no share without an item, where there are fewer items than shares', () => {
-    const shares = ['1/5', '2/5', '3/5', '4/5', '5/5'].map((text) => takeShare(['a', 'b'], parseShare(text)));
+    const shares = ['1/5', '2/5', '3/5', '4/5', '5/5'].map((text) =>
+      takeShareOfFew(['a', 'b'], parseShare(text)),
+    );
     expect(shares).toEqual([['a'], ['b'], ['a'], ['b'], ['a']]);
-    expect(takeShare([], parseShare('2/5'))).toEqual([]);
+    expect(takeShareOfFew([], parseShare('2/5'))).toEqual([]);
   });
 
   test('counts the same however the seeds are split', async () => {

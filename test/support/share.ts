@@ -24,10 +24,15 @@ export function parseShare(text: string): Share {
 export const proofShare = parseShare(process.env['PROOF_SHARE'] ?? '1/1');
 
 /**
- * Every item is in a share; those that lie together are in different ones, so that shares take about as long. Where there are
- * fewer items than shares, each share has one.
+ * Every item is in one share; those that lie together are in different ones, so that shares take about as long. In which share an
+ * item is depends on those before it alone: a list may grow.
  */
 export function takeShare<T>(items: readonly T[], { part, parts }: Share): readonly T[] {
+  return items.filter((_, place) => place % parts === part - 1);
+}
+
+/** The same of so few items that some shares would have none: each has one. */
+export function takeShareOfFew<T>(items: readonly T[], { part, parts }: Share): readonly T[] {
   const distinct = Math.min(parts, items.length);
   return items.filter((_, place) => place % distinct === (part - 1) % distinct);
 }

@@ -18,9 +18,10 @@ import { type CancelAllSignal, isPositionSignal, wantsNoPosition } from '../../m
 import { spotLots } from '../../protection/spot-lots.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
+import { sendWindowMs } from '../execute/signal-time.ts';
 import { withAlarm } from '../position/close-alarms.ts';
 import type { ExecuteServices } from '../services.ts';
-import { mayStillArrive } from './cancel-target.ts';
+import { sentAtMs } from './cancel-target.ts';
 
 /** A stored cancellation of all orders. */
 export type CancelAllEntry = SignalEntry & { readonly signal: CancelAllSignal };
@@ -53,16 +54,21 @@ export async function findUnclosed(
 ): Promise<LeftOpen> {
   const { scope = 'own', market, afterOrders = [] } = cancel.signal;
   if (scope === 'own' || afterOrders.length === 0) return nothing;
+  const found = await Promise.all(
+    afterOrders.map((signalId) => services.ledger.read({ account: account.name, signalId })),
+  );
+  const orders = found.filter((order) => order !== null);
+  // Another worker, which got the message of an order, too, may still send it: not once this cancellation has ended.
+  const onItsWay = orders.find((order) => mayBeSent(order, services.clock.nowMs()));
+  if (onItsWay !== undefined)
+    return { kind: 'waits', reason: `signal "${onItsWay.signalId}" before it in its alert is being sent` };
   const isSpot = account.markets[market]?.tradesOn === 'spot';
   const openedAtMs = isSpot ? null : await lastOpening(services, account, cancel);
   const sides = new Set<HedgeSide>();
   let updatedAtMs = 0;
-  for (const signalId of afterOrders) {
-    const before = await services.ledger.read({ account: account.name, signalId });
-    if (before === null || isBesidePresumed(before)) continue;
-    // A worker that got its message twice may still be at it: the order must not go out once this cancellation has ended.
-    if (before.status === 'sending' && mayStillArrive(before, services.clock.nowMs()))
-      return { kind: 'waits', reason: `signal "${signalId}" before it in its alert is being sent` };
+  for (const before of orders) {
+    const { signalId } = before;
+    if (isBesidePresumed(before)) continue;
     const side = before.signal === null || before.status === 'dry_run' ? null : placeOf(before.signal).side;
     if (side !== null) sides.add(side);
     updatedAtMs = Math.max(updatedAtMs, before.updatedAtMs);
@@ -130,6 +136,11 @@ async function findStopped(services: ExecuteServices, account: string, market: s
   const names = stopped.map((name) => `"${name}"`).join(', ');
   const reason = `what the orders before it in its alert have sold leaves something of ${names}, which a stop-loss protects`;
   return { kind: 'perhaps', reason, isExit: false };
+}
+
+/** A time in the future was written before the clock was set back; how long ago that was is not known. */
+function mayBeSent(order: Entry, nowMs: number): boolean {
+  return order.status === 'sending' && Math.abs(nowMs - sentAtMs(order)) < sendWindowMs;
 }
 
 /** A leg that closes unless the position is the one that its order presumes. */

@@ -16,7 +16,7 @@ import type { BegunOrder, Outcome, PreparedAction } from './action.ts';
 import type { KillSwitch } from './kill-switch.ts';
 import { longestReadingMs } from './read-market.ts';
 import { settleSent } from './settle-sent.ts';
-import { sendingTimeMs } from './signal-time.ts';
+import { sendingTimeMs, sendWindowMs } from './signal-time.ts';
 
 /** What one execution of a signal has, from its first plan on. */
 export interface Begun {
@@ -141,13 +141,6 @@ async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boo
   const now = await ledger.read(entry).catch(() => null);
   return now?.status === 'sending';
 }
-
-/**
- * Nothing is sent later than this after `sending`; lookups of an order start well after it.
- *
- * @see DECISIONS 46
- */
-const sendWindowMs = 30_000;
 
 /**
  * A cancellation that is not sent raises an alarm: it may leave an order open that the owner wants closed.

@@ -26,3 +26,10 @@ export function sendingTimeMs(plannedMs: number, timeoutMs: number): number {
   // was set back meanwhile.
   return Math.max(timeoutMs, signalTimeouts * timeoutMs - Math.max(0, plannedMs));
 }
+
+/**
+ * Nothing is sent later than this after `sending`; lookups of an order start well after it.
+ *
+ * @see DECISIONS 46
+ */
+export const sendWindowMs = 30_000;
