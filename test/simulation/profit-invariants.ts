@@ -15,7 +15,7 @@ const tolerance = parseDecimal('0.0001');
  * adds up, although the ledger has all their deals.
  */
 export function findWrongProfits(facts: Facts): readonly Violation[] {
-  return [...findWrongCollateral(facts), ...findWrongSales(facts)];
+  return [...findWrongCollateral(facts), ...findWrongBooks(facts)];
 }
 
 function findWrongCollateral(facts: Facts): readonly Violation[] {
@@ -57,7 +57,7 @@ function hasAllDeals({ exchange, fills }: Facts, name: string): boolean {
  * Finds spot markets in which the report counts more or less as sold of what the relay's orders had bought than the deals of the
  * exchange tell, or a profit that no choice among these buys explains.
  */
-function findWrongSales({ dialect, exchange, entries, fills, profits }: Facts): readonly Violation[] {
+function findWrongBooks({ dialect, exchange, entries, fills, profits }: Facts): readonly Violation[] {
   if (dialect !== 'live') return [];
   const entryOf = entriesOf({ entries });
   const known = new Set(fills.map(({ account, dealId, orderId }) => `${account} ${dealId} ${orderId}`));
@@ -87,13 +87,12 @@ function findWrongSales({ dialect, exchange, entries, fills, profits }: Facts): 
       ];
     if (unmatched.gt(zero)) return [];
     const isExplained = reported.net.gte(least.minus(tolerance)) && reported.net.lte(most.plus(tolerance));
-    return isExplained
-      ? []
-      : [
-          broken(
-            `the report says ${formatDecimal(reported.net)}; with ${formatDecimal(left)} left it is between ${formatDecimal(least)} and ${formatDecimal(most)}`,
-          ),
-        ];
+    if (isExplained) return [];
+    return [
+      broken(
+        `the report says ${formatDecimal(reported.net)}; with ${formatDecimal(left)} left it is between ${formatDecimal(least)} and ${formatDecimal(most)}`,
+      ),
+    ];
   });
 }
 

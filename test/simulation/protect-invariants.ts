@@ -99,11 +99,11 @@ function findAgainstOwner({ history, exchange }: Facts, exits: readonly TrueExit
   return history.handCancels.flatMap(({ orderId, atMs }) => {
     const ended = exits.find(({ order }) => order.orderId === orderId);
     if (ended === undefined || isOddlyEnded(ended) || hadNoOrderYet(history, ended)) return [];
-    const endedTogether = exits.filter(({ of, placedBy, order }) => {
-      const isMade = placedBy === null && ended.placedBy === null && of === ended.of;
-      return order.orderId === orderId || (isMade && order.updatedAtMs === atMs);
-    });
-    const ids = endedTogether.map(({ order }) => order.orderId);
+    const wentWithIt = exits.filter(
+      ({ of, placedBy, order }) =>
+        placedBy === null && ended.placedBy === null && of === ended.of && order.updatedAtMs === atMs,
+    );
+    const ids = [orderId, ...wentWithIt.map(({ order }) => order.orderId)];
     if (isBeingReplaced(history, ids, atMs)) return [];
     const others = exits.filter((exit) => exit !== ended && isOfSame(exit, ended));
     const later = others.filter(({ placedBy, order }) => placedBy !== null && order.createdAtMs >= atMs);

@@ -33,6 +33,6 @@ export function takeShare<T>(items: readonly T[], { part, parts }: Share): reado
 
 /** The same of so few items that some shares would have none: each has one. */
 export function takeShareOfFew<T>(items: readonly T[], { part, parts }: Share): readonly T[] {
-  const distinct = Math.min(parts, items.length);
-  return items.filter((_, place) => place % distinct === (part - 1) % distinct);
+  const fewer = Math.min(parts, items.length);
+  return takeShare(items, { part: ((part - 1) % fewer) + 1, parts: fewer });
 }

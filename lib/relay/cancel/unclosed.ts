@@ -18,10 +18,9 @@ import { type CancelAllSignal, isPositionSignal, wantsNoPosition } from '../../m
 import { spotLots } from '../../protection/spot-lots.ts';
 import { mayOpen } from '../../signals/may-open.ts';
 import { changeAction, type Plan } from '../execute/action.ts';
-import { sendWindowMs } from '../execute/signal-time.ts';
 import { withAlarm } from '../position/close-alarms.ts';
 import type { ExecuteServices } from '../services.ts';
-import { sentAtMs } from './cancel-target.ts';
+import { mayStillBeSent } from './cancel-target.ts';
 
 /** A stored cancellation of all orders. */
 export type CancelAllEntry = SignalEntry & { readonly signal: CancelAllSignal };
@@ -59,7 +58,7 @@ export async function findUnclosed(
   );
   const orders = found.filter((order) => order !== null);
   // Another worker, which got the message of an order, too, may still send it: not once this cancellation has ended.
-  const onItsWay = orders.find((order) => mayBeSent(order, services.clock.nowMs()));
+  const onItsWay = orders.find((order) => mayStillBeSent(order, services.clock.nowMs()));
   if (onItsWay !== undefined)
     return { kind: 'waits', reason: `signal "${onItsWay.signalId}" before it in its alert is being sent` };
   const isSpot = account.markets[market]?.tradesOn === 'spot';
@@ -136,11 +135,6 @@ async function findStopped(services: ExecuteServices, account: string, market: s
   const names = stopped.map((name) => `"${name}"`).join(', ');
   const reason = `what the orders before it in its alert have sold leaves something of ${names}, which a stop-loss protects`;
   return { kind: 'perhaps', reason, isExit: false };
-}
-
-/** A time in the future was written before the clock was set back; how long ago that was is not known. */
-function mayBeSent(order: Entry, nowMs: number): boolean {
-  return order.status === 'sending' && Math.abs(nowMs - sentAtMs(order)) < sendWindowMs;
 }
 
 /** A leg that closes unless the position is the one that its order presumes. */

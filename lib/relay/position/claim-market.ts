@@ -78,33 +78,29 @@ export async function claimMarket(
   const owner = await readMarketOwner(services, account, signal);
   const { strategy } = signal;
   if (strategy === undefined || !claimsMarket(signal, account, owner)) return noClaim;
-  if (isOfAnother(signal, owner)) {
-    const { amount } = position;
-    const entry = await findEntryOf(services, account, signal, owner, amount);
-    const denial = denyAnother(signal, owner, amount, entry);
-    if (denial !== null && !(await isOpenedByOthers(services, account, signal, owner, position)))
-      return { ok: false, denial };
-  }
+  const denial = await denyTaken(services, account, signal, owner, position);
+  if (denial !== null) return { ok: false, denial };
   if (owner?.strategy === strategy || findRehearsalReason(account.mode, services.isPaperExchange) !== null)
     return noClaim;
   return { ok: true, on: (plan) => takeWithOrder(services, account.name, signal, plan) };
 }
 
 /**
- * Denies a strategy what protects the position of another one, which that one has taken: its stop-loss would be moved by alerts that
- * know nothing of it.
+ * Denies a strategy the market of another one, or a change of what protects its position, unless somebody else has opened that.
  *
  * @throws RelayError `store_unavailable`
  */
-export async function denyProtectionOfAnother(
+export async function denyTaken(
   services: ExecuteServices,
   account: Account,
   signal: Claimant,
+  owner: MarketOwner | null,
   position: DatedOpening,
 ): Promise<Denial | null> {
-  const owner = await readMarketOwner(services, account, signal);
   if (!isOfAnother(signal, owner)) return null;
-  const denial = denyAnother(signal, owner, position.amount, null);
+  const { amount } = position;
+  const entry = await findEntryOf(services, account, signal, owner, amount);
+  const denial = denyAnother(signal, owner, amount, entry);
   if (denial === null || (await isOpenedByOthers(services, account, signal, owner, position))) return null;
   return denial;
 }
@@ -113,7 +109,7 @@ export async function denyProtectionOfAnother(
 async function findEntryOf(
   services: ExecuteServices,
   account: Account,
-  signal: OrderedSignal,
+  signal: Claimant,
   owner: MarketOwner,
   held: Decimal,
 ): Promise<Entry | null> {

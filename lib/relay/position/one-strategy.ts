@@ -5,7 +5,7 @@ import type { Json } from '../../base/json.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import type { Account } from '../../model/account.ts';
 import { placeOf } from '../../model/holdings.ts';
-import { isMarkedReducing, type PositionSide } from '../../model/order.ts';
+import { isMarkedReducing } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import {
   isProtecting,
@@ -21,10 +21,8 @@ export interface MarketOwner {
   readonly sinceMs: number;
 }
 
-/** What a signal says of itself that may need a market, or a side of one in hedge mode. */
-export type Claimant = Pick<OrderSignal | PositionSignal | ProtectPositionSignal, 'strategy' | 'market'> & {
-  readonly positionSide?: PositionSide | undefined;
-};
+/** A signal that may need a market, or a side of one in hedge mode, for its strategy. */
+export type Claimant = OrderSignal | PositionSignal | ProtectPositionSignal;
 
 /** The rule that denies a second strategy. */
 export const anotherHasMarket = 'one_strategy_per_market';
@@ -51,10 +49,7 @@ export function claimsMarket(
 }
 
 /** Whether the market belongs to another strategy, if that one has something in it. */
-export function isOfAnother(
-  { strategy = '' }: Pick<Claimant, 'strategy'>,
-  owner: MarketOwner | null,
-): owner is MarketOwner {
+export function isOfAnother({ strategy = '' }: Claimant, owner: MarketOwner | null): owner is MarketOwner {
   return owner !== null && owner.strategy !== strategy;
 }
 

@@ -26,7 +26,7 @@ import {
 import { deny, type Plan } from '../execute/action.ts';
 import { readLastPrice } from '../execute/judge-trigger.ts';
 import { checkPositions } from '../position/check-positions.ts';
-import { denyProtectionOfAnother } from '../position/claim-market.ts';
+import { denyTaken, readMarketOwner } from '../position/claim-market.ts';
 import type { ExecuteServices } from '../services.ts';
 import { askProtection, needOf, needOfWish, type ProtectionNeed } from './ask-protection.ts';
 import { noteAskedPlace } from './asked-places.ts';
@@ -56,11 +56,10 @@ export async function planWish(services: ExecuteServices, account: Account, entr
   if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
   const { amount, side } = reading.position;
   if (amount.eq(zero)) return denyFlat(market.name);
-  const about = { ...signal, positionSide: side ?? undefined };
-  const taken = await denyProtectionOfAnother(services, account, about, {
-    ...reading.position,
-    openedAtMs: reading.openedAtMs,
-  });
+  const about = side === null ? signal : { ...signal, positionSide: side };
+  const owner = await readMarketOwner(services, account, about);
+  const opening = { ...reading.position, openedAtMs: reading.openedAtMs };
+  const taken = await denyTaken(services, account, about, owner, opening);
   if (taken !== null) return { verdict: 'denied', denial: taken };
   const last = await readLastPrice(client, market.name, limits);
   if (last === null) return denyUnpriced(market.name);
