@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { describePauseKind } from '../../lib/ledger/ledger.ts';
 import { checkCertificate } from '../checks/certificate-checks.ts';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
@@ -67,9 +68,7 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
     Object.keys(settings.accounts).map(async (account) => {
       const pause = await ledger.readPause(account);
       if (pause === null) return [];
-      const stops =
-        pause.kind === 'everything' ? 'no order goes out' : 'nothing opens or enlarges a position';
-      return [`${account} is paused: ${stops}`];
+      return [`${account} is paused: ${describePauseKind(pause.kind)}`];
     }),
   );
   const paused = pauses.flat();

@@ -5,7 +5,7 @@ import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { backUpFolder, restoreFolder } from '../../lib/host/backup.ts';
-import type { HostConfig } from '../../lib/host/config.ts';
+import { digestConfig, type HostConfig } from '../../lib/host/config.ts';
 import {
   createDataFolder,
   type DataFolder,
@@ -31,7 +31,7 @@ import { openRequestChannel } from '../../lib/notices/request-channel.ts';
 import { createSqliteChannelStates } from '../../lib/notices/sqlite-channel-states.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
-import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from '../checks/check.ts';
+import { type Check, checkQueue, fail, pass, startAdvice, startCommand, warn } from '../checks/check.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { deleteFolderFiles } from './delete-folder.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
@@ -42,7 +42,8 @@ import { kindOfAddress, type Session, webhookUrlOf } from './session.ts';
 const patienceMs = 5000;
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings, notices, exchange }: HostConfig): Session {
+export function openLocalSession(dataPath: string, host: HostConfig): Session {
+  const { settings, notices, exchange } = host;
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
@@ -64,6 +65,13 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
       clientsByDialect.get(dialect) ?? createExchangeClients({ address, dialect, secrets, clock });
     clientsByDialect.set(dialect, clients);
     return clients;
+  }
+
+  function findConfigChange(): string | null {
+    const digest = readRun(folder)?.configDigest;
+    return digest === undefined || digest === digestConfig(host)
+      ? null
+      : 'relay.config.ts has changed since the relay was started, and the relay still works with what it read then.';
   }
 
   const startOf = ({ trades }: Run) => startCommand(dataPath, trades === 'live');
@@ -123,6 +131,9 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
     reachHint:
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
+    get configHint() {
+      return findConfigChange();
+    },
     exchangeAddress: exchange.address,
     locateExchange() {
       const { exchangeUrl: url, dialect, trades } = requireRun(folder);
@@ -178,10 +189,19 @@ export function openLocalSession(dataPath: string, { settings, notices, exchange
       database = null;
       return deleteFolderFiles(folder);
     },
-    diagnose: async () => [
-      await checkRelay(requireRun(folder), dataPath),
-      ...checkFileQueue(openDatabase(), clock.nowMs()),
-    ],
+    async diagnose() {
+      const run = requireRun(folder);
+      const relay = await checkRelay(run, dataPath);
+      // The next start of a relay that is stopped reads the file anew.
+      const hint = relay.verdict === 'ok' ? findConfigChange() : null;
+      return [
+        relay,
+        ...(hint === null
+          ? []
+          : [warn('configuration', hint, `Stop the relay and start it with \`${startOf(run)}\`.`)]),
+        ...checkFileQueue(openDatabase(), clock.nowMs()),
+      ];
+    },
     close() {
       transport.close();
       for (const clients of clientsByDialect.values()) clients.close();

@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { describeError } from '../../lib/base/describe-error.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import { provideConfig } from '../../lib/host/project-config.ts';
+import { describeUnreadable, provideConfig } from '../../lib/host/project-config.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Terminal } from '../show/terminal.ts';
 import type { Session } from './session.ts';
@@ -58,7 +57,7 @@ function loadConfig(path: string): unknown {
 function createUnreadable(path: string, error: unknown): CommandFailure {
   return new CommandFailure(
     'config_unreadable',
-    `the configuration "${path}" cannot be loaded: ${describeError(error)}`,
+    `the configuration "${path}" cannot be loaded: ${describeUnreadable(error)}`,
     'Check the path, and that the file exports the configuration as its default.',
   );
 }

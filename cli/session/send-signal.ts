@@ -66,9 +66,13 @@ export function findTicker({ settings }: Session, account: Account, named: strin
     );
   if (found !== undefined) return { ticker: found[0], market: found[1] };
   const markets = listPositionTickers(settings, account).map(({ market }) => market);
+  const choice =
+    markets.length === 0
+      ? `Account ${account.name} has no such market.`
+      : `Name one of: ${markets.join(', ')}.`;
   throw createUsageFailure(
     `"${named}" is no market of account ${account.name} with a ticker`,
-    `Name one of: ${markets.join(', ')}. The tickers stand in relay.config.ts. What is open in a market without one, close on the website of the exchange.`,
+    `${choice} The tickers stand in relay.config.ts. What is open in a market without one, close on the website of the exchange.`,
   );
 }
 

@@ -79,6 +79,8 @@ export async function openStackSession(
       ...(exchange.kind === 'paper' ? { trades: 'paper' as const } : {}),
     },
     relayName: `the relay of stack ${stackName}`,
+    // A deployment shows what it changes before it does.
+    configHint: null,
     reachHint:
       "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
     changeHint:

@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { describePauseKind } from '../../lib/ledger/ledger.ts';
 import type { Account, AccountMode } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { findTry, firstAlertText, takesFirstAlert } from '../../lib/signals/first-alert.ts';
 import { createTemplate, templatesOf } from '../../lib/signals/message-template.ts';
+import type { PausedAccount } from './local-relay.ts';
 
 export interface GreetingFacts {
   readonly relayUrl: string;
@@ -31,8 +33,7 @@ export interface GreetingFacts {
   readonly regionNotes: readonly string[];
   /** What the limits of the accounts leave out on spot, one sentence each. */
   readonly limitNotes: readonly string[];
-  /** Accounts whose orders are not sent until they are resumed. */
-  readonly paused: readonly string[];
+  readonly paused: readonly PausedAccount[];
   /** Whether the paper exchange could not read what an older release had stored. */
   readonly wasPaperEmptied: boolean;
 }
@@ -164,7 +165,7 @@ function writeNotes(facts: GreetingFacts): string {
       : [
           [
             'PAUSED',
-            `${paused.join(', ')}: no order is sent, cancellations are; \`npx relay resume${writeFolder({ data })}\` ends it`,
+            `${describePaused(paused)}. \`npx relay resume${writeFolder({ data })}\` ends it`,
           ] as const,
         ]),
     ...regionNotes.map((note) => ['REGION', note] as const),
@@ -201,6 +202,14 @@ function namesOf(accounts: GreetingFacts['accounts'], mode: AccountMode): readon
 
 function describePaperInLive(names: readonly string[]): string {
   return `${names.join(', ')}: mode "paper", and a run with \`--live\` has no paper exchange. Every signal ends as dry_run.`;
+}
+
+/** `main, rehearsal: no order goes out, …`: the accounts of each kind of pause together. */
+function describePaused(paused: readonly PausedAccount[]): string {
+  const byEffect = Map.groupBy(paused, ({ kind }) => describePauseKind(kind));
+  return [...byEffect]
+    .map(([effect, accounts]) => `${accounts.map(({ account }) => account).join(', ')}: ${effect}`)
+    .join('. ');
 }
 
 const emptiedNote =

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
-import { provideConfig } from '../../lib/host/project-config.ts';
+import { describeUnreadable, provideConfig } from '../../lib/host/project-config.ts';
 
 /**
  * Reads and checks the configuration. Without a path it is the relay.config.ts of the project, which the first start makes.
@@ -36,5 +35,5 @@ function loadFrom(path: string): unknown {
 }
 
 function createUnreadable(path: string, error: unknown): RelayError {
-  return new RelayError('config_invalid', `${path} cannot be read: ${describeError(error)}`);
+  return new RelayError('config_invalid', `${path} cannot be read: ${describeUnreadable(error)}`);
 }

@@ -16,6 +16,7 @@ import { createSchedule } from '../../lib/host/schedule.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { readRestoredAt } from '../../lib/ledger/account-facts.ts';
+import type { Pause } from '../../lib/ledger/ledger.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { findClientOrderIds } from '../../lib/ledger/sqlite-client-orders.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -70,11 +71,13 @@ export interface LocalRelay {
   findObstacle(): Promise<string | null>;
   /** Tells now what the ledger noted instead of with the next turn. */
   tell(): Promise<void>;
-  /** The accounts whose orders are not sent until they are resumed. */
-  listPaused(): Promise<readonly string[]>;
+  /** The accounts that are paused, and what the pause of each stops. */
+  listPaused(): Promise<readonly PausedAccount[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
   close(): Promise<void>;
 }
+
+export type PausedAccount = Pick<Pause, 'kind'> & { readonly account: string };
 
 /** After this many deliveries without success a signal becomes a dead letter, as on AWS. */
 const maxDeliveries = 5;
@@ -302,7 +305,10 @@ export async function startLocalRelay(options: {
     tell: telling.run,
     async listPaused() {
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
-      return accounts.filter((_, index) => pauses[index] !== null);
+      return accounts.flatMap((account, index) => {
+        const pause = pauses[index];
+        return pause ? [{ account, kind: pause.kind }] : [];
+      });
     },
     async close() {
       clearInterval(changesCheck);

@@ -4,6 +4,7 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import {
+  digestConfig,
   explainConfigError,
   type HostConfig,
   listLimitNotes,
@@ -112,7 +113,7 @@ async function start(options: StartOptions): Promise<void> {
       : {}),
   });
   starting.defer(() => relay.close());
-  const recording = keepRunRecorded(folder, runOf(options, exchange, relay.url), log);
+  const recording = keepRunRecorded(folder, runOf(options, exchange, relay.url, host), log);
   starting.defer(() => recording.stop());
 
   const page = options.page ? await startPage({ ...pagePortOf(options), data, log }) : null;
@@ -161,12 +162,12 @@ function pagePortOf({ pagePort }: Pick<StartOptions, 'pagePort'>) {
 /** Makes tokens, and keys where they are known. A live folder is marked as such before anything else is stored in it. */
 async function prepareFolder(
   folder: DataFolder,
-  { settings, exchange: { dialect } }: HostConfig,
+  host: HostConfig,
   options: StartOptions,
   liveAddress: string | null,
   log: Log,
 ): Promise<void> {
-  const accounts = Object.values(settings.accounts);
+  const accounts = Object.values(host.settings.accounts);
   const names = accounts.map(({ name }) => name);
   if (liveAddress === null) {
     const liveAccounts = listLive(accounts);
@@ -178,7 +179,8 @@ async function prepareFolder(
   completeFileSecrets(folder.secretsPath, names, () => null);
   // A start that is refused leaves it, too: `keys set` must find the exchange.
   const relayUrl = `http://127.0.0.1:${options.port}`;
-  recordRun(folder, runOf(options, { address: liveAddress, dialect, isPaper: false }, relayUrl), log);
+  const exchange = { address: liveAddress, dialect: host.exchange.dialect, isPaper: false };
+  recordRun(folder, runOf(options, exchange, relayUrl, host), log);
   await checkLiveKeys(
     accounts,
     createFileSecrets(folder.secretsPath),
@@ -194,6 +196,7 @@ function runOf(
   { publicUrl }: StartOptions,
   { address, dialect, isPaper }: Pick<RunExchange, 'address' | 'dialect' | 'isPaper'>,
   relayUrl: string,
+  host: HostConfig,
 ): Run {
   return {
     relayUrl,
@@ -201,6 +204,7 @@ function runOf(
     dialect,
     ...(isPaper ? {} : { trades: 'live' }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    configDigest: digestConfig(host),
   };
 }
 

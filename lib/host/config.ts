@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
@@ -164,6 +165,13 @@ export function parseConfig(config: unknown, file = 'relay.config.ts'): HostConf
       ),
     },
   };
+}
+
+/** A SHA-256 digest, as hex, of what a relay on an own machine does with its configuration; comments change nothing. */
+export function digestConfig({ exchange, settings, snapshots, notices }: HostConfig): string {
+  return createHash('sha256')
+    .update(JSON.stringify({ exchange, settings, snapshots, notices }))
+    .digest('hex');
 }
 
 /** What an error of the relay says, each mistake of a configuration on its line, and what to do; null for any other error. */

@@ -30,9 +30,11 @@ const RunSchema = z.strictObject({
   trades: z.literal('live').optional(),
   /** The address that TradingView calls; absent: that of the relay. */
   publicUrl: z.string().optional(),
+  /** Of the configuration that the relay read at its start; absent: an older release wrote the file. */
+  configDigest: z.string().optional(),
 });
 
-/** The addresses at which the relay of a data folder was last started; the CLI connects to them. */
+/** How the relay of a data folder was last started; the CLI connects to its addresses. */
 export type Run = z.output<typeof RunSchema>;
 
 export function locateDataFolder(path: string): DataFolder {

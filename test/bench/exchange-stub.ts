@@ -44,6 +44,10 @@ interface AskedOrder {
   readonly clientOrderId: string;
 }
 
+function isOrder(asked: Partial<AskedOrder>): asked is AskedOrder {
+  return asked.clientOrderId !== undefined && asked.amount !== undefined;
+}
+
 let lastOrderId = 4_180_284_840;
 
 /** The live service's response, as its written example has it. */
@@ -88,9 +92,10 @@ function takeOrder(order: AskedOrder): string {
   });
 }
 
-/** What it serves besides orders: the order book, the currencies, and whatever else is asked for is the markets. */
+/** What it serves besides orders: the order book, the currencies, its time, and whatever else is asked for is the markets. */
 function serveList(url: string): string {
   if (url.startsWith('/api/v4/public/orderbook/')) return orderBook;
+  if (url.startsWith('/api/v4/public/time')) return JSON.stringify({ time: Math.floor(Date.now() / 1000) });
   return url.startsWith('/api/v4/public/assets') ? '{}' : markets;
 }
 
@@ -112,9 +117,14 @@ const server = createServer((request, response) => {
       const receivedAtMs = readMonotonicMs();
       const respond = (body: string) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-      if (request.method === 'POST')
-        receiveOrder(JSON.parse(Buffer.concat(chunks).toString('utf8')) as AskedOrder, receivedAtMs, respond);
-      else respond(serveList(request.url ?? ''));
+      if (request.method !== 'POST') {
+        respond(serveList(request.url ?? ''));
+        return;
+      }
+      const asked = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Partial<AskedOrder>;
+      if (isOrder(asked)) receiveOrder(asked, receivedAtMs, respond);
+      // Before its first order the relay reads what an account holds and has traded: nothing.
+      else respond('[]');
     });
 });
 

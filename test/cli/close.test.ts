@@ -193,6 +193,18 @@ describe('in a market that was taken out of the markets of the account', () => {
     expect([positions(), openOrders()]).toEqual([{}, []]);
   });
 
+  test('close says that no market is left that it could name', async () => {
+    const path = join(dirname(relay.world.secretsPath), 'none.config.ts');
+    const accounts = { main: { ...testConfig.accounts.main, markets: { ETH_USDT: { tradesOn: 'spot' } } } };
+    writeFileSync(path, `export default ${JSON.stringify({ ...testConfig, accounts })};`);
+
+    const failure = await runForFailure(closing('DOGE_USDT', '--config', path));
+
+    expect(failure.action).toMatch(
+      /^Account main has no such market\. The tickers stand in relay\.config\.ts\./,
+    );
+  });
+
   test('close says what to do for a market without a ticker', async () => {
     const config = await removeMarket();
 

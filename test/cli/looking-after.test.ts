@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
+import { digestConfig, parseConfig } from '../../lib/host/config.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets, storeFileKeys } from '../../lib/host/file-secrets.ts';
+import config from '../../relay.config.example.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 import { buySignal } from './stored-signals.ts';
@@ -95,7 +97,7 @@ describe('doctor', () => {
     const { checks } = (await runForJson(relay.here('doctor'))) as Examined;
 
     expect(checks.find(({ name }) => name === 'pauses')?.found).toBe(
-      'main is paused: nothing opens or enlarges a position; rehearsal is paused: no order goes out',
+      'main is paused: nothing opens or enlarges a position, but closes go out; rehearsal is paused: no order goes out, but cancellations do',
     );
   });
 
@@ -126,6 +128,34 @@ describe('doctor', () => {
     expect(stdout).toMatch(
       /^fail +dialect +the exchange speaks "live", but exchange\.dialect says "documented" +Set exchange\.dialect/m,
     );
+  });
+
+  test('says that the configuration has changed since the relay was started, as `webhook` does', async () => {
+    const { world, relayUrl } = relay;
+    const folder = locateDataFolder(dataPath());
+    const run = { relayUrl, exchangeUrl: world.paper.url, dialect: 'live' } as const;
+    const changed = 'relay.config.ts has changed since the relay was started';
+    const found = async () => ({
+      doctor: ((await runForJson(relay.here('doctor'))) as Examined).checks.find(
+        ({ name }) => name === 'configuration',
+      ),
+      webhook: (await runCli(relay.here('webhook'))).stdout.includes(changed),
+    });
+
+    writeFileSync(folder.runPath, JSON.stringify({ ...run, configDigest: '0'.repeat(64) }));
+    expect(await found()).toMatchObject({
+      doctor: {
+        verdict: 'warn',
+        found: expect.stringContaining(changed),
+        advice: expect.stringContaining('npm start'),
+      },
+      webhook: true,
+    });
+    writeFileSync(
+      folder.runPath,
+      JSON.stringify({ ...run, configDigest: digestConfig(parseConfig(config)) }),
+    );
+    expect(await found()).toEqual({ doctor: undefined, webhook: false });
   });
 
   test('reports a key that the exchange does not accept, and never shows it', async () => {
@@ -293,6 +323,9 @@ describe('which relay is meant', () => {
     const wrongPath = join(folder, 'wrong.ts');
     writeFileSync(wrongPath, 'export default {};');
     const wrong = await runForFailure(relay.here('webhook', '--config', wrongPath));
+    const brokenPath = join(folder, 'broken.config.ts');
+    writeFileSync(brokenPath, 'export default {\n  accounts: {}\n  tickers: {},\n};\n');
+    const broken = await runForFailure(relay.here('webhook', '--config', brokenPath));
     const newPath = join(folder, 'new.config.ts');
     writeFileSync(newPath, readFileSync(configPath, 'utf8').replace('main:', 'small:'));
     const fresh = await runForFailure(relay.here('webhook', 'small', '--config', newPath));
@@ -301,6 +334,8 @@ describe('which relay is meant', () => {
     expect(known).toMatchObject({ exitCode: 2, message: 'the configuration has no account "rehearsal"' });
     expect(missing).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
     expect(wrong).toMatchObject({ exitCode: 1, code: 'config_invalid' });
+    expect(broken).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
+    expect(broken.message).toMatch(/, at broken\.config\.ts:3$/);
     expect(fresh).toMatchObject({
       exitCode: 1,
       code: 'secrets_missing',

@@ -44,6 +44,16 @@ test.each([
   );
 });
 
+test('A cancellation of a market waits for the order before it in its alert, while that is being sent', async () => {
+  const order = JSON.parse(buyAlert());
+  const cancel = { id: 'all', ticker: 'BTCUSDT', action: 'cancel_all', scope: 'market' };
+  await relay.receiveAll(JSON.stringify([order, cancel]));
+  const step = { status: 'sending', atMs: noonMs, note: '' } as const;
+  await relay.services.ledger.start({ account: 'main', signalId: 'buy-1' }, step, null);
+
+  expect((await waitOf('all'))?.reason).toBe('signal "buy-1" before it in its alert, which is being sent');
+});
+
 test('The log has the reason and the end of the wait when it begins', async () => {
   await relay.send(buyAlert(), { fault: 'drop_after', endpoint: 'stop-limit' });
   const key = await relay.receive(close('flat'));

@@ -1282,6 +1282,24 @@ describe('where there is no single position to speak of', () => {
     });
   });
 
+  test('in hedge mode a sell that names the long position is cut to it', async () => {
+    relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
+    relay.paper.control.setHedgeMode('main', true);
+    const long = { ticker: 'BTCUSDT.P', positionSide: 'LONG', orderType: 'market', maxSlippage: '0.5%' };
+    for (const members of [
+      { action: 'buy', quantity: '0.02' },
+      { action: 'sell', quantity: '0.05' },
+    ]) {
+      await relay.receiveAll(alertWith({ ...long, ...members }));
+      await executeSignal(relay.services, { account: 'main', signalId: `s${alerts}`, market: 'BTC_PERP' });
+      relay.clock.advance(longestPositionLagMs + 1);
+    }
+
+    const client = await relay.services.exchangeFor('main');
+    expect((await relay.entry(`s${alerts}`)).status).toBe('placed');
+    expect(await client.call(openPositions, { market: 'BTC_PERP' })).toMatchObject({ records: [] });
+  });
+
   test('in a market that trades on spot by now, it is denied with what to write', async () => {
     await relay.receiveAll(alertWith({ action: 'close' }));
     const { main } = relay.services.settings.accounts;

@@ -69,6 +69,26 @@ test('a signal that may have waited for the position is enqueued under another i
   await functions.close();
 });
 
+test('a cancellation of a market may have waited for an order before it in its alert, too', async () => {
+  const functions = await openFunctions();
+  const cancel = { id: 'all', ticker: 'BTCUSDT', action: 'cancel_all', scope: 'market' };
+  await functions.receive(JSON.stringify([JSON.parse(buyAlert({ id: 'order' })), cancel]));
+  const attempts: (readonly [string, string | undefined])[] = [];
+  const queue = {
+    enqueue: async ({ signalId }: SignalMessage, attempt?: string) => {
+      attempts.push([signalId, attempt]);
+    },
+  };
+
+  await sweepAccepted({ ledger: functions.ledger, queue }, ofAnyTime, 'sweep-1');
+
+  expect(attempts).toEqual([
+    ['order', 'sweep-1'],
+    ['all', 'sweep-1'],
+  ]);
+  await functions.close();
+});
+
 test('an order that only reduces may have waited for the exchange, too', async () => {
   const functions = await openFunctions();
   const reducing = {

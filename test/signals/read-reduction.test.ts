@@ -70,7 +70,7 @@ describe('a position side', () => {
   test.each([
     [
       { action: 'sell', positionSide: 'LONG' },
-      { side: 'sell', positionSide: 'LONG' },
+      { side: 'sell', positionSide: 'LONG', reduceOnly: true },
     ],
     [
       { reduceOnly: true, sentiment: 'short', positionSide: 'SHORT' },

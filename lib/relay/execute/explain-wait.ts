@@ -63,6 +63,12 @@ export async function findWait(
   const wait = (reason: string): Wait => ({ sinceMs: createdAtMs, untilMs, reason });
   const [earlier] = await listEarlier({ ledger }, entry);
   if (earlier !== undefined) return wait(`signal "${earlier.signalId}" of its market comes first`);
+  if (signal.action === 'cancel_all') {
+    const { afterOrders = [] } = signal;
+    const orders = await Promise.all(afterOrders.map((before) => ledger.read({ account, signalId: before })));
+    const sending = orders.find((order) => order?.status === 'sending');
+    if (sending) return wait(`signal "${sending.signalId}" before it in its alert, which is being sent`);
+  }
   if (!dependsOnPosition(signal)) return wait('its turn');
   const awaited = await findUnsettled(
     { ledger },

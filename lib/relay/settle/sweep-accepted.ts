@@ -59,7 +59,7 @@ export async function sweepAccepted(
   );
   const isInWindow = (entry: Entry) =>
     (entry.createdAtMs >= fromMs && entry.createdAtMs < untilMs) || isAhead(entry);
-  // What waits for the position may have no message left, however long it waits. Nor may those behind it, however young.
+  // What waits may have no message left, however long it waits. Nor may those behind it, however young.
   const due = accepted.filter((entry) => isInWindow(entry) || waitingGroups.has(groupOfEntry(entry)));
   const { queue } = services;
   const messages = queue === null ? [] : messagesOf(due);
@@ -70,9 +70,10 @@ export async function sweepAccepted(
   return { enqueued: messages.length, tooOld, waiting };
 }
 
-/** Whether the signal may have waited for the position or for the exchange; those behind it in its market have waited with it. */
+/** Whether the signal may have waited for an order, the position or the exchange; those behind it in its market have waited with it. */
 function mayAwaitPosition({ signal }: Entry): boolean {
   if (signal?.action === 'protect_position') return true;
+  if (signal?.action === 'cancel_all') return (signal.afterOrders ?? []).length > 0;
   if (signal === null || !placesOrder(signal) || signal.action === 'protect') return false;
   if (isPositionSignal(signal) || isReduction(signal)) return true;
   return signal.requirePosition !== undefined || signal.strategy !== undefined;

@@ -57,7 +57,13 @@ describe('the greeting of a local run', () => {
     ],
     [
       'after a pause, in another folder',
-      { paused: ['main', 'rehearsal'], data: '/home/trader/relay/second' },
+      {
+        paused: [
+          { account: 'main', kind: 'entries' },
+          { account: 'rehearsal', kind: 'everything' },
+        ],
+        data: '/home/trader/relay/second',
+      },
     ],
     ['with an emptied paper exchange', { wasPaperEmptied: true, isFrozen: true }],
     ['with accounts in mode live', { accounts: [{ name: 'main', mode: 'live' }] }],

@@ -252,14 +252,17 @@ describe('npm start', () => {
       }
   }
 
-  test('says which accounts are paused, before "ready"', async () => {
+  test.each([
+    ['everything', 'no order goes out, but cancellations do.'],
+    ['entries', 'nothing opens or enlarges a position, but closes go out.'],
+  ] as const)('says which accounts are paused, and that %s is, before "ready"', async (kind, effect) => {
     const file = openSqlite(createDataFolder(data).databasePath);
-    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '', kind: 'everything' });
+    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '', kind });
     file.close();
 
     const lines = await start();
 
-    expect(lines).toContain('  PAUSED          main: no order is sent, cancellations are;');
+    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(`PAUSED main: ${effect}`);
     expect(lines.join('\n')).toContain(`\`npx relay resume --data ${data}`);
     expect(lines.at(-1)).toBe('ready');
   });
