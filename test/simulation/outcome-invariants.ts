@@ -73,7 +73,8 @@ function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
   const seen = history.statuses.get(keyText(entry)) ?? [];
   return seen.flatMap(({ status, atMs }, index) => {
     if (status !== 'unknown') return [];
-    const sinceMs = seen[index - 1]?.atMs ?? atMs;
+    // What became durable at one moment was written one after the other before it.
+    const sinceMs = seen.slice(0, index).findLast((before) => before.atMs < atMs)?.atMs ?? 0;
     const isTold = history.alarms.some(
       (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= sinceMs && alarm.atMs <= atMs,
     );

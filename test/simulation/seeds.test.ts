@@ -76,6 +76,12 @@ test.each([
   expect(findings).toEqual([]);
 });
 
+test('an alarm that was raised before its order became durable is in time', async () => {
+  const range = { ...rangeOf(9100408, 9100408), dialects: ['documented'], kind: 'stop_market' } as const;
+
+  expect((await tallyRange(range)).findings).toEqual([]);
+});
+
 describe('a seed', () => {
   const { now } = Date;
   const { random } = Math;
