@@ -81,9 +81,7 @@ async function showWebhook(
         '',
         'Anyone who has the URL can trade: keep it secret, and do not put its token into the message.',
         session.reachHint,
-        ...(session.configHint === null
-          ? []
-          : [`${session.configHint} Start it again before you use what is new here.`]),
+        ...(session.configHint === null ? [] : [session.configHint]),
       ].join('\n'),
   );
 }

@@ -71,7 +71,7 @@ export function openLocalSession(dataPath: string, host: HostConfig): Session {
     const digest = readRun(folder)?.configDigest;
     return digest === undefined || digest === digestConfig(host)
       ? null
-      : 'relay.config.ts has changed since the relay was started, and the relay still works with what it read then.';
+      : 'The configuration that this command reads is not the one that the relay was started with. A relay keeps its configuration until it is started again.';
   }
 
   const startOf = ({ trades }: Run) => startCommand(dataPath, trades === 'live');
@@ -198,7 +198,9 @@ export function openLocalSession(dataPath: string, host: HostConfig): Session {
         relay,
         ...(hint === null
           ? []
-          : [warn('configuration', hint, `Stop the relay and start it with \`${startOf(run)}\`.`)]),
+          : [
+              warn('configuration', hint, 'Stop the relay, and start it again with the options that it had.'),
+            ]),
         ...checkFileQueue(openDatabase(), clock.nowMs()),
       ];
     },

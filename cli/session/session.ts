@@ -68,7 +68,7 @@ export interface Session {
   readonly reachHint: string;
   /** One sentence on when a change of keys or tokens takes effect. */
   readonly changeHint: string;
-  /** A sentence when the running relay was started with another configuration than the commands read; null otherwise. */
+  /** A sentence when the relay was last started with another configuration than the commands read; null otherwise. */
   readonly configHint: string | null;
   /** The address of the configuration: where a live relay trades, also when this one trades on paper. */
   readonly exchangeAddress: string;

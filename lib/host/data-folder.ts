@@ -22,7 +22,8 @@ export interface DataFolder {
   readonly runPath: string;
 }
 
-const RunSchema = z.strictObject({
+/** A later release may write more than this one reads. */
+const RunSchema = z.object({
   relayUrl: z.string(),
   exchangeUrl: z.string(),
   dialect: z.enum(dialects),

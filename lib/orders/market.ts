@@ -9,7 +9,7 @@ import {
   rateOfPercent,
 } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
-import type { OrderType } from '../model/order.ts';
+import { isMarkedReducing, type OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { MarketSignal } from '../model/signal.ts';
 import {
@@ -79,6 +79,9 @@ export const marketKind: OrderKind<'market'> = {
       orderType: 'market',
       ...sharedValues(values),
       ...(maxSlippage === undefined ? {} : { maxSlippage }),
+      // In hedge mode the exchange refuses a larger order than the side that it closes, and cuts one that is reduce-only. An
+      // order that rests is left as it is: cut when it is placed, it would be too small for what fills later.
+      ...(isMarkedReducing(values) ? { reduceOnly: true } : {}),
     };
   },
   draftOrder(signal, context) {

@@ -61,8 +61,7 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
     positionSide !== 'BOTH' &&
     nameOfSide[positionSide] !== openedBy[action.side];
   if (reduces || closesNamed) refuseBesideReduction(source, issues);
-  // Marked as reduce-only, an order that is larger than the position is cut to it, where the exchange refuses it otherwise.
-  return { reduceOnly: reduces || closesNamed, positionSide };
+  return { reduceOnly: reduces, positionSide };
 }
 
 /** Reads the fields of a stance, only to report their validation issues. */

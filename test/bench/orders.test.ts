@@ -10,12 +10,14 @@ test('the exchange of the benchmark answers all that the relay asks for an order
   const exchange = await startProcess('exchange-stub.ts');
   const relay = await openRelay(exchange, join(folder, 'relay'));
 
-  for (const kind of ['stop_limit', 'market'] as const)
-    for (let place = 0; place < 8; place += 1) await relay.place(place, kind);
-  const arrivals = await exchange.ask('take-arrivals');
-  await relay.process.stop();
-  await exchange.stop();
-  rmSync(folder, { recursive: true });
-
-  expect([arrivals.length, [...relay.log.asides]]).toEqual([16, []]);
+  try {
+    for (const kind of ['stop_limit', 'market'] as const)
+      for (let place = 0; place < 8; place += 1) await relay.place(place, kind);
+    const arrivals = await exchange.ask('take-arrivals');
+    expect([arrivals.length, [...relay.log.asides]]).toEqual([16, []]);
+  } finally {
+    await relay.process.stop();
+    await exchange.stop();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -199,6 +199,11 @@ describe('a limit order alert', () => {
 
   test.each([
     [{ postOnly: true }, { postOnly: true }],
+    // One that rests is not cut when it is placed.
+    [
+      { action: 'sell', positionSide: 'LONG' },
+      { side: 'sell', positionSide: 'LONG' },
+    ],
     [{ post_only: 'True' }, { postOnly: true }],
     [{ ioc: 1 }, { ioc: true }],
     [{ timeInForce: 'IOC' }, { ioc: true }],

@@ -77,6 +77,10 @@ describe('a position side', () => {
       { positionSide: 'SHORT', reduceOnly: true },
     ],
     [{ sentiment: 'long', positionSide: 'LONG' }, { positionSide: 'LONG' }],
+    [
+      { action: 'sell', positionSide: 'LONG', reduceOnly: false },
+      { side: 'sell', positionSide: 'LONG', reduceOnly: true },
+    ],
   ])('that agrees with the rest is taken: %j', (members, order) => {
     expect(readSignal(marketOrder(members))).toEqual({ ...marketSignal, ...order });
   });
