@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describePauseKind } from '../../lib/ledger/ledger.ts';
+import { describePauseKind, readPauses } from '../../lib/ledger/pauses.ts';
 import { checkCertificate } from '../checks/certificate-checks.ts';
 import { type Check, fail, pass, warn } from '../checks/check.ts';
 import { checkExchange } from '../checks/exchange-checks.ts';
@@ -64,14 +64,8 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
           `${entries.length === mostUnknown ? 'at least ' : ''}${entries.length} unknown`,
           'List them with `npx relay signals --status unknown`, and settle each with `npx relay resolve ID`.',
         );
-  const pauses = await Promise.all(
-    Object.keys(settings.accounts).map(async (account) => {
-      const pause = await ledger.readPause(account);
-      if (pause === null) return [];
-      return [`${account} is paused: ${describePauseKind(pause.kind)}`];
-    }),
-  );
-  const paused = pauses.flat();
+  const pauses = await readPauses(ledger, Object.keys(settings.accounts));
+  const paused = pauses.map(({ account, kind }) => `${account} is paused: ${describePauseKind(kind)}`);
   return [
     outcomes,
     paused.length === 0

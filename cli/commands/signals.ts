@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { PauseShown } from '../../dashboard/documents.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { readPauses } from '../../lib/ledger/pauses.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { createUsageFailure } from '../failure.ts';
 import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read/read-entries.ts';
-import { readPauses } from '../read/read-pauses.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import {
   addFilterOptions,

@@ -56,6 +56,7 @@ async function showWebhook(
   const template = chooseTemplate(session, account, templateName);
   const url = await session.readWebhookUrl(account);
   const { message, purpose, edits } = template;
+  const change = session.findConfigChange();
   print(
     {
       account: account.name,
@@ -81,7 +82,7 @@ async function showWebhook(
         '',
         'Anyone who has the URL can trade: keep it secret, and do not put its token into the message.',
         session.reachHint,
-        ...(session.configHint === null ? [] : [session.configHint]),
+        ...(change === null ? [] : [change]),
       ].join('\n'),
   );
 }

@@ -2,6 +2,7 @@ import type { About, AccountAbout, Attention, SignalList, SignalRow } from '../.
 import { readVersion } from '../../lib/host/version.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { orderRecordOf } from '../../lib/ledger/order-record.ts';
+import { readPauses } from '../../lib/ledger/pauses.ts';
 import { type Account, findRehearsalReason } from '../../lib/model/account.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { placesOrder } from '../../lib/model/signal.ts';
@@ -9,7 +10,6 @@ import type { ToldEnding } from '../../lib/reports/read-endings.ts';
 import { listUntold } from '../checks/notice-checks.ts';
 import { createUsageFailure } from '../failure.ts';
 import { type EntryFilter, type EntryListing, readEntries } from '../read/read-entries.ts';
-import { readPauses } from '../read/read-pauses.ts';
 import { readSignalEndings } from '../read/read-signal-endings.ts';
 import { filterOf } from '../read/signal-filter.ts';
 import { describeExchange, describeTarget, type Session } from '../session/session.ts';

@@ -131,9 +131,7 @@ export function openLocalSession(dataPath: string, host: HostConfig): Session {
     reachHint:
       'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
     changeHint: 'The relay uses it from the next signal on.',
-    get configHint() {
-      return findConfigChange();
-    },
+    findConfigChange,
     exchangeAddress: exchange.address,
     locateExchange() {
       const { exchangeUrl: url, dialect, trades } = requireRun(folder);

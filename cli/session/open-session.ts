@@ -1,7 +1,4 @@
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
-import { parseConfig } from '../../lib/host/config.ts';
-import { describeUnreadable, provideConfig } from '../../lib/host/project-config.ts';
+import { loadRelayConfig } from '../../lib/host/load-relay-config.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Terminal } from '../show/terminal.ts';
 import type { Session } from './session.ts';
@@ -20,11 +17,12 @@ export interface SessionOptions {
  * configuration
  */
 export async function openSession(options: SessionOptions, terminal: Terminal): Promise<Session> {
-  const { config } = options;
-  const host =
-    config === undefined
-      ? parseConfig(await loadOwnConfig(terminal))
-      : parseConfig(loadConfig(config), config);
+  const { stderr } = terminal;
+  const host = await loadRelayConfig(options.config, {
+    importOwn: () => import('../../relay.config.ts'),
+    tell: (notice) => stderr.write(`${notice}\n`),
+    createUnreadable,
+  });
   if (options.stack === undefined) {
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);
@@ -34,30 +32,10 @@ export async function openSession(options: SessionOptions, terminal: Terminal): 
   return await openStackSession(options.stack, options.region, host);
 }
 
-async function loadOwnConfig({ stderr }: Terminal): Promise<unknown> {
-  const notice = provideConfig();
-  if (notice !== null) stderr.write(`${notice}\n`);
-  try {
-    return (await import('../../relay.config.ts')).default;
-  } catch (error) {
-    throw createUnreadable('relay.config.ts', error);
-  }
-}
-
-function loadConfig(path: string): unknown {
-  try {
-    // The path is only known at run time.
-    const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
-    return loaded.default;
-  } catch (error) {
-    throw createUnreadable(path, error);
-  }
-}
-
-function createUnreadable(path: string, error: unknown): CommandFailure {
+function createUnreadable(file: string, reason: string): CommandFailure {
   return new CommandFailure(
     'config_unreadable',
-    `the configuration "${path}" cannot be loaded: ${describeUnreadable(error)}`,
+    `the configuration "${file}" cannot be loaded: ${reason}`,
     'Check the path, and that the file exports the configuration as its default.',
   );
 }

@@ -68,10 +68,10 @@ export interface Session {
   readonly reachHint: string;
   /** One sentence on when a change of keys or tokens takes effect. */
   readonly changeHint: string;
-  /** A sentence when the relay was last started with another configuration than the commands read; null otherwise. */
-  readonly configHint: string | null;
   /** The address of the configuration: where a live relay trades, also when this one trades on paper. */
   readonly exchangeAddress: string;
+  /** A sentence when the relay was last started with another configuration than the commands read; null otherwise. */
+  findConfigChange(): string | null;
   /** @throws CommandFailure when the relay was never started */
   locateExchange(): ExchangeLocation;
   /** @throws CommandFailure when this relay has no paper exchange */

@@ -80,7 +80,7 @@ export async function openStackSession(
     },
     relayName: `the relay of stack ${stackName}`,
     // A deployment shows what it changes before it does.
-    configHint: null,
+    findConfigChange: () => null,
     reachHint:
       "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
     changeHint:

@@ -1,11 +1,10 @@
 import { styleText } from 'node:util';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { describePauseKind } from '../../lib/ledger/ledger.ts';
+import { type AccountPause, describePauseKind } from '../../lib/ledger/pauses.ts';
 import type { Account, AccountMode } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { findTry, firstAlertText, takesFirstAlert } from '../../lib/signals/first-alert.ts';
 import { createTemplate, templatesOf } from '../../lib/signals/message-template.ts';
-import type { PausedAccount } from './local-relay.ts';
 
 export interface GreetingFacts {
   readonly relayUrl: string;
@@ -33,7 +32,7 @@ export interface GreetingFacts {
   readonly regionNotes: readonly string[];
   /** What the limits of the accounts leave out on spot, one sentence each. */
   readonly limitNotes: readonly string[];
-  readonly paused: readonly PausedAccount[];
+  readonly paused: readonly Pick<AccountPause, 'account' | 'kind'>[];
   /** Whether the paper exchange could not read what an older release had stored. */
   readonly wasPaperEmptied: boolean;
 }
@@ -205,7 +204,7 @@ function describePaperInLive(names: readonly string[]): string {
 }
 
 /** `main, rehearsal: no order goes out, …`: the accounts of each kind of pause together. */
-function describePaused(paused: readonly PausedAccount[]): string {
+function describePaused(paused: GreetingFacts['paused']): string {
   const byEffect = Map.groupBy(paused, ({ kind }) => describePauseKind(kind));
   return [...byEffect]
     .map(([effect, accounts]) => `${accounts.map(({ account }) => account).join(', ')}: ${effect}`)

@@ -16,7 +16,7 @@ import { createSchedule } from '../../lib/host/schedule.ts';
 import { tellOddities } from '../../lib/host/telling-client.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { readRestoredAt } from '../../lib/ledger/account-facts.ts';
-import type { Pause } from '../../lib/ledger/ledger.ts';
+import { type AccountPause, readPauses } from '../../lib/ledger/pauses.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { findClientOrderIds } from '../../lib/ledger/sqlite-client-orders.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -71,13 +71,11 @@ export interface LocalRelay {
   findObstacle(): Promise<string | null>;
   /** Tells now what the ledger noted instead of with the next turn. */
   tell(): Promise<void>;
-  /** The accounts that are paused, and what the pause of each stops. */
-  listPaused(): Promise<readonly PausedAccount[]>;
+  /** The accounts that are paused. */
+  listPaused(): Promise<readonly AccountPause[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
   close(): Promise<void>;
 }
-
-export type PausedAccount = Pick<Pause, 'kind'> & { readonly account: string };
 
 /** After this many deliveries without success a signal becomes a dead letter, as on AWS. */
 const maxDeliveries = 5;
@@ -304,11 +302,7 @@ export async function startLocalRelay(options: {
     findObstacle: watch.watch,
     tell: telling.run,
     async listPaused() {
-      const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
-      return accounts.flatMap((account, index) => {
-        const pause = pauses[index];
-        return pause ? [{ account, kind: pause.kind }] : [];
-      });
+      return await readPauses(ledger, accounts);
     },
     async close() {
       clearInterval(changesCheck);

@@ -15,6 +15,7 @@ import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secr
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { checkFolderKind, claimLiveFolder } from '../../lib/host/folder-kind.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
+import { loadRelayConfig } from '../../lib/host/load-relay-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { paperKeysOf } from '../../lib/paper/engine/accounts.ts';
@@ -22,7 +23,6 @@ import { checkDataFolder, checkWritable } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { describeLiveOnPaper, type GreetingFacts, writeFolder, writeGreeting } from './greeting.ts';
 import { checkLiveConfig, checkLiveKeys } from './live-start.ts';
-import { loadStartConfig } from './load-start-config.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput, liveService } from './log-output.ts';
 import { openExchange, type RunExchange } from './open-exchange.ts';
@@ -76,7 +76,11 @@ async function run(): Promise<void> {
 
 async function start(options: StartOptions): Promise<void> {
   if (options.live) refusePaperOptions(program);
-  const host = await loadStartConfig(options.config);
+  const host = await loadRelayConfig(options.config, {
+    importOwn: () => import('../../relay.config.ts'),
+    tell: (notice) => process.stderr.write(`${notice}\n`),
+    createUnreadable: (file, reason) => new RelayError('config_invalid', `${file} cannot be read: ${reason}`),
+  });
   const liveAddress = options.live ? checkLiveConfig(host, process.env) : null;
   const data = options.data ?? (options.live ? '.relay-live' : '.relay');
   const folder = createDataFolder(data);

@@ -10,14 +10,6 @@ const ownName = 'relay.config.ts';
 /** Files that only a relay with a configuration creates: its ledger, and the output of its last deploy. */
 const traces = [join('.relay', 'relay.db'), join('.relay-live', 'relay.db'), 'cdk.out'];
 
-/** Why a configuration could not be loaded; of a syntax error with the file and the line, which its stack begins with. */
-export function describeUnreadable(error: unknown): string {
-  const reason = describeError(error);
-  if (!Error.isError(error) || error.name !== 'SyntaxError') return reason;
-  const [place] = /[^/\\\n]+:\d+(?=\n)/.exec(error.stack ?? '') ?? [];
-  return place === undefined ? reason : `${reason}, at ${place}`;
-}
-
 /**
  * Creates `relay.config.ts` from the shipped example when a new relay has none.
  *

@@ -113,13 +113,6 @@ export interface Pause {
   readonly kind: PauseKind;
 }
 
-/** What a pause stops, and what it lets through. */
-export function describePauseKind(kind: PauseKind): string {
-  return kind === 'everything'
-    ? 'no order goes out, but cancellations do'
-    : 'nothing opens or enlarges a position, but closes go out';
-}
-
 /** How the reason of a pause began that an older release made when the loss of the day was too large. */
 const olderLossPrefix = 'maxDailyLoss: ';
 

@@ -1,5 +1,5 @@
 import type { TradingGround } from '../model/account.ts';
-import type { HedgeSide, PositionSide, Side } from '../model/order.ts';
+import { type HedgeSide, isMarkedReducing, type PositionSide, type Side } from '../model/order.ts';
 import type { OrderSize, PositionName, PositionState } from '../model/signal.ts';
 import type { OrderAction } from './actions.ts';
 import type { Fields } from './fields.ts';
@@ -56,11 +56,8 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
     issues.add(fields.reduceOnly.path, `it is false, but ${reason}`, 'remove "reduceOnly"');
   refuseContradictions(fields, action, { reduces, sentiment, positionSide }, issues);
   if (tradesOn === 'spot') refuseShortOnSpot(source, sentiment, issues);
-  const closesNamed =
-    positionSide !== undefined &&
-    positionSide !== 'BOTH' &&
-    nameOfSide[positionSide] !== openedBy[action.side];
-  if (reduces || closesNamed) refuseBesideReduction(source, issues);
+  if (isMarkedReducing({ side: action.side, positionSide, reduceOnly: reduces }))
+    refuseBesideReduction(source, issues);
   return { reduceOnly: reduces, positionSide };
 }
 

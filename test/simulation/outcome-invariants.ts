@@ -74,7 +74,7 @@ function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
   return seen.flatMap(({ status, atMs }, index) => {
     if (status !== 'unknown') return [];
     // What became durable at one moment was written one after the other before it.
-    const sinceMs = seen.slice(0, index).findLast((before) => before.atMs < atMs)?.atMs ?? 0;
+    const sinceMs = seen.slice(0, index).findLast((before) => before.atMs < atMs)?.atMs ?? atMs;
     const isTold = history.alarms.some(
       (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= sinceMs && alarm.atMs <= atMs,
     );

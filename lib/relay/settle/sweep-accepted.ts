@@ -54,9 +54,7 @@ export async function sweepAccepted(
   const accepted = await listAccepted(services.ledger);
   const isAhead = ({ createdAtMs }: Entry) => createdAtMs > aheadMs;
   const waiting = accepted.filter(({ createdAtMs }) => createdAtMs < untilMs);
-  const waitingGroups = new Set(
-    [...waiting, ...accepted.filter(isAhead)].filter(mayAwaitPosition).map(groupOfEntry),
-  );
+  const waitingGroups = new Set([...waiting, ...accepted.filter(isAhead)].filter(mayWait).map(groupOfEntry));
   const isInWindow = (entry: Entry) =>
     (entry.createdAtMs >= fromMs && entry.createdAtMs < untilMs) || isAhead(entry);
   // What waits may have no message left, however long it waits. Nor may those behind it, however young.
@@ -70,8 +68,8 @@ export async function sweepAccepted(
   return { enqueued: messages.length, tooOld, waiting };
 }
 
-/** Whether the signal may have waited for an order, the position or the exchange; those behind it in its market have waited with it. */
-function mayAwaitPosition({ signal }: Entry): boolean {
+/** Whether the signal may have waited for an order, the position or the exchange, and those behind it in its market with it. */
+function mayWait({ signal }: Entry): boolean {
   if (signal?.action === 'protect_position') return true;
   if (signal?.action === 'cancel_all') return (signal.afterOrders ?? []).length > 0;
   if (signal === null || !placesOrder(signal) || signal.action === 'protect') return false;
