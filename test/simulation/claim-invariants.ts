@@ -87,6 +87,12 @@ function readable(deals: readonly PaperDeal[], sinceMs: number): readonly (reado
   return Array.from({ length: deals.length - first + 1 }, (_, more) => deals.slice(0, first + more));
 }
 
+/** What is left of a buy. */
+interface Bought {
+  readonly amount: Decimal;
+  readonly atMs: number;
+}
+
 interface Moment {
   /** The sale; what it holds itself is left out, with all that came later. */
   readonly order: Pick<PaperOrder, 'orderId' | 'createdAtMs'>;
@@ -110,17 +116,22 @@ function shareOf(
 ): Decimal {
   const { entryOf, heldFirst } = place;
   const resting = restingSales(place, moment);
-  const left = new Map<string | undefined, Decimal>();
+  const left = new Map<string | undefined, Bought[]>();
   for (const [name, lot] of replayLots(read, entryOf)) {
     const isMine = isOwn(lot, strategy);
     if (!isMine && !lot.isGuarded) continue;
-    const untold = read.filter((deal) => entryOf(deal)?.signalId === name && !isMine && !isTold(deal));
-    const known = maximum(lot.left.minus(sum(untold.map(changeBy))), zero);
-    left.set(lot.strategy, (left.get(lot.strategy) ?? zero).plus(known));
+    const ofLot = read.filter((deal) => entryOf(deal)?.signalId === name);
+    const untold = ofLot.filter((deal) => !isMine && !isTold(deal));
+    const amount = maximum(lot.left.minus(sum(untold.map(changeBy))), zero);
+    left.set(lot.strategy, [...(left.get(lot.strategy) ?? []), { amount, atMs: ofLot[0]?.atMs ?? 0 }]);
   }
-  const free = [...left].map(([name, amount]) => {
-    const held = resting.filter((sale) => sale.strategy === name).map(({ amount: rest }) => rest);
-    return { name, amount: maximum(amount.minus(sum(held)), zero) };
+  const free = [...left].map(([name, bought]) => {
+    const sales = resting.filter((sale) => sale.strategy === name);
+    // A sale is for what was there when it was placed, not for what its strategy buys while it rests.
+    const held = sales.map(({ amount, atMs }) =>
+      minimum(amount, sum(bought.filter((lot) => lot.atMs <= atMs).map((lot) => lot.amount))),
+    );
+    return { name, amount: maximum(sum(bought.map(({ amount }) => amount)).minus(sum(held)), zero) };
   });
   const mine = free.filter(({ name }) => isOwn({ strategy: name }, strategy));
   const others = free.filter((one) => !mine.includes(one));
@@ -139,7 +150,8 @@ function restingSales({ orders, entryOf }: Place, { order, deals }: Moment) {
     .filter((sale) => entryOf(sale)?.signal?.action !== 'protect')
     .map((sale) => {
       const sold = deals.filter(({ orderId }) => orderId === sale.orderId).map(({ amount }) => amount);
-      return { strategy: entryOf(sale)?.signal?.strategy, amount: sale.amount.minus(sum(sold)) };
+      const { strategy } = entryOf(sale)?.signal ?? {};
+      return { strategy, amount: sale.amount.minus(sum(sold)), atMs: sale.createdAtMs };
     });
 }
 

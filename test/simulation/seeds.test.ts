@@ -70,6 +70,8 @@ test.each([
   [9102560, 'market'],
   // A stop-loss on spot sells after a sale that rested has sold its buy.
   [9100719, 'stop_market'],
+  // A sale rests that was placed before its strategy bought more, and another strategy sells.
+  [243, 'limit'],
 ] as const)('in seed %i the relay breaks no invariant', async (seed, kind) => {
   const { findings } = await tallyRange({ ...rangeOf(seed, seed), dialects: ['live'], kind });
 
