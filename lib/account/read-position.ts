@@ -4,7 +4,7 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listPositionsIn } from '../exchange/list-positions.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listPages, mostBelieved } from '../ledger/ledger.ts';
-import { type AttachedExits, placeOf, positionAt } from '../model/holdings.ts';
+import { type AttachedExits, positionAt } from '../model/holdings.ts';
 import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import type { ProtectSignal } from '../model/signal.ts';
@@ -12,7 +12,15 @@ import { attachedIds } from './exits.ts';
 import { findFreshMoves } from './fresh-moves.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
-import { type DatedPosition, findLastMoves, isTrusted, type LastOrder } from './trust-reading.ts';
+import {
+  type DatedPosition,
+  entriesOfSide,
+  findLastMoves,
+  isHedged,
+  isOfOtherSide,
+  isTrusted,
+  type LastOrder,
+} from './trust-reading.ts';
 
 /** The position of a market, or the reason why nothing may be sized on it now. */
 export type PositionReading =
@@ -95,27 +103,28 @@ export async function readPosition(
   const first = unsettled.find((entry) => !isOther(entry));
   const passed = first === undefined ? null : waitFor(first, closesAll);
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
-  const { entries } = await listRecent(services, account, market);
-  const moves = [...findLastMoves(entries, market), ...found];
+  const { entries } = await listRecent(services, account, market, positionSide);
   const readAtMs = services.clock.nowMs();
   const [positions, fresh] = await Promise.all([
     listPositionsIn(client, market, readAtMs, limits),
     isOfAlert ? findFreshMoves(client, market, entries, readAtMs, limits) : [],
   ]);
-  // Without any, nothing shows that the sides are positions of their own.
-  const isHedged = positions.some((each) => each.positionSide !== 'BOTH');
   const ofOtherSide = blocking.find(isOther);
-  if (ofOtherSide !== undefined && !isHedged) return waitFor(ofOtherSide, closesAll);
+  if (ofOtherSide !== undefined && !isHedged(positions)) return waitFor(ofOtherSide, closesAll);
   const chosen = choosePosition(market, positions, positionSide);
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
   const listed = positionAt(positions, { market, side: position.side });
   const modifiedAtMs = listed?.modifiedAtMs ?? null;
+  const own = entriesOfSide(entries, positionSide, positions);
+  const moves = [...findLastMoves(own, market), ...found];
+  const isOwn = ({ signalId }: LastOrder) => own.some((entry) => entry.signalId === signalId);
   const isShown = (move: LastOrder) => isTrusted({ position, readAtMs, modifiedAtMs }, move);
   const shownToMs = Math.max(...moves.filter(isShown).map(({ endedAtMs }) => endedAtMs ?? 0));
   const isLater = ({ endedAtMs }: LastOrder) => endedAtMs !== null && endedAtMs > shownToMs;
   // What is there is closed at once, whatever has just filled: the exchange cuts the order.
-  const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isLater)];
+  const told =
+    closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isOwn).filter(isLater)];
   const isGone = position.amount.eq(zero) && query.isSoldOut?.(entries) === true;
   const unseen = isGone ? undefined : told.find((move) => !isShown(move));
   const tpsl = listed?.tpsl ?? null;
@@ -187,18 +196,12 @@ function isAsStanding(
   return !isSamePart && nowMs - lastAtMs(steps, 'sending', nowMs) > longestPositionLagMs;
 }
 
-/** Whether an order names the other side of hedge mode, where it changes another position. */
-function isOfOtherSide({ signal }: Entry, side: PositionSide | undefined): boolean {
-  const named = signal === null ? null : placeOf(signal).side;
-  return named !== null && side === (named === 'LONG' ? 'SHORT' : 'LONG');
-}
-
 function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {
   return steps.findLast(({ status }) => status === of)?.atMs ?? orElseMs;
 }
 
 /**
- * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently; a list
+ * Entries among which the last order of the market is, and of a side of hedge mode the last one of that, oldest first. Those that are followed are read consistently; a list
  * by account, which has the others, may lag behind. Beyond `mostBelieved` followed entries, the newest may be missing among
  * those.
  */
@@ -206,13 +209,15 @@ export async function listRecent(
   { ledger, executions, clock }: AccountServices,
   account: string,
   market: string,
+  side?: PositionSide,
 ): Promise<{ readonly entries: readonly Entry[]; readonly isWhole: boolean }> {
   const followed = await executions.followed(account, mostBelieved);
   const listed: Entry[] = [];
   const earliestMs = clock.nowMs() - longestSearchMs;
   for await (const { entries } of listPages(ledger, { account, limit: recentPageSize }, mostPages)) {
     listed.push(...entries);
-    if (findLastMoves(entries, market).length > 0) break;
+    const ofSide = entries.filter((entry) => !isOfOtherSide(entry, side));
+    if (findLastMoves(ofSide, market).length > 0) break;
     if ((entries.at(-1)?.createdAtMs ?? 0) < earliestMs) break;
   }
   // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.

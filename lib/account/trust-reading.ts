@@ -3,7 +3,8 @@ import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { listRecords, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
 import { hasFilled } from '../model/execution.ts';
-import { isOrderEnd } from '../model/order.ts';
+import { type OpenPosition, placeOf } from '../model/holdings.ts';
+import { isOrderEnd, type PositionSide } from '../model/order.ts';
 import type { OrderReport } from '../model/step-facts.ts';
 import type { SeenPosition } from './seen-position.ts';
 
@@ -46,6 +47,30 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
     ...followed,
     ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs),
   ]);
+}
+
+/** Whether an order names the other side of hedge mode, where it changes another position. */
+export function isOfOtherSide({ signal }: Entry, side: PositionSide | null | undefined): boolean {
+  const named = signal === null ? null : placeOf(signal).side;
+  return named !== null && side === (named === 'LONG' ? 'SHORT' : 'LONG');
+}
+
+/**
+ * The entries that can have changed a position: in hedge mode, none that names the other side.
+ *
+ * @param positions of the market
+ */
+export function entriesOfSide(
+  entries: readonly Entry[],
+  side: PositionSide | null | undefined,
+  positions: readonly Pick<OpenPosition, 'positionSide'>[],
+): readonly Entry[] {
+  return isHedged(positions) ? entries.filter((entry) => !isOfOtherSide(entry, side)) : entries;
+}
+
+/** Whether each side is a position of its own. Without any position, nothing shows it. */
+export function isHedged(positions: readonly Pick<OpenPosition, 'positionSide'>[]): boolean {
+  return positions.some(({ positionSide }) => positionSide !== 'BOTH');
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { stopMarket } from '../../lib/exchange/endpoints/stop-market.ts';
+import { executeSignal } from '../../lib/relay/execute/execute-signal.ts';
 import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
 import { settingsWith } from '../support/limited-relay.ts';
 
@@ -88,6 +89,50 @@ describe('With a long and a short position', () => {
     expect(await relay.say({ ...half, positionSide: 'SHORT' })).toMatchObject({ status: 'placed' });
     await expect(relay.say({ ...half, positionSide: 'LONG' })).rejects.toMatchObject({
       code: 'position_awaited',
+    });
+  });
+
+  describe('while the list of positions lags', () => {
+    const half = { action: 'close', quantity: '50%', maxSlippage: '0.5%' };
+
+    /** Carries an alert out at once, before anything that it asks for. */
+    async function sendNow(id: string, members: object): Promise<string> {
+      await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT.P', id, ...members }));
+      await executeSignal(relay.services, { account: 'main', signalId: id, market: 'BTC_PERP' });
+      return (await relay.entry(id)).status;
+    }
+
+    function lag(): void {
+      const fault = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 5000, probability: 1 } as const;
+      relay.paper.control.addFault(fault);
+    }
+
+    test('an order that has just filled on one side holds up nothing on the other', async () => {
+      lag();
+
+      const sale = { action: 'sell', orderType: 'market', quantity: '0.05', maxSlippage: '0.5%' };
+      expect(await sendNow('sale', { ...sale, positionSide: 'LONG' })).toBe('placed');
+      expect(await sendNow('close', { ...half, positionSide: 'SHORT' })).toBe('placed');
+
+      await expect(sendNow('again', { ...half, positionSide: 'SHORT' })).rejects.toMatchObject({
+        code: 'position_awaited',
+      });
+      relay.clock.advance(5000);
+      expect(await relay.held()).toBe('LONG 0.05, SHORT -0.05');
+    });
+
+    test('nor does a resting entry of the other side that has just filled', async () => {
+      const entry = { action: 'buy', positionSide: 'LONG', orderType: 'limit', limitPrice: '49900' };
+      await relay.say({ ...entry, quantity: '0.1' });
+      await relay.goOn(30);
+      lag();
+      relay.fill('49900', '0.05');
+      relay.clock.advance(200);
+
+      await expect(sendNow('long', { ...half, positionSide: 'LONG' })).rejects.toMatchObject({
+        code: 'position_awaited',
+      });
+      expect(await sendNow('short', { ...half, positionSide: 'SHORT' })).toBe('placed');
     });
   });
 

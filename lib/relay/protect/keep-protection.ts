@@ -1,4 +1,4 @@
-import { type DatedPosition, findLastMoves, isTrusted } from '../../account/trust-reading.ts';
+import { type DatedPosition, entriesOfSide, findLastMoves, isTrusted } from '../../account/trust-reading.ts';
 import { type Clock, hasPassed } from '../../base/clock.ts';
 import { type Decimal, formatDecimal, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import type { Positions } from '../../exchange/list-positions.ts';
@@ -322,6 +322,8 @@ export function isKnown(
     readAtMs,
     modifiedAtMs: held?.modifiedAtMs ?? null,
   };
-  if (amount.eq(zero) && areSoldOut(entries, market)) return true;
-  return findLastMoves(entries, market).every((move) => isTrusted(dated, move));
+  const ofMarket = positions.positions.filter((one) => one.market === market);
+  const own = entriesOfSide(entries, side, ofMarket);
+  if (amount.eq(zero) && areSoldOut(own, market)) return true;
+  return findLastMoves(own, market).every((move) => isTrusted(dated, move));
 }
