@@ -115,22 +115,18 @@ export async function readPosition(
   if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
   const { position } = chosen;
   const listed = positionAt(positions, { market, side: position.side });
-  const modifiedAtMs = listed?.modifiedAtMs ?? null;
+  const { modifiedAtMs = null, openedAtMs = null, basePrice = null, tpsl = null } = listed ?? {};
   const own = entriesOfSide(entries, positionSide, positions);
   const moves = [...findLastMoves(own, market), ...found];
-  const isOwn = ({ signalId }: LastOrder) => own.some((entry) => entry.signalId === signalId);
   const isShown = (move: LastOrder) => isTrusted({ position, readAtMs, modifiedAtMs }, move);
   const shownToMs = Math.max(...moves.filter(isShown).map(({ endedAtMs }) => endedAtMs ?? 0));
-  const isLater = ({ endedAtMs }: LastOrder) => endedAtMs !== null && endedAtMs > shownToMs;
+  const isNew = ({ signalId, endedAtMs }: LastOrder) =>
+    endedAtMs !== null && endedAtMs > shownToMs && own.some((entry) => entry.signalId === signalId);
   // What is there is closed at once, whatever has just filled: the exchange cuts the order.
-  const told =
-    closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isOwn).filter(isLater)];
+  const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isNew)];
   const isGone = position.amount.eq(zero) && query.isSoldOut?.(entries) === true;
   const unseen = isGone ? undefined : told.find((move) => !isShown(move));
-  const tpsl = listed?.tpsl ?? null;
   const attached = attachedIds(tpsl);
-  const openedAtMs = listed?.openedAtMs ?? null;
-  const basePrice = listed?.basePrice ?? null;
   if (unseen === undefined)
     return {
       kind: 'seen',
@@ -217,8 +213,7 @@ export async function listRecent(
   for await (const { entries } of listPages(ledger, { account, limit: recentPageSize }, mostPages)) {
     listed.push(...entries);
     const ofSide = entries.filter((entry) => !isOfOtherSide(entry, side));
-    if (findLastMoves(ofSide, market).length > 0) break;
-    if ((entries.at(-1)?.createdAtMs ?? 0) < earliestMs) break;
+    if (findLastMoves(ofSide, market).length > 0 || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs) break;
   }
   // Of an entry that was read twice, the followed version counts: the list of an account may lag behind.
   const entries = new Map([...listed.reverse(), ...followed].map((entry) => [entry.signalId, entry]));
