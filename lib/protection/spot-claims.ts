@@ -1,5 +1,5 @@
-import { type Decimal, floorToStep, maximum, minimum, parseDecimal, sumOf, zero } from '../base/decimal.ts';
-import type { OrderRecord } from '../ledger/order-record.ts';
+import { type Decimal, floorToStep, maximum, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { mayStillBeOpen } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { mayBeOneStrategy } from '../model/one-strategy.ts';
@@ -95,10 +95,8 @@ export function sharesForSale(
   const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
   if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy))) return noShares;
   const left = new Map<string | undefined, Decimal>();
-  for (const [record, amount] of leftOfEach(market, strategy, records))
+  for (const [record, amount] of leftOfEach(market, strategy, records.map(asSold)))
     left.set(record.strategy, (left.get(record.strategy) ?? zero).plus(amount));
-  for (const [name, amount] of heldByStrategy(market, strategy, records))
-    left.set(name, (left.get(name) ?? zero).minus(amount));
   const untold = records.filter((record) => isOther(record.strategy) && untoldOf(record).gt(zero));
   const shares = [...left].filter(([, amount]) => amount.gt(zero));
   return {
@@ -109,32 +107,14 @@ export function sharesForSale(
 }
 
 /**
- * What resting sales hold of the buys of their strategies, in base units. A sale holds none of what is bought after it was placed,
- * and what later sales sold was beside it.
+ * A sale that rests, as one that has sold all when it was placed: it holds none of what is bought after that, and later sales sell
+ * other coins.
  */
-function heldByStrategy(
-  market: string,
-  strategy: string | undefined,
-  records: readonly OrderRecord[],
-): ReadonlyMap<string | undefined, Decimal> {
-  const held = new Map<string | undefined, Decimal>();
-  for (const [place, sale] of records.entries()) {
-    const rest = stoppedBy(sale, records) === null ? restOfSale(sale) : zero;
-    if (!rest.gt(zero)) continue;
-    const { strategy: name } = sale;
-    const before = records.slice(0, place + 1);
-    const isStopOfThese = (record: OrderRecord) => {
-      const of = stoppedBy(record, records);
-      return of !== null && before.some(({ signalId }) => signalId === of);
-    };
-    const stops = records.slice(place + 1).filter(isStopOfThese);
-    const had = [...leftOfEach(market, strategy, [...before, ...stops])].flatMap(([record, amount]) =>
-      record.strategy === name && before.includes(record) ? amount : [],
-    );
-    const earlier = held.get(name) ?? zero;
-    held.set(name, earlier.plus(minimum(rest, maximum(sumOf(had).minus(earlier), zero))));
-  }
-  return held;
+function asSold(record: OrderRecord, _place: number, records: readonly OrderRecord[]): OrderRecord {
+  const rest = stoppedBy(record, records) === null ? restOfSale(record) : zero;
+  if (!rest.gt(zero)) return record;
+  const endedAtMs = record.reported?.createdAtMs ?? record.sentAtMs;
+  return { ...record, state: 'filled', endedAtMs, proved: filledBy(record).plus(rest) };
 }
 
 /**

@@ -583,3 +583,20 @@ test('What a resting sale of strategy B holds is not sold twice, after B has bou
   expect([resting, first, second].map(({ status }) => status)).toEqual(['placed', 'placed', 'denied']);
   expect(await standing()).toEqual(['sell 0.0999 at 62000', stopOfA]);
 });
+
+test('A sale of strategy A that rests holds nothing of what A buys after it, after A has sold another buy beside it', async () => {
+  await send('a', buy);
+  await goOn(30);
+  const resting = await send('a', { ...limitSale, quantity: '0.0999' });
+  await goOn(30);
+  await send('a', unguarded);
+  await goOn(30);
+  const sold = await send('a', { ...sell, quantity: '0.0999' });
+  await goOn(30);
+  await send('a', buy);
+  await goOn(30);
+  const ofB = await send('b', { ...sell, quantity: '0.05' });
+
+  expect([resting, sold, ofB].map(({ status }) => status)).toEqual(['placed', 'placed', 'denied']);
+  expect(await standing()).toEqual(['sell 0.0999 at 62000', stopOfA]);
+});

@@ -87,12 +87,6 @@ function readable(deals: readonly PaperDeal[], sinceMs: number): readonly (reado
   return Array.from({ length: deals.length - first + 1 }, (_, more) => deals.slice(0, first + more));
 }
 
-/** What is left of a buy. */
-interface Bought {
-  readonly amount: Decimal;
-  readonly atMs: number;
-}
-
 interface Moment {
   /** The sale; what it holds itself is left out, with all that came later. */
   readonly order: Pick<PaperOrder, 'orderId' | 'createdAtMs'>;
@@ -102,7 +96,7 @@ interface Moment {
 
 /**
  * What a sale of a strategy may sell: what there is without what others have bought with a stop-loss, and at least what it has
- * bought itself. What resting sales hold is left out.
+ * bought itself. What resting sales hold is left out: they count as if they had sold it when they were placed.
  *
  * @param read the deals that are shown
  * @param isTold the fills of other strategies' buys that count
@@ -116,33 +110,28 @@ function shareOf(
 ): Decimal {
   const { entryOf, heldFirst } = place;
   const resting = restingSales(place, moment);
-  const left = new Map<string | undefined, Bought[]>();
-  for (const [name, lot] of replayLots(read, entryOf)) {
+  const left = new Map<string | undefined, Decimal>();
+  const asSold = [...read, ...resting].toSorted((one, other) => one.atMs - other.atMs);
+  for (const [name, lot] of replayLots(asSold, entryOf)) {
     const isMine = isOwn(lot, strategy);
     if (!isMine && !lot.isGuarded) continue;
-    const ofLot = read.filter((deal) => entryOf(deal)?.signalId === name);
-    const untold = ofLot.filter((deal) => !isMine && !isTold(deal));
-    const amount = maximum(lot.left.minus(sum(untold.map(changeBy))), zero);
-    left.set(lot.strategy, [...(left.get(lot.strategy) ?? []), { amount, atMs: ofLot[0]?.atMs ?? 0 }]);
+    const untold = read.filter((deal) => entryOf(deal)?.signalId === name && !isMine && !isTold(deal));
+    const known = maximum(lot.left.minus(sum(untold.map(changeBy))), zero);
+    left.set(lot.strategy, (left.get(lot.strategy) ?? zero).plus(known));
   }
-  const free = [...left].map(([name, bought]) => {
-    const sales = resting.filter((sale) => sale.strategy === name);
-    // A sale is for what was there when it was placed, not for what its strategy buys while it rests.
-    const held = sales.map(({ amount, atMs }) =>
-      minimum(amount, sum(bought.filter((lot) => lot.atMs <= atMs).map((lot) => lot.amount))),
-    );
-    return { name, amount: maximum(sum(bought.map(({ amount }) => amount)).minus(sum(held)), zero) };
-  });
-  const mine = free.filter(({ name }) => isOwn({ strategy: name }, strategy));
-  const others = free.filter((one) => !mine.includes(one));
+  const [mine, others] = [true, false].map((isMine) =>
+    sum(
+      [...left].flatMap(([name, amount]) => (isOwn({ strategy: name }, strategy) === isMine ? amount : [])),
+    ),
+  );
   const there = heldFirst
     .plus(sum(read.map(changeBy)))
     .minus(sum(resting.map(({ amount }) => amount)))
-    .minus(sum(others.map(({ amount }) => amount)));
-  return maximum(there, sum(mine.map(({ amount }) => amount)));
+    .minus(others ?? zero);
+  return maximum(there, mine ?? zero);
 }
 
-/** What sales hold that were open then, and are no stop-losses of the relay. */
+/** What sales hold that were open then, and are no stop-losses of the relay, as fills. */
 function restingSales({ orders, entryOf }: Place, { order, deals }: Moment) {
   return orders
     .filter(({ side, orderId }) => side === 'sell' && orderId < order.orderId)
@@ -150,8 +139,9 @@ function restingSales({ orders, entryOf }: Place, { order, deals }: Moment) {
     .filter((sale) => entryOf(sale)?.signal?.action !== 'protect')
     .map((sale) => {
       const sold = deals.filter(({ orderId }) => orderId === sale.orderId).map(({ amount }) => amount);
-      const { strategy } = entryOf(sale)?.signal ?? {};
-      return { strategy, amount: sale.amount.minus(sum(sold)), atMs: sale.createdAtMs };
+      const { account, clientOrderId, side, createdAtMs } = sale;
+      const amount = sale.amount.minus(sum(sold));
+      return { account, clientOrderId, side, amount, fee: zero, atMs: createdAtMs };
     });
 }
 

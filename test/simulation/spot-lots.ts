@@ -24,6 +24,8 @@ export interface Lot {
   readonly isGuarded: boolean;
 }
 
+type Fill = Pick<PaperDeal, 'account' | 'clientOrderId' | 'side' | 'amount' | 'fee'>;
+
 /**
  * What is left of the buys of a market, by the ids of their signals, as the deals of the exchange tell. A sale reduces the buys
  * of its own strategy, then those without a name, of each those with a stop-loss first. Of another one it reduces those without
@@ -31,7 +33,7 @@ export interface Lot {
  *
  * @param deals of the market, oldest first
  */
-export function replayLots(deals: readonly PaperDeal[], entryOf: EntryOf): ReadonlyMap<string, Lot> {
+export function replayLots(deals: readonly Fill[], entryOf: EntryOf): ReadonlyMap<string, Lot> {
   const lots = new Map<string, Lot>();
   const add = (name: string, amount: Decimal) => {
     const lot = lots.get(name);
