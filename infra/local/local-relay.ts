@@ -301,9 +301,7 @@ export async function startLocalRelay(options: {
     isReady: async () => (await health.respondReady()).statusCode === 200,
     findObstacle: watch.watch,
     tell: telling.run,
-    async listPaused() {
-      return await readPauses(ledger, accounts);
-    },
+    listPaused: () => readPauses(ledger, accounts),
     async close() {
       clearInterval(changesCheck);
       await server.close();

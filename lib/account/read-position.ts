@@ -197,9 +197,10 @@ function lastAtMs(steps: Entry['steps'], of: Status, orElseMs: number): number {
 }
 
 /**
- * Entries among which the last order of the market is, and of a side of hedge mode the last one of that, oldest first. Those that are followed are read consistently; a list
- * by account, which has the others, may lag behind. Beyond `mostBelieved` followed entries, the newest may be missing among
- * those.
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently; a list by
+ * account, which has the others, may lag behind. Beyond `mostBelieved` followed entries, the newest may be missing among those.
+ *
+ * @param side of hedge mode, of which the last order is among them, too; absent: of any
  */
 export async function listRecent(
   { ledger, executions, clock }: AccountServices,

@@ -85,7 +85,7 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Writes how the relay runs to run.json, unless the file holds them already.
+ * Writes how the relay runs to run.json, unless the file says so already.
  *
  * @throws the operating system's error; the file is then unchanged
  */

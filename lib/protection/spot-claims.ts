@@ -95,7 +95,7 @@ export function sharesForSale(
   const isOther = (name: string | undefined): name is string => !mayBeOneStrategy(name, strategy);
   if (!records.some((record) => isGuardedBuy(record) && isOther(record.strategy))) return noShares;
   const left = new Map<string | undefined, Decimal>();
-  for (const [record, amount] of leftOfEach(market, strategy, records.map(asSold)))
+  for (const [record, amount] of leftOfEach(market, strategy, withRestSold(records)))
     left.set(record.strategy, (left.get(record.strategy) ?? zero).plus(amount));
   const untold = records.filter((record) => isOther(record.strategy) && untoldOf(record).gt(zero));
   const shares = [...left].filter(([, amount]) => amount.gt(zero));
@@ -107,14 +107,16 @@ export function sharesForSale(
 }
 
 /**
- * A sale that rests, as one that has sold all when it was placed: it holds none of what is bought after that, and later sales sell
- * other coins.
+ * The records, with a sale that rests as one that sold all when it was placed: it holds none of what is bought after that, and
+ * later sales sell other coins.
  */
-function asSold(record: OrderRecord, _place: number, records: readonly OrderRecord[]): OrderRecord {
-  const rest = stoppedBy(record, records) === null ? restOfSale(record) : zero;
-  if (!rest.gt(zero)) return record;
-  const endedAtMs = record.reported?.createdAtMs ?? record.sentAtMs;
-  return { ...record, state: 'filled', endedAtMs, proved: filledBy(record).plus(rest) };
+function withRestSold(records: readonly OrderRecord[]): readonly OrderRecord[] {
+  return records.map((record) => {
+    const rest = restOfSale(record);
+    if (!rest.gt(zero) || stoppedBy(record, records) !== null) return record;
+    const endedAtMs = record.reported?.createdAtMs ?? record.sentAtMs;
+    return { ...record, state: 'filled', endedAtMs, proved: filledBy(record).plus(rest) };
+  });
 }
 
 /**

@@ -110,25 +110,23 @@ function shareOf(
 ): Decimal {
   const { entryOf, heldFirst } = place;
   const resting = restingSales(place, moment);
-  const left = new Map<string | undefined, Decimal>();
   const asSold = [...read, ...resting].toSorted((one, other) => one.atMs - other.atMs);
+  let mine = zero;
+  let others = zero;
   for (const [name, lot] of replayLots(asSold, entryOf)) {
-    const isMine = isOwn(lot, strategy);
-    if (!isMine && !lot.isGuarded) continue;
-    const untold = read.filter((deal) => entryOf(deal)?.signalId === name && !isMine && !isTold(deal));
-    const known = maximum(lot.left.minus(sum(untold.map(changeBy))), zero);
-    left.set(lot.strategy, (left.get(lot.strategy) ?? zero).plus(known));
+    if (isOwn(lot, strategy)) {
+      mine = mine.plus(lot.left);
+      continue;
+    }
+    if (!lot.isGuarded) continue;
+    const untold = read.filter((deal) => entryOf(deal)?.signalId === name && !isTold(deal));
+    others = others.plus(maximum(lot.left.minus(sum(untold.map(changeBy))), zero));
   }
-  const [mine, others] = [true, false].map((isMine) =>
-    sum(
-      [...left].flatMap(([name, amount]) => (isOwn({ strategy: name }, strategy) === isMine ? amount : [])),
-    ),
-  );
   const there = heldFirst
     .plus(sum(read.map(changeBy)))
     .minus(sum(resting.map(({ amount }) => amount)))
-    .minus(others ?? zero);
-  return maximum(there, mine ?? zero);
+    .minus(others);
+  return maximum(there, mine);
 }
 
 /** What sales hold that were open then, and are no stop-losses of the relay, as fills. */
