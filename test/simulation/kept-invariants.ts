@@ -101,12 +101,13 @@ function findWrongEntryPrices({ entries, history }: Facts): readonly Violation[]
   return entries.flatMap((entry) => {
     const { signal, account } = entry;
     if (signal?.action !== 'protect_position' || signal.stopLoss !== 'entry') return [];
-    const stop = wishOf(entry)?.stopLoss;
-    if (stop === undefined) return [];
+    const wish = wishOf(entry);
+    if (wish?.stopLoss === undefined) return [];
+    const stop = wish.stopLoss;
     const told = history.sends
       .filter(({ path, signer }) => path === openPositions.path.live && signer === account)
       .flatMap(({ outcome }) =>
-        outcome?.kind === 'answered' ? numbersIn(outcome.body, signal.market, 'basePrice') : [],
+        outcome?.kind === 'answered' ? numbersIn(outcome.body, wish, 'basePrice') : [],
       );
     const isTold = told.some((price) => price.minus(parseDecimal(stop)).abs().lt(leastDifference));
     return isTold ? [] : [broken('I41', entry, `was to stop at the entry price, and stops at ${stop}`)];
@@ -119,15 +120,21 @@ function wishOf(entry: Entry): PositionWish | undefined {
   return entry.steps.at(-1)?.facts?.wish;
 }
 
-/** What the list of positions says of those in a market. */
-function numbersIn(body: string, market: string, field: 'amount' | 'basePrice'): readonly Decimal[] {
+/** What the list of positions says of the one that a wish is for. */
+function numbersIn(
+  body: string,
+  { market, side }: PositionWish,
+  field: 'amount' | 'basePrice',
+): readonly Decimal[] {
   try {
     const positions = JSON.parse(body) as readonly ({
       readonly market: string;
+      readonly positionSide?: string | null;
     } & Readonly<Record<typeof field, string | null>>)[];
     return positions.flatMap((position) => {
       const text = position[field];
-      return position.market === market && typeof text === 'string' ? [parseDecimal(text)] : [];
+      const isOfWish = position.market === market && (position.positionSide ?? 'BOTH') === (side ?? 'BOTH');
+      return isOfWish && typeof text === 'string' ? [parseDecimal(text)] : [];
     });
   } catch {
     return [];
@@ -222,22 +229,20 @@ function wholeAtFirst({ history }: Facts, of: Entry): Decimal | null {
   const wish = wishOf(of);
   return wish === undefined
     ? null
-    : positionsRead(of, history).reduce(maximum, parseDecimal(wish.amount).abs());
+    : positionsRead(of, wish, history).reduce(maximum, parseDecimal(wish.amount).abs());
 }
 
 /**
  * The position that each delivery of a signal has read. A message that is delivered twice is carried out twice: the later reading
  * counts, and the entry may have the earlier one.
  */
-function positionsRead(of: Entry, { sends }: Facts['history']): readonly Decimal[] {
+function positionsRead(of: Entry, wish: PositionWish, { sends }: Facts['history']): readonly Decimal[] {
   const readings = sends.filter(
     ({ key, path }) => key !== null && keyText(key) === keyText(of) && path === openPositions.path.live,
   );
   const last = new Map(readings.map(({ invocation, outcome }) => [invocation, outcome]));
   return [...last.values()]
-    .flatMap((outcome) =>
-      outcome?.kind === 'answered' ? numbersIn(outcome.body, of.signal?.market ?? '', 'amount') : [],
-    )
+    .flatMap((outcome) => (outcome?.kind === 'answered' ? numbersIn(outcome.body, wish, 'amount') : []))
     .map((amount) => amount.abs());
 }
 

@@ -75,6 +75,8 @@ test.each([
   // A strategy has sold another buy beside its resting sale, and another strategy sells.
   [4923, null],
   [7006923, null],
+  // In hedge mode LONG has take-profits and grows while SHORT is the larger one.
+  [9190, null],
 ] as const)('in seed %i the relay breaks no invariant', async (seed, kind) => {
   const { findings } = await tallyRange({ ...rangeOf(seed, seed), dialects: ['live'], kind });
 
