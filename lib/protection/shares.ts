@@ -4,7 +4,8 @@ import type { OrderRecord } from '../ledger/order-record.ts';
 import type { AttachedExits } from '../model/holdings.ts';
 import { type HedgeSide, isMarkedReducing, type Side } from '../model/order.ts';
 import { leftOf } from './left-of.ts';
-import { isGuardedBuy, lotsBesideSales, sellable, spotLots } from './spot-lots.ts';
+import { withRestSold } from './spot-claims.ts';
+import { isGuardedBuy, sellable, spotLots } from './spot-lots.ts';
 
 /** A position as it was read. */
 export interface GuardedPosition {
@@ -63,7 +64,7 @@ function shareOutSpot(
   { market, amount }: GuardedPosition,
 ): readonly Share[] {
   const lots = spotLots(records, market);
-  const free = lotsBesideSales(records, market, lots);
+  const free = spotLots(withRestSold(records), market);
   const buys = records.toReversed().filter((record) => lots.has(record.signalId) && isGuardedBuy(record));
   const amountIn = (parts: ReadonlyMap<string, Decimal>, { signalId }: OrderRecord) =>
     parts.get(signalId) ?? zero;

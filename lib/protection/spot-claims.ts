@@ -110,7 +110,7 @@ export function sharesForSale(
  * The records, with a sale that rests as one that sold all when it was placed: it holds none of what is bought after that, and
  * later sales sell other coins.
  */
-function withRestSold(records: readonly OrderRecord[]): readonly OrderRecord[] {
+export function withRestSold(records: readonly OrderRecord[]): readonly OrderRecord[] {
   return records.map((record) => {
     const rest = restOfSale(record);
     if (!rest.gt(zero) || stoppedBy(record, records) !== null) return record;

@@ -36,23 +36,6 @@ export function spotLots(records: readonly OrderRecord[], market: string): Reado
 }
 
 /**
- * What of the lots of a market no resting sale is to sell, by id of the signals of the buys, in base units.
- *
- * @param records oldest first
- */
-export function lotsBesideSales(
-  records: readonly OrderRecord[],
-  market: string,
-  lots: ReadonlyMap<string, Decimal>,
-): ReadonlyMap<string, Decimal> {
-  const free = new Map(lots);
-  for (const [place, sale] of records.entries())
-    if (sale.market === market)
-      takeFrom(free, ofOneStrategy(records.slice(0, place), sale.strategy, strategyOf), restOfSale(sale));
-  return free;
-}
-
-/**
  * Takes from lots what a sale sells, as far as they go.
  *
  * @param buys in the order in which it sells them
