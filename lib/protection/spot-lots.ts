@@ -124,7 +124,10 @@ function replay(
       // The exchange's clock where it is known: the one here may be ahead of it.
       const placedAtMs = reported?.createdAtMs ?? sentAtMs;
       if (placedAtMs === null || placedAtMs > endedAtMs) return [];
-      return [{ signalId, strategy, boughtLater: boughtAfter(buy, filledBefore(buy, sale, endedAtMs)) }];
+      // A stop-loss was placed for what its own buy had filled by then, whichever of them ends first.
+      const isOwn = signalId === of;
+      const boughtLater = isOwn ? zero : boughtAfter(buy, filledBefore(buy, sale, endedAtMs));
+      return [{ signalId, strategy, boughtLater }];
     });
     const own = ofOneStrategy(there, sale.strategy, strategyOf);
     // A stop-loss sells its own buy first.

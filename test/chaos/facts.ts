@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { readDealsState } from '../../lib/account/account-deals.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
-import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { ContestedFacts } from '../../lib/ledger/account-facts.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { type Executions, listFills } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -78,7 +78,7 @@ export interface Secret {
 export interface RelayRecords {
   readonly ledger: Ledger;
   readonly executions: Executions;
-  readonly facts: AccountFacts;
+  readonly facts: ContestedFacts;
   countQueue(): QueueCounts;
   /** Whether every service was told of all that the ledger has noted. */
   isAllTold(): Promise<boolean>;

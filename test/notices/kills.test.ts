@@ -120,7 +120,7 @@ async function live(executioner: Executioner, defect: Defect = {}): Promise<'don
       const sending = await ledger.read(key);
       if (sending?.status === 'sending')
         await settleEntry(
-          { clock, log, alarms: raised, ledger, settings: spotSettings },
+          { clock, log, alarms: raised, ledger, settings: spotSettings, facts },
           sending,
           lostResponseOutcome(sending),
         );

@@ -543,6 +543,22 @@ describe('A spot buy with a stop-loss', () => {
     },
   );
 
+  test.each(['0', '10'])(
+    'that fills on in the fall that fires its stop-loss is sold once, with %s held besides',
+    async (besides) => {
+      relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal(besides));
+      await send({ ...buy, orderType: 'limit', limitPrice: '49500' });
+      await goOn(12);
+      relay.paper.control.setPrice('BTC_USDT', parseDecimal('49500'), parseDecimal('0.04'));
+      await goOn(12);
+      expect(await standing()).toEqual(['buy 0.06 at 49500', 'sell 0.03996 stop 48000']);
+      relay.setPrice('47900');
+      await goOn(60);
+
+      expect([await held(), await standing()]).toEqual([besides, []]);
+    },
+  );
+
   test('that rests has it for all of it after a sale before its first fill', async () => {
     relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('10'));
     await send({ ...buy, stopLoss: '45000' });
@@ -752,19 +768,27 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     expect([exit.status, await held()]).toEqual(['satisfied', '1']);
   });
 
-  test('it counts as the sale of that, so that the next one sells the other buy', async () => {
-    await send(buy);
-    await send({ ...buy, stopLoss: '45000' });
-    await send(limitSale);
-    await goOn(12);
-    relay.setPrice('47900');
-    await goOn(9);
-    expect(await standing()).toEqual(['sell 0.0999 stop 45000']);
-    const next = await send(sell);
-    await goOn(9);
+  test.each([
+    ['with an answer', undefined],
+    ['and the answer is lost', { fault: 'drop_after', endpoint: 'cancel-order' }],
+  ] as const)(
+    'it counts as the sale of that once it is cancelled, %s, so that the next one sells the other buy',
+    async (_, fault) => {
+      await send(buy);
+      await send({ ...buy, stopLoss: '45000' });
+      await send(limitSale);
+      await goOn(12);
+      if (fault !== undefined) relay.paper.control.addFault(fault);
+      relay.setPrice('47900');
+      await goOn(9);
+      if (fault !== undefined) await relay.reconcileFor(10);
+      expect(await standing()).toEqual(['sell 0.0999 stop 45000']);
+      const next = await send(sell);
+      await goOn(9);
 
-    expect([next.status, await held(), await standing()]).toEqual(['placed', '0.9999', []]);
-  });
+      expect([next.status, await held(), await standing()]).toEqual(['placed', '0.9999', []]);
+    },
+  );
 
   test('it stays where the stop-loss of another strategy has sold', async () => {
     await send({ ...buy, strategy: 'a' });

@@ -16,7 +16,35 @@ export function findUnfitSpotStops(facts: Facts): readonly Violation[] {
   const entryOf = entriesOf(facts);
   const orders = [...facts.exchange.orders.values()].filter(isSpotOrder);
   const places = Map.groupBy(orders, ({ account, market }) => `${account} ${market}`);
-  return [...places.values()].flatMap((own) => judgePlace(facts, own, entryOf));
+  return [...places.values()].flatMap((own) => [
+    ...judgePlace(facts, own, entryOf),
+    ...findSoldTwice(facts, own, entryOf),
+  ]);
+}
+
+/** The stop-losses of a buy sell no more than that has bought. */
+function findSoldTwice(
+  { exchange }: Facts,
+  orders: readonly PaperOrder[],
+  entryOf: EntryOf,
+): readonly Violation[] {
+  const sold = new Map<string, Decimal>();
+  const bought = new Map<string, Decimal>();
+  const ids = new Set(orders.map(({ orderId }) => orderId));
+  const add = (to: Map<string, Decimal>, name: string, amount: Decimal) =>
+    to.set(name, (to.get(name) ?? zero).plus(amount));
+  for (const deal of exchange.deals) {
+    const entry = ids.has(deal.orderId) ? entryOf(deal) : undefined;
+    const signal = entry?.signal;
+    if (signal?.action === 'protect') add(sold, signal.of, deal.amount);
+    else if (entry !== undefined && deal.side === 'buy')
+      add(bought, entry.signalId, deal.amount.minus(deal.fee));
+  }
+  return [...sold].flatMap(([name, amount]) => {
+    const most = bought.get(name) ?? zero;
+    const text = `${orders[0]?.account} ${orders[0]?.market}: stop-losses of "${name}" have sold ${formatDecimal(amount)}, and it has bought ${formatDecimal(most)}`;
+    return amount.gt(most) ? [{ invariant: 'I39', harm: 'other', text }] : [];
+  });
 }
 
 function judgePlace(facts: Facts, orders: readonly PaperOrder[], entryOf: EntryOf): readonly Violation[] {

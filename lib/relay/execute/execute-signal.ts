@@ -16,7 +16,6 @@ import { planCancelAll } from '../cancel/plan-cancel-all.ts';
 import { withdrawWaiting } from '../cancel/withdraw-waiting.ts';
 import { ClearedEntries } from '../position/cleared-entries.ts';
 import { planPosition } from '../position/plan-position.ts';
-import { answeredOnceCancelled } from '../protect/answered-stops.ts';
 import { tellNotAllowed } from '../protect/failed-alarm.ts';
 import { planProtect } from '../protect/plan-protect.ts';
 import { planTurned } from '../protect/plan-turned.ts';
@@ -342,12 +341,7 @@ async function planAction(
         ? await planProtect(services, account, { ...entry, signal })
         : await planTurned(services, account, { ...entry, signal });
     case 'cancel':
-      return answeredOnceCancelled(
-        services,
-        entry,
-        signal,
-        await planCancel(services, account, signal, withdrawn),
-      );
+      return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':
       return await planCancelAll(services, account, { ...entry, signal }, withdrawn);
   }

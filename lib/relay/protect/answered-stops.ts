@@ -1,14 +1,10 @@
-import { listRecent } from '../../account/read-position.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json, numberIn, textIn } from '../../base/json.ts';
-import type { AccountFacts, FactName } from '../../ledger/account-facts.ts';
+import type { AccountFacts, ContestedFacts, FactName } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
-import type { CancelSignal } from '../../model/signal.ts';
+import type { OrderRecord } from '../../ledger/order-record.ts';
 import type { SaleAnswer } from '../../protection/spent-sales.ts';
 import { type StopSale, stoppedBy } from '../../protection/stop-sales.ts';
-import { changeAction, type Plan } from '../execute/action.ts';
-import type { ExecuteServices } from '../services.ts';
 
 /** Of stop-losses that are not read any more: a list may have left one out. */
 const mostOthers = 200;
@@ -33,60 +29,58 @@ export async function readAnswered(
 }
 
 /**
- * Called before the sale is settled or sent. Only the signals of the market write it, one at a time.
+ * Called before the sale is settled or sent.
  *
  * What was asked of a stop-loss is kept for as long as that is read: without it, the next sale would count what that sold once
  * more, and leave unsold what it is for. Hundreds of sales may come while one buy is held.
  *
- * @param records what the sale was planned on
+ * @param records what the sale was planned on; absent: it is not known which stop-losses are read
  * @param mark of what was sold before the sale, which is a share of what was left then
  * @throws RelayError `store_unavailable`
  */
 export async function noteAnswered(
-  facts: Pick<AccountFacts, 'read' | 'write'>,
+  facts: Pick<ContestedFacts, 'read' | 'replace'>,
   { account, market, clientOrderId }: SaleName,
   parts: readonly StopSale[],
-  records: readonly OrderRecord[],
+  records?: readonly OrderRecord[],
   mark: Pick<SaleAnswer, 'isBefore'> = {},
 ): Promise<void> {
   if (parts.length === 0) return;
-  const before = await listAnswers(facts, account, market);
   const own = parts.map(({ orderId, amount }) => ({ sale: clientOrderId, orderId, amount, ...mark }));
-  const others = before.filter(
-    ({ sale, orderId, isBefore }) =>
-      isBefore !== mark.isBefore || !own.some((one) => one.sale === sale && one.orderId === orderId),
-  );
-  const read = new Set(
-    records.filter((record) => stoppedBy(record, records) !== null).map(({ orderId }) => orderId),
-  );
-  const gone = others.filter(({ orderId }) => !read.has(orderId)).slice(-mostOthers);
-  const kept = [...gone, ...others.filter(({ orderId }) => read.has(orderId)), ...own];
-  await facts.write(
-    account,
-    factOf(market),
-    kept.map(({ amount, ...one }) => ({ ...one, amount: formatDecimal(amount) })),
-  );
+  const read =
+    records === undefined
+      ? null
+      : new Set(
+          records.filter((record) => stoppedBy(record, records) !== null).map(({ orderId }) => orderId),
+        );
+  const isRead = ({ orderId }: SaleAnswer) => read === null || read.has(orderId);
+  // A lookup that finds a sale cancelled writes it, too, beside the signals of the market.
+  for (;;) {
+    const was = await facts.read(account, factOf(market));
+    const others = parseAnswers(was).filter(
+      ({ sale, orderId, isBefore }) =>
+        isBefore !== mark.isBefore || !own.some((one) => one.sale === sale && one.orderId === orderId),
+    );
+    const gone = others.filter((one) => !isRead(one)).slice(-mostOthers);
+    const kept = [...gone, ...others.filter(isRead), ...own];
+    const fact = kept.map(({ amount, ...one }) => ({ ...one, amount: formatDecimal(amount) }));
+    if (await facts.replace(account, factOf(market), fact, was)) return;
+  }
 }
 
-/** A resting sale that is cancelled because stop-losses have sold the same counts as the sale of that: it is not sold, or asked for, again. */
-export function answeredOnceCancelled(
-  services: ExecuteServices,
-  { account, signalId }: Pick<Entry, 'account' | 'signalId'>,
-  { market, answers = [] }: CancelSignal,
-  plan: Plan,
-): Plan {
-  if (answers.length === 0) return plan;
-  return changeAction(plan, (action) => ({
-    async send(options) {
-      const outcome = await action.send(options);
-      if (outcome.status !== 'cancelled') return outcome;
-      const { entries } = await listRecent(services, account, market);
-      const parts = answers.map((part) => ({ ...part, amount: parseDecimal(part.amount) }));
-      const name = { account, market, clientOrderId: signalId };
-      await noteAnswered(services.facts, name, parts, listRecords(entries));
-      return outcome;
-    },
-  }));
+/**
+ * A resting sale that is cancelled because stop-losses have sold the same counts as the sale of that: it is not sold, or asked for,
+ * again. Called before the outcome of its cancellation is stored, whoever has found that out.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function noteCancelledSale(
+  facts: Pick<ContestedFacts, 'read' | 'replace'>,
+  { account, signalId, signal }: Pick<Entry, 'account' | 'signalId' | 'signal'>,
+): Promise<void> {
+  if (signal?.action !== 'cancel' || signal.answers === undefined) return;
+  const parts = signal.answers.map((part) => ({ ...part, amount: parseDecimal(part.amount) }));
+  await noteAnswered(facts, { account, market: signal.market, clientOrderId: signalId }, parts);
 }
 
 export interface SaleName {
@@ -105,7 +99,10 @@ export async function listAnswers(
   account: string,
   market: string,
 ): Promise<readonly SaleAnswer[]> {
-  const fact = await facts.read(account, factOf(market));
+  return parseAnswers(await facts.read(account, factOf(market)));
+}
+
+function parseAnswers(fact: Json): readonly SaleAnswer[] {
   const list = Array.isArray(fact) ? (fact as readonly Json[]) : [];
   return list.flatMap((one) => {
     const { sale, orderId, amount, isBefore } = fieldsOf(one);

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { RelayError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import type { Log } from '../../base/log.ts';
+import type { ContestedFacts } from '../../ledger/account-facts.ts';
 import type { Entry, Step } from '../../ledger/entry.ts';
 import type { Ledger, Move } from '../../ledger/ledger.ts';
 import { tradingGroundOf } from '../../model/account.ts';
@@ -13,6 +14,7 @@ import { staleRule } from '../../signals/staleness.ts';
 import type { Outcome } from '../execute/action.ts';
 import { anotherHasMarket } from '../position/one-strategy.ts';
 import { nothingToTurn, saysNothingToReduce } from '../position/reduce-leg.ts';
+import { noteCancelledSale } from '../protect/answered-stops.ts';
 
 /** The services that storing an outcome needs. */
 export interface SettleServices {
@@ -21,6 +23,7 @@ export interface SettleServices {
   readonly alarms: Alarms;
   readonly ledger: Ledger;
   readonly settings: Settings;
+  readonly facts: Pick<ContestedFacts, 'read' | 'replace'>;
 }
 
 /**
@@ -135,6 +138,7 @@ export async function storeOutcome(
     ...(orderId === undefined ? {} : { orderId }),
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
+  if (status === 'cancelled') await noteCancelledSale(services.facts, entry);
   await services.ledger.move(entry, move);
   return logOutcome(services, entry, outcome);
 }
