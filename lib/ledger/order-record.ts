@@ -49,6 +49,8 @@ export interface OrderRecord extends Omit<Entry, 'signal' | 'steps' | 'lookup' |
   readonly wasReducing: boolean;
   /** The position that it was planned on; null when none was read. */
   readonly plannedOn: PositionFact | null;
+  /** What it leaves of a position that should be flat afterwards, in one clause; null: nothing, as far as was known. */
+  readonly leaves: string | null;
   /** What another order had turned that position to when a close was answered; null: not known to what, undefined: to nothing. */
   readonly turnedTo: Decimal | null | undefined;
   /** Of an order on spot: what the rest of it is counted by; null for every other one. */
@@ -155,6 +157,7 @@ export function orderRecordOf(entry: Entry, reports?: CancelReports): OrderRecor
     notional: decimalIn(counted?.notional ?? undefined),
     wasReducing: counted?.onlyReduces === true,
     plannedOn: sent.position ?? null,
+    leaves: sent.leaves ?? null,
     turnedTo: answer.turned === undefined ? undefined : decimalIn(answer.turned),
     spot: sent.spot ?? null,
     sentAtMs: steps.findLast(({ status }) => status === 'sending')?.atMs ?? null,

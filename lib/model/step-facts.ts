@@ -56,6 +56,8 @@ export interface StepFacts {
   readonly ticker?: string;
   /** Of a close: the ids of the signals whose exits have ended with the position. */
   readonly exitsEndedFor?: readonly string[];
+  /** Of an order that leaves a part of a position which should be flat afterwards: one clause that tells it. */
+  readonly leaves?: string;
   /** Of an order that was to close all of a position and filled in part: what it did not close, in base units. */
   readonly rest?: DecimalText;
   /**

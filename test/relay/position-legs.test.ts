@@ -31,6 +31,9 @@ async function buy(id: string, quantity: string): Promise<void> {
   relay.clock.advance(longestPositionLagMs + 1);
 }
 
+/** Of an order at market with a bound on its price. */
+const lostResponse = { fault: 'drop_after', endpoint: 'limit' } as const;
+
 async function heldAmount(): Promise<string> {
   const client = await relay.services.exchangeFor('main');
   const { records } = await client.call(openPositions, { market: 'BTC_USDT' });
@@ -85,21 +88,47 @@ describe('a leg that was only rehearsed has reduced nothing for one that is sent
   });
 });
 
-test('a close of a position that is no whole number of steps any more tells what stays', async () => {
-  await buy('b', '0.008345');
-  const { markets } = relay.services;
-  const find = async (name: string) => {
-    const market = await markets.find(name);
-    return market === null ? null : { ...market, amountStep: parseDecimal('0.001') };
-  };
-  Object.assign(relay.services, { markets: override(markets, { find }) });
+test.each([
+  ['at once', [], ['close_incomplete']],
+  ['once its lost response was looked up', [lostResponse], ['outcome_unknown', 'close_incomplete']],
+] as const)(
+  'a close of a position that is no whole number of steps any more tells what stays, %s',
+  async (_, faults, alarms) => {
+    await buy('b', '0.008345');
+    const { markets } = relay.services;
+    const find = async (name: string) => {
+      const market = await markets.find(name);
+      return market === null ? null : { ...market, amountStep: parseDecimal('0.001') };
+    };
+    Object.assign(relay.services, { markets: override(markets, { find }) });
 
-  await receive({ id: 'c', action: 'close' });
-  await relay.execute('c');
+    await receive({ id: 'c', action: 'close' });
+    for (const fault of faults) relay.paper.control.addFault(fault);
+    await relay.execute('c');
+    await relay.reconcileFor(3);
 
-  expect([await statusOf('c'), await heldAmount()]).toEqual(['placed', '0.000345']);
-  expect(relay.alarms.map(({ name }) => name)).toEqual(['close_incomplete']);
-});
+    expect([await statusOf('c'), await heldAmount()]).toEqual(['placed', '0.000345']);
+    expect(relay.alarms.map(({ name }) => name)).toEqual(alarms);
+  },
+);
+
+test.each([
+  ['at once', [], ['close_incomplete']],
+  ['once its lost response was looked up', [lostResponse], ['outcome_unknown', 'close_incomplete']],
+] as const)(
+  'a market order that only reduces, and fills in part, tells what did not fill, %s',
+  async (_, faults, alarms) => {
+    await buy('b', '2');
+    const reduceOnly = { action: 'sell', orderType: 'market', quantity: '2', reduceOnly: true };
+    await receive({ id: 's', ...reduceOnly, maxSlippage: '0.05%' });
+    for (const fault of faults) relay.paper.control.addFault(fault);
+    await relay.execute('s');
+    await relay.reconcileFor(3);
+
+    expect(await statusOf('s')).toBe('placed');
+    expect(relay.alarms.map(({ name }) => name)).toEqual(alarms);
+  },
+);
 
 test('an order that was cancelled after it had filled in part counts while the list may lag behind it', async () => {
   relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
@@ -223,6 +252,20 @@ test.each([
     expect((await relay.entry('t')).steps.at(-1)?.evidence).toMatchObject({ rule: 'position_not_reduced' });
   },
 );
+
+test('the first leg of a target that filled in part is an alarm, also when its response is lost', async () => {
+  await buy('b', '2');
+  await receive({ id: 't', target: '0.5', maxSlippage: '0.05%' });
+  relay.paper.control.addFault(lostResponse);
+  await relay.execute('t:reduce');
+  await relay.reconcileFor(3);
+
+  expect(await statusOf('t:reduce')).toBe('placed');
+  expect(relay.alarms.map(({ signalId, name }) => [signalId, name])).toEqual([
+    ['t:reduce', 'outcome_unknown'],
+    ['t:reduce', 'close_incomplete'],
+  ]);
+});
 
 test('a target whose first leg filled in part says how far it is', async () => {
   await buy('b', '2');

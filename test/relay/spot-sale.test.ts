@@ -177,6 +177,19 @@ test('A spot buy reads no balance', async () => {
   expect(relay.asked).not.toContain('/api/v4/trade-account/balance');
 });
 
+test('A spot sale that fills in part says so, also when its response is lost', async () => {
+  hold('2');
+  const lost = { fault: 'drop_after', endpoint: 'spot-limit' } as const;
+  const sale = { ticker: 'BTCUSDT', id: 'sell', ...sell, quantity: '2', maxSlippage: '0.06%' };
+  await relay.send(JSON.stringify(sale), lost);
+  await relay.reconcileFor(3);
+
+  const sold = await relay.entry('sell');
+  expect(sold.steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'unknown', 'placed']);
+  expect(relay.alarms.map(({ name }) => name)).toEqual(['outcome_unknown', 'close_incomplete']);
+  expect(sold.steps.at(-1)?.note).toContain('a sale on spot filled only in part');
+});
+
 test('A spot sale that fills in part says how to sell the rest, where nothing can be closed', async () => {
   hold('2');
 

@@ -3,9 +3,14 @@ import { describeAmount, stateOfAmount } from '../../account/seen-position.ts';
 import type { Alarm } from '../../base/alarms.ts';
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
+import { reducesWhole } from '../../ledger/sent-order.ts';
 import type { Account } from '../../model/account.ts';
 import type { OrderSignal } from '../../model/signal.ts';
-import { changeAction, type Plan } from '../execute/action.ts';
+import { isMarketOrder } from '../../orders/order-kinds.ts';
+import { saysItReduces } from '../../signals/may-open.ts';
+import { changeAction, type Outcome, type Plan } from '../execute/action.ts';
 import type { ExecuteServices } from '../services.ts';
 import { withAlarm } from './close-alarms.ts';
 import { judgeEnded } from './judge-closing.ts';
@@ -75,17 +80,18 @@ export function withNote(
   log.warn('the position may not be what the alert wants', { ...names, note });
   return changeAction(plan, (action) => ({
     note: action.note === undefined ? note : `${action.note}; ${note}`,
+    ...(leavesRest ? { facts: { ...action.facts, leaves: note } } : {}),
     send: async (options) => {
       const outcome = await action.send(options);
-      const isTold = leavesRest && outcome.status === 'placed';
-      return isTold
-        ? withAlarm(outcome, {
-            name: 'close_incomplete',
-            message: `${note}; close it, unless another strategy or you hold it`,
-          })
-        : outcome;
+      return leavesRest ? withLeft(outcome, note) : outcome;
     },
   }));
+}
+
+function withLeft(outcome: Outcome, note: string): Outcome {
+  if (outcome.status !== 'placed') return outcome;
+  const message = `${note}; close it, unless another strategy or you hold it`;
+  return withAlarm(outcome, { name: 'close_incomplete', message });
 }
 
 /** What an order was for that is to reduce what is held. On spot there is no position, and nothing closes one. */
@@ -93,13 +99,31 @@ export type Reducing = 'order' | 'target' | 'sale';
 
 /** An order that was to reduce a position, or to sell on spot, and filled only in part is an alarm: nothing tries its rest again. */
 export function withRestTold(plan: Plan, of: Reducing): Plan {
-  return changeAction(plan, ({ send }) => ({
-    send: async (options) => {
-      const outcome = await send(options);
-      const { rest = zero } = judgeEnded(outcome) ?? {};
-      return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(formatDecimal(rest), of)) : outcome;
-    },
-  }));
+  return changeAction(plan, ({ send }) => ({ send: async (options) => withRest(await send(options), of) }));
+}
+
+function withRest(outcome: Outcome, of: Reducing): Outcome {
+  const { rest = zero } = judgeEnded(outcome) ?? {};
+  return rest.gt(zero) ? withAlarm(outcome, unfilledAlarm(formatDecimal(rest), of)) : outcome;
+}
+
+/** Tells of an order whose response was lost what the relay would have told of it at once. */
+export function withFoundRest(entry: Entry, outcome: Outcome): Outcome {
+  const record = orderRecordOf(entry);
+  if (record === null) return outcome;
+  const told = record.leaves === null ? outcome : withLeft(outcome, record.leaves);
+  const of = reducingOf(entry, record);
+  return of === null ? told : withRest(told, of);
+}
+
+/** Null for an order that was not to reduce anything, or whose rest is told in another way. */
+function reducingOf(entry: Entry, { asked, spot }: OrderRecord): Reducing | null {
+  const action = entry.signal?.action;
+  if (asked === null) return null;
+  if (action === 'target') return asked.reduceOnly && !reducesWhole(entry) ? 'target' : null;
+  if (action !== 'order' || !isMarketOrder(asked.orderType)) return null;
+  if (!saysItReduces(asked, spot === null ? undefined : 'spot')) return null;
+  return spot === null ? 'order' : 'sale';
 }
 
 function unfilledAlarm(rest: string, of: Reducing): Alarm {

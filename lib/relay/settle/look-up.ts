@@ -10,6 +10,7 @@ import { isFurtherTry, isPositionSignal } from '../../model/signal.ts';
 import type { Outcome } from '../execute/action.ts';
 import { cancelExitsAfter } from '../position/close-exits.ts';
 import { isTriedAgain } from '../position/close-rest.ts';
+import { withFoundRest } from '../position/compare-position.ts';
 import { lookUpCancel, lookUpCancelAll } from './look-up-cancel.ts';
 import { lookUpOrder } from './look-up-order.ts';
 import type { LookupResult, LookupServices } from './lookup-result.ts';
@@ -28,7 +29,8 @@ export async function lookUp(
 ): Promise<LookupResult> {
   const result = await lookUpOutcome(services, entry, options);
   if (result.kind !== 'found') return result;
-  return { kind: 'found', outcome: await withExitsEnded(services, entry, result.outcome, options) };
+  const outcome = withFoundRest(entry, result.outcome);
+  return { kind: 'found', outcome: await withExitsEnded(services, entry, outcome, options) };
 }
 
 /**
