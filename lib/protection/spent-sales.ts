@@ -1,3 +1,4 @@
+import { mostClockAheadMs } from '../account/account-deals.ts';
 import { type Decimal, maximum, minimum, sumOf, zero } from '../base/decimal.ts';
 import { filledBy, type OrderRecord } from '../ledger/order-record.ts';
 import { mayBeOneStrategy, ofOneStrategy, strategyOf } from '../model/one-strategy.ts';
@@ -114,16 +115,23 @@ function toSell({ strategy, createdAtMs }: OrderRecord, buys: readonly Buy[]): r
 /** What it may have sold since the sale was made. */
 function soldAfter({ record, of }: Stop, sale: OrderRecord): readonly StopSale[] {
   const { orderId, endedAtMs } = record;
-  const isLater = endedAtMs === null || endedAtMs > sinceOf(sale);
+  const isLater = endedAtMs === null || endedAtMs >= sinceOf(sale);
   return orderId === null || !isLater ? [] : [{ of, orderId, amount: filledBy(record) }];
 }
 
 /**
  * Of a sale it is noted what it has counted: a stop-loss that ends between its last look and its sending is in nothing that was
  * noted. A share is of what is held when it is sent: what a stop-loss that has ended by then had sold is not in it.
+ *
+ * @returns on the exchange's clock, as far as its response tells it: rather too early, by as long as that took
  */
-function sinceOf({ asked, sentAtMs, createdAtMs }: OrderRecord): number {
-  return (asked?.size.unit === 'percent' ? sentAtMs : null) ?? createdAtMs;
+function sinceOf({ asked, sentAtMs, createdAtMs, answeredAtMs, reported }: OrderRecord): number {
+  const sinceMs = (asked?.size.unit === 'percent' ? sentAtMs : null) ?? createdAtMs;
+  const atExchangeMs = reported?.createdAtMs ?? null;
+  if (atExchangeMs === null) return sinceMs;
+  // A lookup may have found it much later.
+  const toldAtMs = Math.min(answeredAtMs, (sentAtMs ?? createdAtMs) + mostClockAheadMs);
+  return atExchangeMs - (toldAtMs - sinceMs);
 }
 
 function withoutCounted(sold: readonly StopSale[], counted: readonly SaleAnswer[]): readonly StopSale[] {

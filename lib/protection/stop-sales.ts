@@ -24,14 +24,16 @@ export const answerableMs = 60 * 60_000;
  * Whether a buy belongs to a time after a stop-loss had sold: the next exit of its strategy is its own, and not that of the
  * buy before it.
  *
- * @param endedAtMs of the stop-loss; null while it is open
+ * @param endedAtMs of the stop-loss, on the exchange's clock; null while it is open
  */
 export function endsCredit(
-  buy: { readonly strategy: string | undefined; readonly createdAtMs: number },
+  buy: Pick<OrderRecord, 'strategy' | 'createdAtMs' | 'reported'>,
   strategy: string | undefined,
   endedAtMs: number | null,
 ): boolean {
-  return endedAtMs !== null && buy.createdAtMs >= endedAtMs && mayBeOneStrategy(buy.strategy, strategy);
+  // The clock here may be ahead of the exchange's, or behind it.
+  const boughtAtMs = buy.reported?.createdAtMs ?? buy.createdAtMs;
+  return endedAtMs !== null && boughtAtMs >= endedAtMs && mayBeOneStrategy(buy.strategy, strategy);
 }
 
 /**

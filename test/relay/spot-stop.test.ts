@@ -54,6 +54,12 @@ async function send(members: object, afterMs = 1000): Promise<Entry> {
   return await relay.entry(signalId);
 }
 
+/** The clock of this machine, as far as the relay reads it. */
+function setClockAhead(aheadMs: number): void {
+  const { clock } = relay.services;
+  Object.assign(relay.services, { clock: override(clock, { nowMs: () => clock.nowMs() + aheadMs }) });
+}
+
 async function client() {
   return await relay.services.exchangeFor('main');
 }
@@ -737,6 +743,22 @@ describe('After a sale that sold all of one buy and a part of the next', () => {
   });
 });
 
+test.each([-3000, 0, 3000])(
+  'With a clock that is %i ms ahead of the exchange, the exit of a buy right after a stop-loss sells it',
+  async (aheadMs) => {
+    setClockAhead(aheadMs);
+    await send(buy);
+    await goOn(12);
+    relay.setPrice('47900');
+    relay.clock.advance(500);
+    await send({ ...buy, stopLoss: '45000' }, 0);
+    await goOn(30);
+    const exit = await send(sell);
+
+    expect([exit.status, await held()]).toEqual(['placed', '0']);
+  },
+);
+
 describe('While a limit sale rests beside a stop-loss, because the owner holds more', () => {
   const limitSale = { action: 'sell', orderType: 'limit', limitPrice: '62000', quantity: '0.1' };
   beforeEach(() => relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1')));
@@ -853,6 +875,34 @@ describe('While a limit sale rests beside a stop-loss, because the owner holds m
     await goOn(30);
 
     expect(await standing()).toEqual(['sell 0.4001 at 62000']);
+  });
+
+  test.each([0, 1, 1000])(
+    'it is cancelled where the stop-loss sells %i ms after it was sent',
+    async (afterMs) => {
+      await send(buy);
+      await goOn(12);
+      await send(limitSale);
+      relay.clock.advance(afterMs);
+      relay.setPrice('47900');
+      await goOn(30);
+
+      expect(await standing()).toEqual([]);
+      expect(alarmNames()).toEqual(['sale_cancelled']);
+    },
+  );
+
+  test.each([-3000, 3000])('the same with a clock that is %i ms ahead of the exchange', async (aheadMs) => {
+    setClockAhead(aheadMs);
+    await send(buy);
+    await goOn(12);
+    await send(limitSale);
+    relay.clock.advance(500);
+    relay.setPrice('47900');
+    await goOn(30);
+
+    expect(await standing()).toEqual([]);
+    expect(alarmNames()).toEqual(['sale_cancelled']);
   });
 
   test('it stays where the stop-loss had sold a part before it was cancelled for that sale', async () => {

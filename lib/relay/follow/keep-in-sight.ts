@@ -2,7 +2,7 @@ import { hasPassed } from '../../base/clock.ts';
 import { formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import { type Executions, mostFollowed } from '../../ledger/executions.ts';
 import { type Ledger, mostBelieved } from '../../ledger/ledger.ts';
-import { listRecords, type OrderRecord } from '../../ledger/order-record.ts';
+import { listRecords, type OrderRecord, orderRecordOf } from '../../ledger/order-record.ts';
 import type { OrderExecution } from '../../model/execution.ts';
 import type { PositionPlace } from '../../model/holdings.ts';
 import { mayBeOneStrategy } from '../../model/one-strategy.ts';
@@ -106,23 +106,21 @@ function partsToNote(
 
 /** Keeps in sight what stop-losses sold for as long as it counts as sold by a later sale. */
 function keepStops(spot: readonly FollowedEntry[], held: readonly FollowedEntry[], nowMs: number): void {
-  const buys = spot.filter(({ signal, own }) => signal.side === 'buy' && hasFilled(own));
+  const buys = spot
+    .filter(({ signal, own }) => signal.side === 'buy' && hasFilled(own))
+    .flatMap(({ entry }) => orderRecordOf(entry) ?? []);
   for (const stop of spot) {
     const { entry, market, own } = stop;
     const endedAtMs = own?.endedAtMs ?? null;
     const isStop = entry.signal?.action === 'protect' || orderNamedBy(entry.signalId) !== null;
     if (!isStop || !hasFilled(own)) continue;
     const later = buys.filter((buy) => buy.market === market);
-    if (later.some((buy) => endsCredit(nameOf(buy), entry.signal?.strategy, endedAtMs))) continue;
+    if (later.some((buy) => endsCredit(buy, entry.signal?.strategy, endedAtMs))) continue;
     const isBeside = held.some(
       (one) => one.market === market && one.entry.createdAtMs < (endedAtMs ?? Number.MAX_SAFE_INTEGER),
     );
     if (isBeside || !hasPassed(endedAtMs ?? nowMs, answerableMs, nowMs)) stop.isDone = false;
   }
-}
-
-function nameOf({ entry }: FollowedEntry) {
-  return { strategy: entry.signal?.strategy, createdAtMs: entry.createdAtMs };
 }
 
 function hasFilled(own: OrderExecution | null): boolean {
