@@ -31,6 +31,23 @@ describe('With a long and a short position', () => {
     ]);
   });
 
+  test.each([
+    ['close', { action: 'close', quantityPercent: '50%', maxSlippage: '0.5%' }],
+    ['sell', { ...order, action: 'sell', quantity: '0.05' }],
+  ])('what a protect placed fits at once what a %s leaves', async (_, reduction) => {
+    const asked = { stopLoss: '49000', takeProfits: [{ price: '51000', share: '100%' }] };
+    await relay.say({ action: 'protect', positionSide: 'LONG', ...asked });
+    await relay.goOn(30);
+    await relay.say({ ...reduction, positionSide: 'LONG' });
+
+    expect(await relay.open()).toEqual([
+      'buy 0.1 at 48000',
+      'buy 0.1 stop 52000',
+      'sell 0.05 at 51000, reduces',
+      'sell 0.05 stop 49000, reduces',
+    ]);
+  });
+
   test('a protect changes the position that it names, and no other', async () => {
     expect(
       await relay.say({

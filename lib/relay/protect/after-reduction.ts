@@ -12,6 +12,7 @@ import {
 } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import { mayStillBeOpen } from '../../model/execution.ts';
+import { placeOf } from '../../model/holdings.ts';
 import type { PositionWish } from '../../model/step-facts.ts';
 import { keptExit } from '../../protection/known-exits.ts';
 import { leftOf } from '../../protection/left-of.ts';
@@ -49,8 +50,7 @@ export async function askAfterReduction(
       .filter((name) => standing.some((one) => isNamed(one, name)))
       .map((name) => needOf(record, name)),
   );
-  const place = { market: reduced.market, side: reduced.plannedOn?.side ?? null };
-  const wishes = parseWishes(await services.facts.read(account.name, wishFactOf(place)));
+  const wishes = parseWishes(await services.facts.read(account.name, wishFactOf(placeOf(reduced))));
   const ofWishes = wishes.flatMap((wish) =>
     namesOfWish(wish)
       .filter((name) => standing.some((one) => isNamed(one, name) || isTakenOver(one, wish, name)))
