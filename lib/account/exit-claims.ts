@@ -18,8 +18,10 @@ export interface Claim extends EntryExits {
   readonly hasEnded: boolean;
   /** Until then, lists need not show them; null: they must, or there are none. */
   readonly awaitedUntilMs: number | null;
-  /** Until then, that no list shows any proves nothing. From then on, what a list may still show is left to following. */
+  /** Until then, that no list shows any proves nothing. */
   readonly doubtedUntilMs: number | null;
+  /** Until then a close waits for a list to show them, where following cancels what comes later; null: it does not wait. */
+  readonly soughtUntilMs: number | null;
   /** Whether it is known that the exchange has made none: it makes none at all, or the relay had to place them itself. */
   readonly isMissing: boolean;
 }
@@ -99,10 +101,20 @@ export function claimOf(record: OrderRecord, closed: Closed, findings: Findings)
   const isMissing = !isKnown && (exitsListedAfterMs === 0 || isKept);
   const unlistedUntilMs = isMissing ? null : listedByMs(end, closed, nowMs, exitsListedAfterMs);
   const doubtedUntilMs = isKnown ? awaitedUntilMs : unlistedUntilMs;
-  return { ...exits, isFilled: end.isFilled, hasEnded, awaitedUntilMs, doubtedUntilMs, isMissing };
+  const soughtUntilMs = isMissing ? null : listedByMs(end, closed, nowMs, longestSoughtMs);
+  const until = { awaitedUntilMs, doubtedUntilMs, soughtUntilMs };
+  return { ...exits, ...until, isFilled: end.isFilled, hasEnded, isMissing };
 }
 
-const nothingAwaited = { awaitedUntilMs: null, doubtedUntilMs: null, isMissing: false } as const;
+/** Mostly the exchange lists the exits of an entry within that time. All that comes after a close in its market waits for it. */
+const longestSoughtMs = 5_000;
+
+const nothingAwaited = {
+  awaitedUntilMs: null,
+  doubtedUntilMs: null,
+  soughtUntilMs: null,
+  isMissing: false,
+} as const;
 
 /** How an order ended, as far as the ledger knows. */
 function endOf({ lastReport: report, proved, followed, isFollowed, cancelled }: OrderRecord) {

@@ -180,20 +180,31 @@ export class ExpectedExits {
     return this.#unseen().some((claim) => !claim.isMissing && isBefore(nowMs, claim.awaitedUntilMs));
   }
 
+  /** Whether a close waits for a list to show them, where following cancels what comes later. */
+  isSought(nowMs: number): boolean {
+    return this.#unseen().some((claim) => isBefore(nowMs, claim.soughtUntilMs));
+  }
+
   /** Takes note of an exit that was open beside the position, that no list of orders has shown, and that is cancelled. */
   seeHidden(order: Order): void {
     this.#hasHidden = true;
     this.#listed.set(order.orderId, { order, isOpen: false });
   }
 
-  /** Whether exits may be open that no list has shown. */
+  /** Whether exits may be open that a list of orders may still show. */
   isDoubted(nowMs: number): boolean {
-    const unseen = this.#unseen();
-    // The list of positions shows the exits of one entry. Where no other list shows them, those of another may be open, too.
-    const mayBeHidden =
+    return this.#unseen().some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
+  }
+
+  /**
+   * Whether exits may be open that no list of orders shows: the list of positions shows those of one entry alone, and one of these
+   * was shown nowhere else.
+   */
+  get mayBeHidden(): boolean {
+    return (
       this.#hasHidden &&
-      unseen.some(({ isMissing, awaitedUntilMs }) => !isMissing && awaitedUntilMs !== null);
-    return mayBeHidden || unseen.some((claim) => isBefore(nowMs, claim.doubtedUntilMs));
+      this.#unseen().some(({ isMissing, awaitedUntilMs }) => !isMissing && awaitedUntilMs !== null)
+    );
   }
 
   /**

@@ -75,6 +75,14 @@ function fillLately(lagMs: number): void {
   lagOrders(lagMs);
 }
 
+function setProtection(protection: 'keep' | 'alarm'): void {
+  const { settings } = relay.services;
+  const { main } = settings.accounts;
+  if (main === undefined) throw new Error('expected an account');
+  const accounts = { ...settings.accounts, main: { ...main, protection } };
+  Object.assign(relay.services, { settings: { ...settings, accounts } });
+}
+
 function hedge(): void {
   relay.paper.control.setPrice('BTC_PERP', parseDecimal('50000'));
   relay.paper.control.setHedgeMode('main', true);
@@ -148,10 +156,25 @@ describe('Exits that no list shows yet are waited for', () => {
     expect(await close()).toMatchObject(waited);
   });
 
-  test('and when they come too late, there is an alarm', async () => {
+  test('and when they come too late, following cancels them', async () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(5 * minuteMs);
-    fillLately(30_000);
+    fillLately(15_000);
+
+    expect(await close()).toMatchObject({
+      left: [expect.any(Number), expect.any(Number)],
+      alarms: [],
+      waitedMs: expect.any(Number),
+    });
+    await relay.goOn(30);
+    expect([openIds(), relay.alarms]).toEqual([[], []]);
+  });
+
+  test('and when they come too late, there is an alarm where the account keeps no protection', async () => {
+    setProtection('alarm');
+    await send({ ...buyLower, ...exits });
+    relay.clock.advance(5 * minuteMs);
+    fillLately(15_000);
 
     expect(await close()).toMatchObject({
       left: [expect.any(Number), expect.any(Number)],
@@ -182,7 +205,9 @@ describe('Exits that no list shows yet are waited for', () => {
     await followFor(3);
     expect((await relay.entry('s1')).execution?.orders).toMatchObject([{ status: 'filled', filled: '0' }]);
 
-    expect(await close()).toMatchObject({ alarms: ['orders_left_open'] });
+    expect(await close()).toMatchObject({ left: [expect.any(Number), expect.any(Number)] });
+    await relay.goOn(60);
+    expect([openIds(), relay.alarms]).toEqual([[], []]);
   });
 
   test('when the history shows those of an earlier entry, at the same prices', async () => {
@@ -287,9 +312,10 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(longestPositionLagMs + 1);
     lagOrders(longestPositionLagMs + 2000);
 
-    const result = await close({ ...perp, positionSide: 'LONG' }, 'BTC_PERP');
+    await close({ ...perp, positionSide: 'LONG' }, 'BTC_PERP');
+    await relay.goOn(30, 'BTC_PERP');
 
-    expect(result).toMatchObject({ left: [expect.any(Number)], alarms: [] });
+    expect([openIds(), relay.alarms]).toEqual([[expect.any(Number)], []]);
   });
 
   test('when the other position was closed after they were placed', async () => {
@@ -303,7 +329,10 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(longestPositionLagMs + 1);
     lagOrders(2 * longestPositionLagMs + 3000);
 
-    expect(await close({ ...perp, positionSide: 'SHORT' }, 'BTC_PERP')).toMatchObject(waited);
+    await close({ ...perp, positionSide: 'SHORT' }, 'BTC_PERP');
+    await relay.goOn(30, 'BTC_PERP');
+
+    expect([openIds(), relay.alarms]).toEqual([[], []]);
   });
 
   test('when the entry was filled in part at once, and the rest a moment ago', async () => {
@@ -332,7 +361,9 @@ describe('Exits that no list shows yet are waited for', () => {
     relay.clock.advance(longestPositionLagMs);
     lagOrders(longestPositionLagMs + 2000);
 
-    expect(await close()).toMatchObject(waited);
+    await close();
+    await relay.goOn(30);
+    expect([openIds(), relay.alarms]).toEqual([[], []]);
   });
 });
 

@@ -84,19 +84,21 @@ describe('Nothing is waited for, and nothing is told', () => {
   });
 });
 
-describe('A close waits, and tells nothing', () => {
+describe('A close tells nothing of a young entry of which no list shows exits', () => {
   test.each([
-    ['is flat', true, 'satisfied'],
-    ['stands', false, 'placed'],
-  ])('of a young entry whose position %s, when no list shows exits in time', async (_, byHand, status) => {
+    ['flat', 11_000, 'nothing', 0, 0],
+    ['standing', 11_000, 'nothing', 0, 0],
+    ['standing', 1_000, 'a few seconds', 2_000, 5_000],
+  ])('whose position is %s, %i ms later, and waits for %s', async (position, laterMs, _, leastMs, mostMs) => {
     await relay.say(buy);
-    if (byHand) await relay.byHand('sell', '0.1');
-    relay.clock.advance(11_000);
+    if (position === 'flat') await relay.byHand('sell', '0.1');
+    relay.clock.advance(laterMs);
 
     const closed = await close();
 
-    expect(closed).toMatchObject({ status, alarms: [] });
-    expect(closed.waitedMs).toBeGreaterThan(9_000);
+    expect(closed).toMatchObject({ status: position === 'flat' ? 'satisfied' : 'placed', alarms: [] });
+    expect(closed.waitedMs).toBeGreaterThanOrEqual(leastMs);
+    expect(closed.waitedMs).toBeLessThanOrEqual(mostMs);
     expect((await relay.entry('s2')).steps.at(-1)?.facts?.exitsEndedFor).toBeUndefined();
   });
 });
@@ -134,11 +136,20 @@ describe('What a list shows of the entry after the close', () => {
   });
 });
 
-test('A close that ends before the exchange must have made the exits of an entry tells it', async () => {
-  await noteRehearsed({ exits: 'made', exitsAfterMs: 25_000 });
-  await relay.say(buy);
-  await relay.byHand('sell', '0.1');
-  relay.clock.advance(11_000);
+test.each([
+  ['alarm', ['orders_left_open']],
+  ['keep', []],
+] as const)(
+  "A close that ends before the exchange must have made the exits of an entry tells it with protection: '%s'",
+  async (protection, alarms) => {
+    await relay.close();
+    relay = await openKeptRelay({ settings: settingsWith({ protection }) });
+    relay.paper.control.setExits({ madeAt: 'never' });
+    await noteRehearsed({ exits: 'made', exitsAfterMs: 25_000 });
+    await relay.say(buy);
+    await relay.byHand('sell', '0.1');
+    relay.clock.advance(11_000);
 
-  expect(await close()).toMatchObject({ status: 'satisfied', alarms: ['orders_left_open'] });
-});
+    expect(await close()).toMatchObject({ status: 'satisfied', alarms });
+  },
+);

@@ -403,7 +403,7 @@ describe('the stops of a closed position', () => {
     expect(relay.alarms).toEqual([]);
   });
 
-  test('that no list shows in time are an alarm', async () => {
+  test('that no list shows in time are cancelled by following', async () => {
     await send({ target: '0.2', ...exits });
     for (const endpoint of ['open-order', 'conditional-orders'])
       relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
@@ -411,8 +411,9 @@ describe('the stops of a closed position', () => {
     const [entry] = await send({ target: 'flat' });
 
     expect(entry?.status).toBe('placed');
-    expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
-    expect(noteOf(entry)).toContain('that no list shows yet');
+    expect(noteOf(entry)).toContain('that no list shows yet is cancelled once one does');
+    await relay.goOn(90);
+    expect([openIds(), await heldAmount(), relay.alarms]).toEqual([[], '0', []]);
   });
 });
 

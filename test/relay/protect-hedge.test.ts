@@ -205,3 +205,18 @@ test('A stop order by hand that opens the other side protects nothing of a posit
 
   expect(relay.alarmNames()).toContain('position_unprotected');
 });
+
+test('Where the exchange makes no exits, closes of the one side hold up the other for a few seconds at most', async () => {
+  relay.paper.control.setExits({ madeAt: 'never' });
+  await relay.say(short);
+  await relay.say(long);
+  const startMs = relay.clock.nowMs();
+  const close = { action: 'close', maxSlippage: '0.5%' };
+  for (let times = 0; times < 3; times += 1) await relay.say({ ...close, positionSide: 'LONG' });
+  await relay.say({ ...close, positionSide: 'SHORT' });
+
+  expect(relay.clock.nowMs() - startMs).toBeLessThanOrEqual(6000);
+  expect(await relay.held()).toBe('flat');
+  await relay.goOn(60);
+  expect([await relay.open(), relay.alarmNames()]).toEqual([[], []]);
+});

@@ -39,7 +39,9 @@ export function withExitsCancelled(
 }
 
 /** The services that cancel what a close leaves. */
-export interface CloseServices extends ExitServices, Pick<ExecuteServices, 'exchangeTimeoutMs' | 'log'> {
+export interface CloseServices
+  extends ExitServices,
+    Pick<ExecuteServices, 'exchangeTimeoutMs' | 'log' | 'settings'> {
   readonly facts: Pick<AccountFacts, 'read' | 'write'>;
 }
 
@@ -141,7 +143,14 @@ async function endClosed(
 
 const noneLeft = 'no list shows yet that the position is gone; no order that protected it is open';
 
-const nothingEnded: EndedExits = { kind: 'ended', exits: [], left: [], doubt: null, endedFor: [] };
+const nothingEnded: EndedExits = {
+  kind: 'ended',
+  exits: [],
+  left: [],
+  doubt: null,
+  mayFollow: false,
+  endedFor: [],
+};
 
 /** What is left keeps its exits. */
 async function tellRest(

@@ -12,6 +12,7 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { longestLagMs } from '../../exchange/lag.ts';
 import { listEndedOrders, listOrderDeals } from '../../exchange/list-account.ts';
 import type { AccountFacts } from '../../ledger/account-facts.ts';
+import { findAccount, type Settings } from '../../model/settings.ts';
 import type { StepFacts } from '../../model/step-facts.ts';
 import {
   cancelExits,
@@ -29,6 +30,7 @@ interface EndServices {
   readonly exchangeTimeoutMs: number;
   readonly facts: Pick<AccountFacts, 'read' | 'write'>;
   readonly log: Log;
+  readonly settings: Settings;
 }
 
 /** What became of the exits of a position that is gone. */
@@ -38,15 +40,18 @@ export type EndedExits =
       readonly exits: readonly ExitOutcome[];
       /** What is still open; null when the lists could not be read whole. */
       readonly left: readonly Exit[] | null;
-      /** Why an exit may be unknown; null: none may be. */
+      /** Why an exit may be unknown; null: none may be, or following cancels it. */
       readonly doubt: string | null;
+      /** Whether an exit may be unknown that following cancels once a list shows it. */
+      readonly mayFollow: boolean;
       /** The signals whose exits have ended, if nothing is left or may still come. */
       readonly endedFor: readonly string[];
     }
   | { readonly kind: 'unread'; readonly reason: string };
 
 /**
- * Cancels the expected exits of a market. The lists are read again until none of them is missing, or the time is up.
+ * Cancels the expected exits of a market. The lists are read again until none of them is missing, or the time is up. Where the
+ * relay keeps the protection, that is a few seconds after their entry: following cancels what comes later.
  *
  * @throws RelayError `store_unavailable`
  */
@@ -56,6 +61,7 @@ export async function endExits(
   { account, market, exits }: Pick<ReducedPosition, 'account' | 'market'> & { readonly exits: ExpectedExits },
   limits: SendOptions,
 ): Promise<EndedExits> {
+  const keeps = findAccount(services.settings, account)?.protection === 'keep';
   try {
     const done: ExitOutcome[] = [];
     // What one reading has shown, and none has cancelled: a later reading may lag.
@@ -77,14 +83,14 @@ export async function endExits(
       for (const exit of left ?? []) before.set(exit.name, exit);
       if (exits.isAwaited(services.clock.nowMs())) await seeEnded(services, client, exits, limits);
       const nowMs = services.clock.nowMs();
-      const isAwaited = exits.isAwaited(nowMs);
+      const isSought = keeps ? exits.isSought(nowMs) : exits.isAwaited(nowMs);
       const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (limits.endByMs ?? nowMs);
-      if (!isAwaited || !mayRepeat)
+      if (!isSought || !mayRepeat)
         return {
           kind: 'ended',
           exits: done,
           left: left === null ? null : [...before.values()],
-          doubt: exits.isWhole ? (exits.isDoubted(nowMs) ? awaitedNote : null) : partNote,
+          ...judgeDoubt(exits, nowMs, keeps),
           endedFor: exits.endedFor(nowMs),
         };
       await services.clock.sleep(relistPauseMs);
@@ -93,6 +99,18 @@ export async function endExits(
     if (!(error instanceof ExchangeError)) throw error;
     return { kind: 'unread', reason: error.message };
   }
+}
+
+function judgeDoubt(
+  exits: ExpectedExits,
+  nowMs: number,
+  keeps: boolean,
+): Pick<Extract<EndedExits, { readonly kind: 'ended' }>, 'doubt' | 'mayFollow'> {
+  const isDoubted = exits.isDoubted(nowMs);
+  const mayFollow = keeps && isDoubted;
+  if (!exits.isWhole) return { doubt: partNote, mayFollow };
+  const mayStay = exits.mayBeHidden || (isDoubted && !keeps);
+  return { doubt: mayStay ? awaitedNote : null, mayFollow };
 }
 
 /** The ids of orders whose cancellation the exchange has confirmed. */
@@ -200,12 +218,14 @@ export async function readExitFills(
 }
 
 const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
+const followedNote =
+  'a stop-loss or take-profit of an entry that no list shows yet is cancelled once one does';
 const awaitedNote = 'an entry may have a stop-loss or take-profit that no list shows yet, or none will show';
 
 /** Adds to the outcome of a close what became of the exits. */
 export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
   if (ended.kind === 'unread') return tellUnread(outcome, ended.reason);
-  const { exits, left, doubt, endedFor } = ended;
+  const { exits, left, doubt, mayFollow, endedFor } = ended;
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
   const over = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
   const isClean = leftIds?.length === 0 && doubt === null;
@@ -231,6 +251,7 @@ export function tellExits(outcome: Outcome, ended: EndedExits): Outcome {
     outcome.note,
     ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
     ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
+    ...(mayFollow ? [followedNote] : []),
   ];
   return { ...outcome, evidence, facts, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
 }
