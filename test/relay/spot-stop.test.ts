@@ -663,6 +663,22 @@ describe('A spot order is denied', () => {
   });
 });
 
+test('A share waits for a stop-loss of unknown outcome, and sells what that turns out to hold', async () => {
+  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-stop-limit' });
+  await send(buy);
+  const share = { ticker: 'BTCUSDT', id: 'share', ...sell, quantity: undefined, quantityPercent: '100%' };
+  await relay.receiveAll(JSON.stringify({ ...share, time: relay.clock.nowMs(), maxLag: 600 }));
+  const sale = { account: 'main', signalId: 'share', market: 'BTC_USDT' };
+  await expect(executeSignal(relay.services, sale)).rejects.toThrow(/"s1:stop-\w+" is not known yet/);
+  expect(await held()).toBe('1.0999');
+  await relay.reconcileFor(3);
+  await executeSignal(relay.services, sale);
+  await runLine();
+
+  expect([(await relay.entry('share')).status, await held(), await standing()]).toEqual(['placed', '0', []]);
+});
+
 describe('While the outcome of a spot sale is not known', () => {
   beforeEach(async () => {
     await send(buy);

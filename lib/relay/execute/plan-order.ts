@@ -45,7 +45,14 @@ import {
 import { checkTrigger } from './judge-trigger.ts';
 import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
-import { checkStopPlaceable, findNothingHeld, leaveToOthers, soldAlready, waitForStop } from './plan-spot.ts';
+import {
+  checkStopPlaceable,
+  findNothingHeld,
+  leaveToOthers,
+  soldAlready,
+  waitForStop,
+  waitForUnsettledStop,
+} from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
 /**
@@ -86,6 +93,8 @@ export async function planOrder(
     isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
+  const unsettled = waitForUnsettledStop(signal, stops.records);
+  if (unsettled !== null) return unsettled;
   const shares = sharesForSale(market.name, signal.strategy, stops.records);
   const held = withOthers(withHeld(plain, heldBy(stops.holding)), shares);
   const sizeOf = (wanted: OrderSignal, on: DatedReadings) =>

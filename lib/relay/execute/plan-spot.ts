@@ -72,6 +72,26 @@ export function waitForStop(doubt: string): Plan {
   };
 }
 
+/**
+ * What a stop-loss of unknown outcome may hold belongs to a share of what is held. What that of another strategy may hold does not.
+ *
+ * @param records of the market, of a sale on spot
+ * @returns null where none is unknown
+ */
+export function waitForUnsettledStop(
+  { size, strategy }: OrderSignal,
+  records: readonly OrderRecord[],
+): Plan | null {
+  if (size.unit !== 'percent') return null;
+  const stop = records.find(
+    ({ status, protects, strategy: other }) =>
+      status === 'unknown' && protects !== null && mayBeOneStrategy(other, strategy),
+  );
+  if (stop === undefined) return null;
+  const reason = `the outcome of the stop-loss "${stop.signalId}" is not known yet, and it may hold a part of what is to be sold`;
+  return { verdict: 'waiting', reason, mayPassSoon: false };
+}
+
 /** A sale, and what it may sell. */
 interface SharedSale {
   readonly signal: OrderSignal;
