@@ -72,7 +72,7 @@ export const invariants = {
   I36: 'what protects no position of the relay is never cancelled to protect one, and what the owner ended is not placed again',
   I37: 'a stop-loss is cancelled for another one only after that stands',
   I38: 'at most thirty orders a minute are sent in a market to protect positions',
-  I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it',
+  I39: 'what is left of a spot buy has its stop-loss, and no larger one, unless an alarm says so or the owner ended it; its stop-losses sell no more than it has bought',
   I40: 'a stop-loss that follows the price never moves back, and is at its distance from the price in the end',
   I41: 'a stop-loss at the entry price has that price, and one of several take-profits sells at most its share, once; those of a `protect` grow with the position',
   I42: 'an order that protects a position is not larger than a position that was read',

@@ -1,8 +1,11 @@
+import { floorToStep, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { marketNamed } from '../../lib/paper/engine/markets.ts';
 import type { Deployment } from './deployment.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 import type { MiddlePrice } from './price-drift.ts';
 import { resolveUnknown } from './resolving.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
+import type { SpotRun } from './spot-runs.ts';
 
 const accountNames = ['main', 'second', 'rehearsal'] as const;
 const secondMs = 1000;
@@ -189,4 +192,37 @@ export function wanderPrices(world: SimulatedWorld, untilMs: number, middleOf: M
   world.exchange.setPrice(name, next, loop.nowMs);
   history.note(loop.nowMs, 'exchange', `${name} trades at ${next}`);
   loop.schedule(rollWhole(random, 1, 10) * secondMs, () => wanderPrices(world, untilMs, middleOf));
+}
+
+/** In one market: a buy that rests fills in part, and later the price falls through the rest of it and its stop-loss at once. */
+export function fallThrough(world: SimulatedWorld, run: SpotRun, untilMs: number): void {
+  const { loop, history } = world.stage;
+  const { random, shared } = run;
+  if (loop.nowMs >= untilMs) return;
+  const market = world.settings.tickers[shared.ticker] ?? '';
+  const { amountStep, priceStep } = marketNamed(market);
+  const own = [...world.exchange.state.open.values()].filter(
+    (order) => order.account === shared.account && order.market === market && order.clientOrderId !== '',
+  );
+  const buy = own.find(
+    ({ side, price, activationPrice }) => side === 'buy' && price !== null && activationPrice === null,
+  );
+  const stop = own.find(
+    ({ side, activated, activationPrice }) => side === 'sell' && activationPrice !== null && !activated,
+  );
+  if (buy?.price != null && buy.filled.eq(zero)) {
+    const part = floorToStep(buy.amount.times(parseDecimal(pickOne(random, ['0.3', '0.6']))), amountStep);
+    world.exchange.setPrice(market, formatDecimal(buy.price), loop.nowMs, part);
+    history.note(
+      loop.nowMs,
+      'exchange',
+      `${market} trades ${formatDecimal(part)} at a buy that rests`,
+      'price: part of a buy',
+    );
+  } else if (stop?.activationPrice != null && rollChance(random, 0.5)) {
+    const price = formatDecimal(floorToStep(stop.activationPrice.times(parseDecimal('0.9995')), priceStep));
+    world.exchange.setPrice(market, price, loop.nowMs);
+    history.note(loop.nowMs, 'exchange', `${market} falls to ${price}`, 'price: fall through a stop-loss');
+  }
+  loop.schedule(rollWhole(random, 3, 20) * secondMs, () => fallThrough(world, run, untilMs));
 }

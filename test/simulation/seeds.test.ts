@@ -75,6 +75,10 @@ test.each([
   // A strategy has sold another buy beside its resting sale, and another strategy sells.
   [4923, null],
   [7006923, null],
+  // A buy on spot fills on in the fall that fires its stop-loss.
+  [234, null],
+  // Stop-losses sell a part of a sale before it is planned, and another part before they are cancelled for it.
+  [774, null],
   // In hedge mode LONG has take-profits and grows while SHORT is the larger one.
   [9190, null],
 ] as const)('in seed %i the relay breaks no invariant', async (seed, kind) => {

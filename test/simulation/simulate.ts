@@ -28,7 +28,7 @@ import { leaveOldCopy } from './market-list.ts';
 import type { Mutation } from './mutation.ts';
 import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
-import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
+import { fallThrough, perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
 import { handPrefix } from './own-orders.ts';
 import { PositionDraw } from './position-alerts.ts';
 import { drawPositionRun, type PositionRun } from './position-runs.ts';
@@ -148,6 +148,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   world.exchange.setExits(drawExitSettings(options.seed, dialect), startMs);
   if (isHedged) world.exchange.hedge(hedgedAccount, startMs);
   if (spot !== null) holdLittle(world, spot);
+  if (spot?.falls === true) fallThrough(world, spot, calmFromMs + lastAfterCalmMs);
   perhapsStartAhead(world, deployment, calmFromMs);
   if (rollChance(random, 0.008)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);

@@ -61,7 +61,8 @@ function checkRecord(sent: SentOrder): Violation | null {
     readonly sizedOn?: { readonly readAtMs: number };
     readonly amount?: string;
   };
-  const sold = [zero, ...listSoldByStops(sent)].map((one) => amount.plus(one).toFixed());
+  const [before = zero, inAll = zero] = listSoldByStops(sent);
+  const sold = [zero, before, inAll, inAll.minus(before)].map((one) => amount.plus(one).toFixed());
   const isSaid = sizedOn !== undefined && result !== undefined && sold.includes(result);
   return isSaid ? null : broken(sent, 'was sent although its entry does not say what it was sized on');
 }

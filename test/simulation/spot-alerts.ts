@@ -82,13 +82,18 @@ export class SpotDraw {
     const { random, shared } = this.#run;
     this.#orderCount += 1;
     const number = firstNumber + this.#orderCount;
-    const kind = rollChance(random, 0.5) ? this.#kinds[0] : pickOne(random, this.#kinds);
+    const usual = rollChance(random, 0.5) ? this.#kinds[0] : pickOne(random, this.#kinds);
+    const kind = this.#run.falls && isBuy && rollChance(random, 0.6) ? 'limit' : usual;
     const strategy = pickOne(random, ['alpha', 'alpha', 'beta', 'beta', null]);
     const draw = { random, ground: shared, kind, number, isBuy };
+    // Below what the price reaches by itself.
+    const isLow = this.#run.falls && isBuy && kind === 'limit';
+    const low = isLow ? { limitPrice: (shared.price * 0.99 - number / 100).toFixed(2) } : {};
     return {
       action: isBuy ? 'buy' : 'sell',
       ...(strategy === null ? {} : { strategy }),
       ...drawPrices[kind]({ ...draw, hasShares: true, isHedged: false, reach: undefined }),
+      ...low,
       ...(isBuy ? this.#bought(kind, number) : this.#sold(number)),
     };
   }

@@ -19,13 +19,17 @@ export interface SpotRun {
   readonly held: string;
   /** Whether a stop of the owner holds that, far from the price. */
   readonly isStoppedByHand: boolean;
+  /** Whether the price falls through buys that rest: first they fill in part, and then their stop-losses fire. */
+  readonly falls: boolean;
   /** Several orders must fill before a sale meets another strategy, so there are fewer faults each minute. */
   readonly faultScale: number;
 }
 
 const seedsPerSpotRun = 36;
 /** An even one, in whose runs balances lag, and an odd one. */
-const remainders: readonly number[] = [6, 27];
+const remainders: readonly number[] = [6, 27, 18];
+/** In these the price falls through buys that rest, and through their stop-losses. */
+const fallingRemainder = 18;
 const seedStride = 0x1b873593;
 
 /** @returns null for any other seed */
@@ -43,6 +47,7 @@ export function drawSpotRun(seed: number, dialect: Dialect): SpotRun | null {
     held,
     // Of those in whose runs balances lag, every second one.
     isStoppedByHand: held !== '0' && seed % (2 * seedsPerSpotRun) < seedsPerSpotRun,
+    falls: seed % seedsPerSpotRun === fallingRemainder,
     faultScale: pickOne(random, [0.05, 0.1, 0.2, 0.5]),
   };
 }
