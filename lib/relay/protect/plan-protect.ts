@@ -1,4 +1,4 @@
-import { describeAmount } from '../../account/seen-position.ts';
+import { describeAmount, describeSeen } from '../../account/seen-position.ts';
 import { type Decimal, floorToStep, formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Entry, SignalEntry } from '../../ledger/entry.ts';
@@ -209,7 +209,7 @@ function planCancels(act: Act, cancels: readonly number[]): Plan {
   const action: PreparedAction = {
     isOrder: false,
     requests: cancels.map((orderId) => ({ cancel: orderId })),
-    facts: { position: { amount: formatDecimal(position.amount) } },
+    facts: { position: describeSeen(position) },
     readAtMs,
     // A pause of entries must not keep an order open that could open a position.
     limits: { reduces: true, checkTime: () => null, checkOthers: async () => null },
@@ -261,7 +261,7 @@ async function planProtective(act: Act, order: ProtectiveOrder, cancels: readonl
   const { action } = plan;
   const facts = {
     ...action.facts,
-    position: { amount: formatDecimal(position.amount) },
+    position: describeSeen(position),
     protective: order,
   };
   const scope = { market: market.name, cancels, hidden: hiddenIn(guard) };
