@@ -16,6 +16,7 @@ import { mostFollowed } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { OpenPosition } from '../../lib/model/holdings.ts';
 import type { Order } from '../../lib/model/order.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import { addAccountArgument, type Context, namedAccount, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { findStrategies, type PositionProtection, readOpenIn, readProtection } from '../read/read-guards.ts';
@@ -64,6 +65,7 @@ async function showPositions({ session, terminal, print }: Context, name: string
     failure,
   };
   const stops = shown.map((one) => cellText(describeStops(one)));
+  const since = failure === null ? [] : await listPlacedSince(session, account, reading.readAtMs);
   const unsettled = shown.flatMap(({ protection }) =>
     protection?.byHand.gt(zero) === true && protection.unsettled !== null ? [protection.unsettled] : [],
   );
@@ -72,6 +74,13 @@ async function showPositions({ session, terminal, print }: Context, name: string
       shown.length === 0 ? `No open positions of account ${account.name}.` : renderPositions(shown, terminal),
       ...document.unknown.map((sentence) => paint(`INCOMPLETE: ${sentence}.`)),
       paint(describeAge(reading.readAtMs, ageMs, failure, terminal.timeZone)),
+      ...(since.length === 0
+        ? []
+        : [
+            paint(
+              `What the relay has sent after that reading may have changed them: ${since.map(({ signalId }) => signalId).join(', ')}. \`npx relay signals\` shows what became of it.`,
+            ),
+          ]),
       ...(shown.some(({ protection }) => protection?.guards.some(({ state }) => state === 'missing'))
         ? [
             paint(
@@ -102,6 +111,24 @@ async function showPositions({ session, terminal, print }: Context, name: string
     ].join('\n\n'),
   );
 }
+
+/** The newest first: orders that were placed, or may have been, after the positions were read. */
+async function listPlacedSince(
+  session: Session,
+  { name }: Account,
+  readAtMs: number,
+): Promise<readonly Entry[]> {
+  const { entries } = await session.openLedger().list({ account: name, limit: mostSince });
+  return entries.filter(
+    ({ status, signal, updatedAtMs }) =>
+      updatedAtMs > readAtMs &&
+      signal !== null &&
+      placesOrder(signal) &&
+      (status === 'placed' || status === 'unknown' || status === 'sending'),
+  );
+}
+
+const mostSince = 20;
 
 /** @returns null where the account keeps nothing, and when what stands was not read */
 async function readKept(

@@ -9,7 +9,7 @@ import { findTicker, isPending, sendSignal, waitForOutcome } from '../session/se
 import { chooseAccount, commandFor, commandOf, type Session } from '../session/session.ts';
 import { describeMeaning } from '../show/describe-meaning.ts';
 import { renderFields } from '../show/print.ts';
-import { nameOfProtect, renderProtects } from '../show/render-protects.ts';
+import { nameOfProtect, renderProtects, withoutRepeats } from '../show/render-protects.ts';
 import { styleStatus } from '../show/render-signals.ts';
 
 interface ProtectOptions {
@@ -81,7 +81,7 @@ async function protectPosition(
         ['', describeMeaning(entry)],
         ['', note],
       ]),
-      ...(orders.length === 0 ? [] : ['', renderProtects(orders, endings, terminal)]),
+      ...(orders.length === 0 ? [] : ['', renderProtects(...withoutRepeats(orders, endings), terminal)]),
       '',
       isPending(entry) || orders.some(isPending)
         ? `It is not carried out yet. For the outcome: ${next}`

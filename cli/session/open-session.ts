@@ -36,6 +36,6 @@ function createUnreadable(file: string, reason: string): CommandFailure {
   return new CommandFailure(
     'config_unreadable',
     `the configuration "${file}" cannot be loaded: ${reason}`,
-    'Check the path, and that the file exports the configuration as its default.',
+    'Check the path and the file: it must be there, be free of mistakes, and export the configuration as its default.',
   );
 }

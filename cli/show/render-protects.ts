@@ -32,6 +32,17 @@ export function renderProtects(
   );
 }
 
+/** Without those that found what another one had just placed. */
+export function withoutRepeats<Ending>(
+  orders: readonly Entry[],
+  endings: readonly Ending[],
+): readonly [readonly Entry[], readonly Ending[]] {
+  const placed = new Set(orders.flatMap((one) => (one.status === 'placed' ? [nameOfProtect(one)] : [])));
+  const isShown = (one: Entry) => one.status !== 'satisfied' || !placed.has(nameOfProtect(one));
+  const isShownAt = orders.map(isShown);
+  return [orders.filter(isShown), endings.filter((_, place) => isShownAt[place] === true)];
+}
+
 /** A heading, and what {@link renderProtects} shows. */
 export function renderProtectsOf(
   protects: readonly Entry[],

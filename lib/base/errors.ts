@@ -54,7 +54,7 @@ export const catalogue = {
     httpStatus: 400,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'Correct the alert message in TradingView as each issue says.',
+    action: 'Correct the message, in TradingView or in your file, as each issue says.',
   },
   stale: {
     httpStatus: 400,
@@ -91,7 +91,7 @@ export const catalogue = {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Correct the configuration at each path that the message names.',
+    action: 'Correct relay.config.ts, or the file of --config, as the message says.',
   },
   config_missing: {
     httpStatus: 500,

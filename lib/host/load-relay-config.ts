@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { describeError } from '../base/describe-error.ts';
@@ -25,6 +26,7 @@ export async function loadRelayConfig(
 ): Promise<HostConfig> {
   const notice = path === undefined ? provideConfig() : null;
   if (notice !== null) tell(notice);
+  if (path !== undefined && !existsSync(resolve(path))) throw createUnreadable(path, 'there is no such file');
   let config: unknown;
   try {
     config = path === undefined ? (await importOwn()).default : requireDefault(path);

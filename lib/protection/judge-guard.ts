@@ -32,7 +32,9 @@ export function judgeGuard(
   if (guard.amount.eq(zero)) {
     if (ids.length > 0) return { kind: 'cancel', cancels: ids };
     return fits(
-      doubt === 'unlisted' ? 'no list shows its order, which may have ended' : 'nothing is left to protect',
+      doubt === 'unlisted'
+        ? 'no list shows its order, which may have ended'
+        : 'nothing is left for it to protect: that is closed, or another alert protects it',
     );
   }
   if (doubt === 'unlisted') return fits('no list shows its order, which may have ended');

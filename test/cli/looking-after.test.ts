@@ -333,6 +333,7 @@ describe('which relay is meant', () => {
 
     expect(known).toMatchObject({ exitCode: 2, message: 'the configuration has no account "rehearsal"' });
     expect(missing).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
+    expect(missing.message).toMatch(/none\.ts" cannot be loaded: there is no such file$/);
     expect(wrong).toMatchObject({ exitCode: 1, code: 'config_invalid' });
     expect(broken).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
     expect(broken.message).toMatch(/, at broken\.config\.ts:3$/);

@@ -260,6 +260,7 @@ describe('positions', () => {
     expect(stdout).toMatch(
       /OLD: the exchange cannot be read now \(.*\)\. This is what the relay read 7 min ago/,
     );
+    expect(stdout).toContain('What the relay has sent after that reading may have changed them: buy-1.');
   });
 
   test('says in plain words that the exchange cannot be reached', async () => {

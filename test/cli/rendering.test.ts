@@ -6,8 +6,10 @@ import { renderPaperState } from '../../cli/session/paper-state.ts';
 import { describeSignal, summariseSignal } from '../../cli/show/describe-signal.ts';
 import { renderFailure } from '../../cli/show/print.ts';
 import { renderOrders } from '../../cli/show/render-orders.ts';
+import { withoutRepeats } from '../../cli/show/render-protects.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Order } from '../../lib/model/order.ts';
 import type { CancelAllSignal, OrderSignal, Signal } from '../../lib/model/signal.ts';
 import { buySignal } from './stored-signals.ts';
@@ -21,6 +23,28 @@ test('an order signal is described with every price it names', () => {
   expect(describeSignal({ ...buySignal, takeProfit: '64000', positionSide: 'LONG' })).toBe(
     'buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000, take profit 64000, position side LONG',
   );
+});
+
+test('of what keeps a protection, a signal that found the same placed already is not shown', () => {
+  const shared = {
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    timeMs: null,
+    maxLagMs: null,
+    of: 'protect-1',
+  } as const;
+  const stop = { ...shared, action: 'protect', role: 'stop_loss' } as const;
+  const target = { ...shared, action: 'protect', role: 'take_profit' } as const;
+  const orders = [
+    { signalId: 'a', signal: stop, status: 'placed' },
+    { signalId: 'b', signal: stop, status: 'satisfied' },
+    { signalId: 'c', signal: target, status: 'satisfied' },
+  ] as unknown as readonly Entry[];
+
+  const [shown, endings] = withoutRepeats(orders, ['of a', 'of b', 'of c']);
+
+  expect(shown.map(({ signalId }) => signalId)).toEqual(['a', 'c']);
+  expect(endings).toEqual(['of a', 'of c']);
 });
 
 const common = { ticker: 'BTCUSDT', market: 'BTC_USDT', timeMs: null, maxLagMs: null };
@@ -115,7 +139,7 @@ describe('a failure', () => {
       'error: relay.config.ts has 2 mistake(s)',
       '  tickers.X: must look like BTC_USDT (see the comments)',
       '  unknown \\u001b[2J key',
-      'Correct the configuration at each path that the message names.',
+      'Correct relay.config.ts, or the file of --config, as the message says.',
       '',
     ]);
     expect(reportFailure(error).exitStatus).toBe(1);

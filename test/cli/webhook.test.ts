@@ -109,7 +109,7 @@ describe('send', () => {
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
     expect(failure.issues.map(({ path }) => path).sort()).toEqual(['quantity', 'stopLos']);
-    expect(failure.action).toBe('Correct the alert message in TradingView as each issue says.');
+    expect(failure.action).toBe('Correct the message, in TradingView or in your file, as each issue says.');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^ {2}stopLos: .*"stopLoss"/m);
     expect(stderr).toMatch(/^ {2}quantity: .+ \(.+\)$/m);
