@@ -32,7 +32,7 @@ export async function askControl(
     throw new CommandFailure(
       'paper_refused',
       `the paper exchange refused: ${refusal.data.error.replaceAll(/\s*\n\s*/g, ' ')}`,
-      'Correct the command.',
+      'Correct the command: a market is named as on the exchange (BTC_USDT), and --help shows the options.',
     );
   throw new CommandFailure(
     'no_paper_exchange',

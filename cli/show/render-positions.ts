@@ -160,7 +160,7 @@ function describeGuards(
   const [first = ''] = parts;
   const each =
     shown.length > 1 && parts.size === 1 && first !== ''
-      ? [`${shown.map(({ price }) => price).join(', ')}${first} each`]
+      ? [`${countPrices(shown)}${first} each`]
       : shown.map(({ price, part, word }) => `${price}${part}${word}`);
   const text = [...each, ...hand].join(', ');
   return shown.some(({ state }) => state === 'missing') ? { text, style: 'bad' } : text;
@@ -201,9 +201,15 @@ function describeExits({ amount }: OpenPosition, exits: readonly KnownExit[]): s
   }));
   const parts = new Set(shown.map(({ part }) => part));
   const [first = ''] = parts;
-  if (shown.length > 1 && parts.size === 1 && first !== '')
-    return `${shown.map(({ price }) => price).join(', ')}${first} each`;
+  if (shown.length > 1 && parts.size === 1 && first !== '') return `${countPrices(shown)}${first} each`;
   return shown.map(({ price, part }) => `${price}${part}`).join(', ');
+}
+
+/** `49000, 48000`, or `3 at 49000` where several have one price. */
+function countPrices(shown: readonly { readonly price: string }[]): string {
+  return [...Map.groupBy(shown, ({ price }) => price)]
+    .map(([price, { length }]) => (length === 1 ? price : `${length} at ${price}`))
+    .join(', ');
 }
 
 function describeDanger({ liquidationState }: OpenPosition): string | null {

@@ -106,7 +106,7 @@ describe('positions', () => {
   });
 
   /** Opens the position in parts, each with a stop-loss and a take-profit that the ledger knows to be open. */
-  async function openProtected(parts: number): Promise<void> {
+  async function openProtected(parts: number, stops: 'apart' | 'at one price' = 'apart'): Promise<void> {
     for (let index = 0; index < parts; index += 1) {
       const id = `buy-${index + 1}`;
       await open({ id, quantity: '0.01', strategy: 'breakout', stopLoss: '49000', takeProfit: '52000' });
@@ -121,7 +121,12 @@ describe('positions', () => {
           isFollowed: true,
           orders: [
             { ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled: '0.01' },
-            { ...exit, role: 'stop_loss', orderId: 90 + index, price: `4900${index}.1` },
+            {
+              ...exit,
+              role: 'stop_loss',
+              orderId: 90 + index,
+              price: `4900${stops === 'apart' ? index : 0}.1`,
+            },
             { ...exit, role: 'take_profit', orderId: 95 + index, price: `5200${index}` },
           ],
         },
@@ -129,6 +134,14 @@ describe('positions', () => {
       );
     }
   }
+
+  test('counts the stops of one price', async () => {
+    await openProtected(3, 'at one price');
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toContain('3 at 49000.1 for 0.01 each');
+  });
 
   test('shows two stops, two targets and the strategy of a position on two lines of 80 columns', async () => {
     await openProtected(2);
