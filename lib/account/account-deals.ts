@@ -6,7 +6,7 @@ import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { longestLagMs } from '../exchange/lag.ts';
+import { farthestBackMs, longestLagMs } from '../exchange/lag.ts';
 import { type AccountDeal, type EndedOrder, listAccountDeals } from '../exchange/list-account.ts';
 import type { AccountFacts, ContestedFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -61,8 +61,6 @@ export interface DealsState {
 export const mostClockAheadMs = 10_000;
 /** How far the stored time may be behind: each deal is then read again, which is cheaper than a write with each reading. */
 export const storeEveryMs = 5 * 60_000;
-/** The exchange reaches back 31 days. */
-export const farthestBackMs = 30 * 24 * 3_600_000;
 
 /** @returns null while the account was never read @throws RelayError `store_unavailable` */
 export async function readDealsState(facts: AccountFacts, account: string): Promise<DealsState | null> {

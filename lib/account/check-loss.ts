@@ -1,7 +1,7 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { ExchangeError } from '../exchange/errors.ts';
+import { ifRead } from '../exchange/errors.ts';
 import { coolDownAfterLoss } from '../limits/cool-down-after-loss.ts';
 import { checkDailyLoss, maxDailyLoss } from '../limits/max-daily-loss.ts';
 import type { RealisedProfit } from '../limits/replay-fills.ts';
@@ -34,7 +34,8 @@ export async function checkLossOfDay(
   const { name, limits } = account;
   if (!hasLimitOfLoss(account)) return [];
   const prices = createUsdtPrices(read.client, read.options);
-  const day = await readDayFills(services, account, read).catch(notRead);
+  // The reading of the positions counts although this list cannot be read.
+  const day = await ifRead(readDayFills(services, account, read));
   const known = day ?? (await readStoredFills(services, account));
   const unpriced = known === null ? [] : findUnpriced(known, read.held, read.reading);
   const most = limits?.maxDailyLoss ?? null;
@@ -64,12 +65,6 @@ export async function checkLossOfDay(
 /** Whether the deals of the account are read with its positions. */
 export function hasLimitOfLoss(account: Account): boolean {
   return [maxDailyLoss, coolDownAfterLoss].some(({ needs }) => needs(account, null) !== null);
-}
-
-/** The reading of the positions counts although this list cannot be read. */
-function notRead(error: unknown): null {
-  if (error instanceof ExchangeError) return null;
-  throw error;
 }
 
 /** The result of the day in USDT, or the quote currency that has no price. */

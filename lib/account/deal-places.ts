@@ -1,14 +1,9 @@
 import { hasPassed } from '../base/clock.ts';
 import type { Decimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { ExchangeError } from '../exchange/errors.ts';
+import { ExchangeError, ifRead } from '../exchange/errors.ts';
 import { longestLagMs, longestOrderLagMs } from '../exchange/lag.ts';
-import {
-  type EndedOrder,
-  type ListedWhole,
-  listNewestEnded,
-  readListedOrder,
-} from '../exchange/list-account.ts';
+import { type EndedOrder, listNewestEnded, readListedOrder } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { isBaseFee } from '../model/average-cost.ts';
 import { type Fill, positionMarksOf } from '../model/execution.ts';
@@ -87,7 +82,8 @@ export async function withPlaces(
   if (isRead && asksAlone === true) {
     const names = new Map(fills.filter(isLate).map((fill) => [nameOf(fill), fill]));
     for (const [name, fill] of [...names].slice(0, mostAsked)) {
-      const answer = await readAlone(client, fill, options);
+      // One order must not hold back the others.
+      const answer = await ifRead(readListedOrder(client, fill, options));
       orders.push(...[answer?.ended, answer?.open].filter((order) => order != null));
       if (answer?.isWhole === true) answered.add(name);
     }
@@ -116,20 +112,6 @@ function groundOf(order: ListedFilled | undefined, fill: Fill): Pick<Fill, 'onSp
 
 function isBuyOnSpot({ market, feeAsset }: Fill): boolean {
   return isBaseFee(feeAsset, currenciesInName(market));
-}
-
-/** @returns null where it cannot be read: one order must not hold back the others */
-async function readAlone(
-  client: ExchangeClient,
-  fill: Fill,
-  options: SendOptions,
-): Promise<ListedWhole | null> {
-  try {
-    return await readListedOrder(client, fill, options);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return null;
-  }
 }
 
 function nameOf({ market, orderId }: Pick<Fill, 'market' | 'orderId'>): string {

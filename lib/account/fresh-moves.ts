@@ -1,11 +1,10 @@
 import { type Decimal, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
-import { ExchangeError } from '../exchange/errors.ts';
+import { ifRead } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { filledBy, listRecords, type OrderRecord } from '../ledger/order-record.ts';
 import { isStillOpen, mayStillBeOpen } from '../model/execution.ts';
-import type { Deal } from '../model/holdings.ts';
 import type { LastOrder } from './trust-reading.ts';
 
 /** Enough for the last seconds: the newest deals come first. */
@@ -29,7 +28,8 @@ export async function findFreshMoves(
 ): Promise<readonly LastOrder[]> {
   const resting = listRecords(entries.filter(({ signal }) => signal?.market === market)).flatMap(ordersOf);
   if (resting.length === 0) return [];
-  const deals = await readDeals(client, market, limits);
+  const page = await ifRead(client.call(executedHistory, { market, limit: mostDeals }, limits));
+  const deals = page?.records ?? [];
   return resting.flatMap(({ signalId, orderId, filled }): readonly LastOrder[] => {
     const own = deals.filter((deal) => deal.orderId === orderId);
     if (!sumOf(own.map(({ amount }) => amount)).gt(filled)) return [];
@@ -59,17 +59,4 @@ function ordersOf(record: OrderRecord): readonly RestingOrder[] {
   );
   const hidden = (attached?.exits ?? []).map((exit) => ({ signalId, orderId: exit.orderId, filled: zero }));
   return [...own, ...made, ...hidden];
-}
-
-async function readDeals(
-  client: ExchangeClient,
-  market: string,
-  limits: SendOptions,
-): Promise<readonly Deal[]> {
-  try {
-    return (await client.call(executedHistory, { market, limit: mostDeals }, limits)).records;
-  } catch (error) {
-    if (error instanceof ExchangeError) return [];
-    throw error;
-  }
 }

@@ -149,3 +149,13 @@ export function wasResponseLost({ attempts }: ExchangeError): boolean {
 export function wasTurnedAway({ attempts }: ExchangeError): boolean {
   return attempts.some(({ failure }) => failure.kind === 'ambiguous' && failure.cause === 'turned_away');
 }
+
+/** What was read; null when the exchange cannot be read. */
+export async function ifRead<Value>(reading: Promise<Value>): Promise<Value | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}

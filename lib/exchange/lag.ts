@@ -11,3 +11,6 @@ export const longestOrderLagMs = 60_000;
 
 /** After this time a reading of the positions is taken to show every fill that was answered before it began. */
 export const longestPositionLagMs = 10_000;
+
+/** How far back the relay asks for what is listed: the exchange reaches back 31 days. */
+export const farthestBackMs = 30 * 24 * 3_600_000;

@@ -1,6 +1,7 @@
-import { farthestBackMs, readDealsState, storeEveryMs } from '../account/account-deals.ts';
+import { readDealsState, storeEveryMs } from '../account/account-deals.ts';
 import { turnedWithinMs } from '../account/find-turned.ts';
 import { hasPassed } from '../base/clock.ts';
+import { farthestBackMs } from '../exchange/lag.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { UnreadTime, WatchState } from './watch-state.ts';
 

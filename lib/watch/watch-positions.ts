@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type DealServices,
-  farthestBackMs,
-  mostClockAheadMs,
-  readOtherDeals,
-} from '../account/account-deals.ts';
+import { type DealServices, mostClockAheadMs, readOtherDeals } from '../account/account-deals.ts';
 import { checkLossOfDay, hasLimitOfLoss } from '../account/check-loss.ts';
 import type { DealSource } from '../account/deal-places.ts';
 import { settledAfterMs, turnedWithinMs } from '../account/find-turned.ts';
@@ -14,6 +9,7 @@ import { formatDecimal, zero } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
+import { farthestBackMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { mostFollowed } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';

@@ -4,7 +4,7 @@ import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
-import { longestLagMs } from '../exchange/lag.ts';
+import { farthestBackMs, longestLagMs } from '../exchange/lag.ts';
 import { listEndedOrders } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
@@ -45,7 +45,6 @@ interface ListedName {
   readonly clientOrderId: string;
 }
 
-const farthestBackMs = 30 * 24 * 3_600_000;
 /** Clocks of two machines differ, and an order is named before it is listed. */
 const marginMs = longestLagMs + 60_000;
 /** Of each account so many orders are remembered as told. */

@@ -11,7 +11,7 @@ import type { SeenPosition } from '../../account/seen-position.ts';
 import { createUsdtPrices, type UsdtPrices } from '../../account/usdt-prices.ts';
 import { formatDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import {
   type CheckedOrder,
@@ -145,16 +145,6 @@ async function checkAll(
   if (verdict === null || verdict.denial !== null) return { ...passing(true), counted, mustReduce: true };
   // Before one that rests fills, the position may be closed.
   return isFilledNow(order) ? { ...passing(false), counted, readReduces: async () => true } : verdict;
-}
-
-/** Null when the exchange cannot be read. */
-async function ifRead<Value>(reading: Promise<Value>): Promise<Value | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
 }
 
 /** Only time can limit an order for which nothing was read. */

@@ -2,7 +2,7 @@ import { type Alarm, joinAlarms } from '../../base/alarms.ts';
 import { formatDecimal } from '../../base/decimal.ts';
 import { type Json, toJson } from '../../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError, type Failure, wasTurnedAway } from '../../exchange/errors.ts';
+import { ExchangeError, type Failure, ifRead, wasTurnedAway } from '../../exchange/errors.ts';
 import { type FoundOrder, findOrder } from '../../exchange/find-order.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../../model/order.ts';
 import type { Status } from '../../model/outcome.ts';
@@ -86,7 +86,9 @@ async function sendOrder(
     return { outcome: placed(await request.send(options), asked) };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    const place = wasTurnedAway(error) ? await findSafely(client, asked.order, options) : null;
+    // A lookup may be later than the order may be.
+    const { notAfterMs: _, ...limits } = options;
+    const place = wasTurnedAway(error) ? await ifRead(findOrder(client, asked.order, limits)) : null;
     if (place?.kind === 'found') return { outcome: foundOrder(place, asked) };
     return { outcome: failedOrder(error), refusedIoc: refusesIoc(asked.order, error) };
   }
@@ -122,20 +124,6 @@ async function endRest(
     facts: { ...outcome.facts, ended: ended.order === null ? null : reportOf(ended.order) },
     orderOpen: false,
   };
-}
-
-/** A lookup may be later than the order may be. @returns null when the lists cannot be read */
-async function findSafely(
-  client: ExchangeClient,
-  asked: OrderRequest,
-  { notAfterMs: _, ...limits }: SendOptions,
-) {
-  try {
-    return await findOrder(client, asked, limits);
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
 }
 
 function foundOrder(found: FoundOrder, { order, signal }: Asked): Outcome {

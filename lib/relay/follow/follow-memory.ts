@@ -1,7 +1,7 @@
 import type { DealsState } from '../../account/account-deals.ts';
 import { withAsset } from '../../account/doubled-deals.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { longestLagMs } from '../../exchange/lag.ts';
+import { farthestBackMs, longestLagMs } from '../../exchange/lag.ts';
 import {
   type AccountDeal,
   type EndedOrder,
@@ -32,9 +32,6 @@ export interface OrderPlaceName {
   readonly market: string;
   readonly orderId: number;
 }
-
-/** The exchange reaches back 31 days. */
-const farthestBackMs = 30 * 24 * 3_600_000;
 
 export interface GoneFills {
   /** In base units. */

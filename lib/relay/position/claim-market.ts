@@ -1,7 +1,7 @@
 import { type Decimal, zero } from '../../base/decimal.ts';
 import { describeSafely } from '../../base/describe-error.ts';
 import { type Json, toJson } from '../../base/json.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import type { FactName } from '../../ledger/account-facts.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -129,13 +129,8 @@ async function hasEnded(
   if (signal === null || clientOrderId === null) return false;
   const client = await services.exchangeFor(account);
   const name = { market: signal.market, clientOrderId };
-  try {
-    const place = await findOrder(client, name, { timeoutMs: services.exchangeTimeoutMs / 2 });
-    return place.kind === 'found' && !place.isOpen;
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return false;
-  }
+  const place = await ifRead(findOrder(client, name, { timeoutMs: services.exchangeTimeoutMs / 2 }));
+  return place?.kind === 'found' && !place.isOpen;
 }
 
 /** The market is taken right before the order is sent, and given back when there is no order. */

@@ -1,6 +1,6 @@
 import { type Decimal, maximum, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import { type ListedWhole, readListedOrder } from '../../exchange/list-account.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { filledBy, orderRecordOf } from '../../ledger/order-record.ts';
@@ -47,7 +47,7 @@ export async function readEnd(
     return { ...end, mayRest, cancelled, newlyFilled: zero, filledAtMs: null };
   // Of one that was not cancelled nothing new is known.
   const orderId = entry.orderId ?? cancelled?.orderId ?? null;
-  const listed = wasAsked ? await readSafely(client, { ...entry, orderId }, options) : null;
+  const listed = wasAsked ? await readAnswered(client, { ...entry, orderId }, options) : null;
   const ended = cancelled ?? (listed?.ended ? cancelledOf(listed.ended) : null);
   const filled = ended === null ? (listed?.open?.filled ?? null) : parseDecimal(ended.filled);
   return {
@@ -66,19 +66,14 @@ function knownFill(entry: Entry): Decimal {
   return record === null ? zero : filledBy(record);
 }
 
-async function readSafely(
+async function readAnswered(
   client: ExchangeClient,
   { orderId, signal }: Entry,
   options: SendOptions,
 ): Promise<ListedWhole | null> {
   if (orderId === null || signal === null) return null;
-  try {
-    return await readListedOrder(client, { market: signal.market, orderId }, options);
-  } catch (error) {
-    // Without it, the close waits longer for a reading of the position that it can trust.
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
+  // Without it, the close waits longer for a reading of the position that it can trust.
+  return await ifRead(readListedOrder(client, { market: signal.market, orderId }, options));
 }
 
 /** Null unless the fills of the list are all that it has filled. */

@@ -1,4 +1,5 @@
 import { hasPassed } from '../../base/clock.ts';
+import { RelayError } from '../../base/errors.ts';
 import type { Account } from '../../model/account.ts';
 
 /**
@@ -15,6 +16,19 @@ export interface Overload {
 
 /** What of an account is counted: alerts that may open or enlarge a position, and those that cannot. */
 export type Counted = 'openings' | 'reductions';
+
+/** An alert that its account's limit of signals refuses. */
+export class OverLimit extends RelayError {
+  /** What the alert counts as. */
+  readonly counted: Counted;
+
+  /** @param count how many signals of that kind came in the last minute */
+  constructor({ maxSignalsPerMinute }: Account, counted: Counted, count: number) {
+    const which = counted === 'openings' ? 'signals' : 'signals that only reduce, cancel or protect';
+    super('rate_limited', `${count} ${which} in the last minute; the account accepts ${maxSignalsPerMinute}`);
+    this.counted = counted;
+  }
+}
 
 /** Counts the alerts that one process refuses because their account is over its limit of signals. */
 export interface OverloadWatch {

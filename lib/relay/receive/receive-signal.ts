@@ -19,7 +19,7 @@ import { type Alert, type AlertContext, parseAlert } from '../../signals/parse-a
 import { checkStaleness } from '../../signals/staleness.ts';
 import { answerAlert } from '../../translate/answer-alert.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from '../services.ts';
-import { OverLimit } from './over-limit.ts';
+import { OverLimit } from './overload.ts';
 import { keepSearched, maximumBodyBytes } from './received-message.ts';
 import { type Arrived, recordRefusal } from './record-refusal.ts';
 import { marketsOfRefusedCloses, refusedCloseAlarm } from './refused-closes.ts';
