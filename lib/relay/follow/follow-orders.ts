@@ -15,6 +15,7 @@ import { ExchangeError } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 import { longestOrderLagMs } from '../../exchange/lag.ts';
 import { mostFollowed } from '../../ledger/executions.ts';
+import { listRecords } from '../../ledger/order-record.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
 import { createTeller, type Teller } from '../../ledger/tell-once.ts';
 import { type Account, findRehearsalReason } from '../../model/account.ts';
@@ -45,7 +46,7 @@ import type { FollowServices } from './follow-services.ts';
 import { FollowedEntry } from './followed-entry.ts';
 import type { KnownOrder } from './followed-order.ts';
 import { findUnfollowed, keepOpeners, keepSpotSales } from './keep-in-sight.ts';
-import { tellSurplus } from './tell-surplus.ts';
+import { tellOversold, tellSurplus } from './tell-surplus.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
 export interface Follower {
@@ -213,6 +214,7 @@ async function followAccount(
   keepSpotSales(followed, unfollowed, nowMs);
   if (keeper !== null) keepOpeners(followed, unfollowed, places);
   const current = followed.map((one) => one.currentAt(nowMs));
+  await tellOversold(teller, account, listRecords(current), nowMs);
   await noteSold(
     services.facts,
     account,

@@ -1,6 +1,10 @@
-import { formatDecimal } from '../../base/decimal.ts';
+import { hasPassed } from '../../base/clock.ts';
+import { type Decimal, formatDecimal, maximum, parseDecimal, sumOf, zero } from '../../base/decimal.ts';
+import { longestOrderLagMs } from '../../exchange/lag.ts';
 import { listSignalFills } from '../../ledger/executions.ts';
+import { filledBy, type OrderRecord } from '../../ledger/order-record.ts';
 import type { Teller } from '../../ledger/tell-once.ts';
+import { mayStillBeOpen } from '../../model/execution.ts';
 import type { AccountMemory } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
@@ -46,4 +50,52 @@ export async function tellSurplus(
     }
     if (overfilled.length > 0) one.judge(memory, nowMs);
   }
+}
+
+/**
+ * Raises an alarm for each entry whose stop-losses and take-profits have sold more than it had filled: two of them filled in the
+ * same moment, or the exchange made one for more. What that took was of other entries, or of what the owner holds.
+ *
+ * @param records of the account, as this reading has told them
+ */
+export async function tellOversold(
+  teller: Teller,
+  account: string,
+  records: readonly OrderRecord[],
+  nowMs: number,
+): Promise<void> {
+  for (const record of records) {
+    const { signalId, market, orderId, exits } = record;
+    const filled = record.protects === null ? surelyFilled(record, nowMs) : null;
+    if (filled === null) continue;
+    const kept = records.filter(({ protects }) => protects?.of === signalId);
+    const made = exits.flatMap(({ order }) => (order === null ? [] : [parseDecimal(order.filled)]));
+    const sold = sumOf([...made, ...kept.map(filledBy)]);
+    const surplus = sold.minus(filled);
+    if (!surplus.gt(zero)) continue;
+    await teller.tell(account, {
+      key: `oversold ${market} ${orderId}`,
+      alarm: {
+        name: 'protection_failed',
+        message: `stop-losses and take-profits of "${signalId}" have filled for ${formatDecimal(sold)} in ${market}, and its order for ${formatDecimal(filled)}: what is more came out of other entries, or of what you hold; compare what is held with what you want to hold`,
+      },
+      facts: {
+        signalId,
+        market,
+        orderId,
+        surplus: formatDecimal(surplus),
+        whatToDo: `npx relay signal ${signalId}`,
+      },
+      everyMs: null,
+    });
+  }
+}
+
+/** What an order has filled, once it can fill no more and lists need not lag behind it, in base units; null before. */
+function surelyFilled(record: OrderRecord, nowMs: number): Decimal | null {
+  const { state, amount, spot, endedAtMs } = record;
+  if (mayStillBeOpen(state)) return null;
+  const filled = filledBy(record);
+  if (state === 'filled' && amount !== null && spot?.isQuoteSized !== true) return maximum(filled, amount);
+  return hasPassed(endedAtMs ?? nowMs, longestOrderLagMs, nowMs) ? filled : null;
 }
