@@ -13,7 +13,7 @@ export const alarmMeanings = {
   orders_left_open:
     'a cancellation was not carried out, or only in part, a position was closed beside an order of unknown outcome, or is gone and may have left a stop-loss or take-profit that no list of orders shows',
   close_incomplete:
-    'an order that was to close or reduce a position, or to sell on spot, filled only in part, was too small, or was not sent',
+    'an order that was to close or reduce a position, or to sell on spot, filled only in part, was too small, or was not sent, also because a list was late',
   signal_not_executed:
     'a signal was given up before it was sent, or what it was to close, reduce or sell on spot may stand',
   signals_waiting: 'signals wait behind one that cannot be executed',

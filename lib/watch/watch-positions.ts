@@ -27,6 +27,7 @@ import {
 import { findUnread } from './unread-time.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
+import { watchLateCloses } from './watch-late-closes.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
 import { type TurnedCloser, watchTurned } from './watch-turned.ts';
 
@@ -198,6 +199,7 @@ async function readAndCompare(services: WatchServices, account: Account, compari
   for (const position of reading.positions) warnOfLiquidation(position, alarms, everyMs);
   const unread = await findUnread(services.facts, account.name, before, reading.readAtMs);
   await watchTurned(services, account, { ...reading, unread });
+  await watchLateCloses(services, account.name, reading.positions, reading.readAtMs);
   const reductions = before === null ? [] : [...before.unexplained, ...findReductions(before, reading)];
   const unexplained: Reduction[] = [];
   for (const reduction of reductions) {

@@ -663,6 +663,17 @@ describe('A spot order is denied', () => {
   });
 });
 
+test('A cancel_all whose answer was lost is settled while a stop-loss stands, which it leaves', async () => {
+  await send(buy);
+  await send({ ...buy, orderType: 'limit', limitPrice: '45000', stopLoss: '40000' });
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order' });
+  const cancelled = await send({ action: 'cancel_all' });
+  await relay.reconcileFor(3);
+
+  expect([cancelled.status, (await relay.entry('s3')).status]).toEqual(['unknown', 'cancelled']);
+  expect(await standing()).toEqual(whole);
+});
+
 test('A share waits for a stop-loss of unknown outcome, and sells what that turns out to hold', async () => {
   relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
   relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-stop-limit' });

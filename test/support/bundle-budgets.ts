@@ -4,7 +4,7 @@ import type { FunctionName, paperFunctionName } from '../../infra/aws/function-n
 export const bundleBudgets: Readonly<Record<FunctionName | typeof paperFunctionName, number>> = {
   'receive-signal': 253_000,
   'execute-signal': 454_400,
-  'reconcile-signals': 382_000,
+  'reconcile-signals': 383_000,
   'snapshot-balances': 146_000,
   'snapshot-fees': 143_000,
   'import-interest': 148_000,

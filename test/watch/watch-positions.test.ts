@@ -319,3 +319,41 @@ describe('The watch', () => {
     ]);
   });
 });
+
+describe('A close that has found no position', () => {
+  /** The lists of positions are so old that no close waits for them. */
+  const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 20_000, probability: 1 } as const;
+  const close = (id: string) =>
+    relay.send(JSON.stringify({ id, ticker: 'BTCUSDT', action: 'close', maxSlippage: '1%' }));
+
+  test('is told with the command once a list shows one that was there before', async () => {
+    await open();
+    relay.clock.advance(11_000);
+    relay.paper.control.addFault(lag);
+    expect(await close('close-1')).toMatchObject({ status: 'satisfied' });
+    relay.paper.control.clearFaults();
+    await runFor(3);
+
+    expect(relay.alarms).toMatchObject([
+      {
+        name: 'close_incomplete',
+        signalId: 'close-1',
+        amount: '0.02',
+        whatToDo: 'npx relay close BTC_USDT --account main',
+      },
+    ]);
+  });
+
+  test('is not told where a position was opened after it, or closed by the next one', async () => {
+    await close('close-1');
+    relay.clock.advance(60_000);
+    await sellByHand('0.01');
+    await runFor(2);
+    await close('close-2');
+    relay.clock.advance(20_000);
+    await close('close-3');
+    await runFor(2);
+
+    expect(relay.alarms.map(({ name }) => name)).not.toContain('close_incomplete');
+  });
+});

@@ -200,9 +200,12 @@ export async function lookUpCancelAll(
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostRead);
   const named = new Set(placedByIn(entry));
-  // Times alone do not decide it: the clock may have been set back in between.
+  // Times alone do not decide it: the clock may have been set back in between. What protects a position is not cancelled by it.
   const isAbout = (order: Entry) =>
-    named.has(order.signalId) || (!isCutDown && sentAtMs(order) <= sentAtMs(entry));
+    named.has(order.signalId) ||
+    (!isCutDown &&
+      sentAtMs(order) <= sentAtMs(entry) &&
+      (scope !== 'own' || order.signal?.action !== 'protect'));
   const believed = open.flatMap((placedBy) =>
     isAbout(placedBy) && placedBy.clientOrderId !== null
       ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]

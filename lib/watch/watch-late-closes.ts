@@ -1,0 +1,66 @@
+import { formatDecimal } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createTeller, type TellServices } from '../ledger/tell-once.ts';
+import { type OpenPosition, placeOf } from '../model/holdings.ts';
+import { withoutOrder } from '../model/outcome.ts';
+import { placesOrder, wantsNoPosition } from '../model/signal.ts';
+
+interface LateServices extends TellServices {
+  readonly ledger: Pick<Ledger, 'list'>;
+}
+
+/** The newest signals of an account: a close that is told lies minutes back at most. */
+const mostEntries = 100;
+const toldWithinMs = 10 * 60_000;
+/** The clock here may be so far ahead of the exchange's. */
+const clockToleranceMs = 2_000;
+
+/**
+ * Tells of a close that has found no position, where the exchange shows one that was there before: the list of positions was
+ * older than any that the relay waits for. Nothing closes it any more.
+ *
+ * @throws RelayError `store_unavailable`
+ */
+export async function watchLateCloses(
+  services: LateServices,
+  account: string,
+  positions: readonly OpenPosition[],
+  nowMs: number,
+): Promise<void> {
+  if (positions.length === 0) return;
+  const { entries } = await services.ledger.list({ account, limit: mostEntries });
+  for (const position of positions) {
+    const close = findLateClose(position, entries, nowMs);
+    if (close === null) continue;
+    const { market, amount, positionSide } = position;
+    const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
+    const command = `npx relay close ${market}${side} --account ${account}`;
+    await createTeller(services).tell(account, {
+      key: `late list ${market} ${close.signalId}`,
+      alarm: {
+        name: 'close_incomplete',
+        message: `signal "${close.signalId}" found no open position in ${market}, and the exchange shows one of ${formatDecimal(amount)} that was there before: its list was late; close it with \`${command}\`, unless you want it`,
+      },
+      facts: { signalId: close.signalId, market, amount: formatDecimal(amount), whatToDo: command },
+      everyMs: null,
+    });
+  }
+}
+
+/** The last signal of a position that may have changed it, if that was a close that has found none. Entries: newest first. */
+function findLateClose(
+  { market, positionSide, modifiedAtMs }: OpenPosition,
+  entries: readonly Entry[],
+  nowMs: number,
+): Entry | null {
+  const last = entries.find(({ signal, status }) => {
+    if (signal?.market !== market || !placesOrder(signal) || signal.action === 'protect') return false;
+    const { side } = placeOf(signal);
+    const isOfPosition = side === null || positionSide === 'BOTH' || side === positionSide;
+    return isOfPosition && !withoutOrder.has(status);
+  });
+  if (last?.signal == null || last.status !== 'satisfied' || !wantsNoPosition(last.signal)) return null;
+  if (modifiedAtMs === null || modifiedAtMs > last.updatedAtMs - clockToleranceMs) return null;
+  return nowMs - last.updatedAtMs < toldWithinMs ? last : null;
+}
