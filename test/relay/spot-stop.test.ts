@@ -674,20 +674,35 @@ test('A cancel_all whose answer was lost is settled while a stop-loss stands, wh
   expect(await standing()).toEqual(whole);
 });
 
-test('A share waits for a stop-loss of unknown outcome, and sells what that turns out to hold', async () => {
-  relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
-  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-stop-limit' });
-  await send(buy);
-  const share = { ticker: 'BTCUSDT', id: 'share', ...sell, quantity: undefined, quantityPercent: '100%' };
-  await relay.receiveAll(JSON.stringify({ ...share, time: relay.clock.nowMs(), maxLag: 600 }));
-  const sale = { account: 'main', signalId: 'share', market: 'BTC_USDT' };
-  await expect(executeSignal(relay.services, sale)).rejects.toThrow(/"s1:stop-\w+" is not known yet/);
-  expect(await held()).toBe('1.0999');
-  await relay.reconcileFor(3);
-  await executeSignal(relay.services, sale);
-  await runLine();
+describe('A sale right after a buy whose stop-loss has an unknown outcome', () => {
+  beforeEach(async () => {
+    relay.paper.control.setFunds('main', 'spot', 'BTC', parseDecimal('1'));
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-stop-limit' });
+    await send(buy);
+    expect(await standing()).toEqual(whole);
+  });
 
-  expect([(await relay.entry('share')).status, await held(), await standing()]).toEqual(['placed', '0', []]);
+  test.each([
+    ['of an amount', { quantity: '0.0999' }, '1'],
+    ['of a share', { quantity: undefined, quantityPercent: '100%' }, '0'],
+  ])('%s looks it up, and sells what it holds', async (_, size, left) => {
+    const sale = await send({ ...sell, ...size });
+    await goOn(9);
+
+    expect([sale.status, await held(), await standing()]).toEqual(['placed', left, []]);
+  });
+
+  test('waits while no list shows it, ten seconds at most', async () => {
+    for (const endpoint of ['open-order', 'conditional-orders'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+    const sale = { account: 'main', signalId: 'sale', market: 'BTC_USDT' };
+    await relay.receiveAll(JSON.stringify({ ticker: 'BTCUSDT', id: 'sale', ...sell, quantity: '0.0999' }));
+    await expect(executeSignal(relay.services, sale)).rejects.toThrow(/"s1:stop-\w+" is not known yet/);
+    relay.clock.advance(10_000);
+    await executeSignal(relay.services, sale);
+
+    expect((await relay.entry('sale')).status).toBe('placed');
+  });
 });
 
 describe('While the outcome of a spot sale is not known', () => {

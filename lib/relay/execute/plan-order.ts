@@ -49,9 +49,9 @@ import {
   checkStopPlaceable,
   findNothingHeld,
   leaveToOthers,
+  settleStop,
   soldAlready,
   waitForStop,
-  waitForUnsettledStop,
 } from './plan-spot.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 
@@ -93,7 +93,8 @@ export async function planOrder(
     isOwn ? noStops : readStopsOfSale(services, account, client, signal, clientOrderId, limits),
     readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
-  const unsettled = waitForUnsettledStop(signal, stops.records);
+  const unsettled = await settleStop(services, client, signal, stops.records);
+  if (unsettled === 'settled') return await planOrder(services, account, signal, clientOrderId, basis);
   if (unsettled !== null) return unsettled;
   const shares = sharesForSale(market.name, signal.strategy, stops.records);
   const held = withOthers(withHeld(plain, heldBy(stops.holding)), shares);

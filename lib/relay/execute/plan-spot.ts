@@ -1,7 +1,9 @@
 import { findUnsettled } from '../../account/read-position.ts';
+import { hasPassed } from '../../base/clock.ts';
 import { floorToStep, formatDecimal, maximum, sumOf, zero } from '../../base/decimal.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
 import { longestPositionLagMs } from '../../exchange/lag.ts';
-import type { OrderRecord } from '../../ledger/order-record.ts';
+import { type OrderRecord, sentOrCreatedAtMs } from '../../ledger/order-record.ts';
 import type { Account } from '../../model/account.ts';
 import { mayStillBeOpen } from '../../model/execution.ts';
 import type { Market } from '../../model/market.ts';
@@ -12,6 +14,7 @@ import type { SaleShares } from '../../protection/spot-claims.ts';
 import type { StoppedSale } from '../../protection/stop-sales.ts';
 import { besideOthers } from '../../signals/size-from-account.ts';
 import type { Readings, Sized } from '../../signals/sizing.ts';
+import { settleFound } from '../position/clear-entries.ts';
 import { noteAnswered, type SaleName } from '../protect/answered-stops.ts';
 import type { ExecuteServices } from '../services.ts';
 import type { Plan } from './action.ts';
@@ -73,23 +76,31 @@ export function waitForStop(doubt: string): Plan {
 }
 
 /**
- * What a stop-loss of unknown outcome may hold belongs to a share of what is held. What that of another strategy may hold does not.
+ * Looks up a stop-loss of unknown outcome before a sale of its strategy: it may hold what is to be sold, or have sold it. What no
+ * list shows ten seconds after it was sent is taken not to stand.
  *
  * @param records of the market, of a sale on spot
- * @returns null where none is unknown
+ * @returns `settled`: the sale must be planned anew; null: nothing is to be waited for
+ * @throws RelayError `store_unavailable`
  */
-export function waitForUnsettledStop(
-  { size, strategy }: OrderSignal,
+export async function settleStop(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  { strategy }: OrderSignal,
   records: readonly OrderRecord[],
-): Plan | null {
-  if (size.unit !== 'percent') return null;
+): Promise<Plan | 'settled' | null> {
+  const { ledger, clock, exchangeTimeoutMs } = services;
   const stop = records.find(
     ({ status, protects, strategy: other }) =>
       status === 'unknown' && protects !== null && mayBeOneStrategy(other, strategy),
   );
-  if (stop === undefined) return null;
+  if (stop === undefined || hasPassed(sentOrCreatedAtMs(stop), longestPositionLagMs, clock.nowMs()))
+    return null;
+  const entry = await ledger.read(stop);
+  const limits = { timeoutMs: exchangeTimeoutMs / 2 };
+  if (entry?.status !== 'unknown' || (await settleFound(services, client, entry, limits))) return 'settled';
   const reason = `the outcome of the stop-loss "${stop.signalId}" is not known yet, and it may hold a part of what is to be sold`;
-  return { verdict: 'waiting', reason, mayPassSoon: false };
+  return { verdict: 'waiting', reason, mayPassSoon: true };
 }
 
 /** A sale, and what it may sell. */

@@ -83,8 +83,8 @@ export async function isCarriedOut({ ledger }: ExecuteServices, key: EntryKey): 
   return entry?.status !== 'accepted';
 }
 
-/** @returns whether a lookup has settled it */
-async function settleFound(
+/** Looks up an order of unknown outcome. @returns whether that has settled it */
+export async function settleFound(
   services: ExecuteServices,
   client: ExchangeClient,
   entry: Entry,
