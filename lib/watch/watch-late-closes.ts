@@ -28,9 +28,13 @@ export async function watchLateCloses(
   positions: readonly OpenPosition[],
   nowMs: number,
 ): Promise<void> {
-  if (positions.length === 0) return;
+  // No list is so late that it misses for longer what an older position was.
+  const young = positions.filter(
+    ({ modifiedAtMs }) => modifiedAtMs !== null && nowMs - modifiedAtMs < toldWithinMs,
+  );
+  if (young.length === 0) return;
   const { entries } = await services.ledger.list({ account, limit: mostEntries });
-  for (const position of positions) {
+  for (const position of young) {
     const close = findLateClose(position, entries, nowMs);
     if (close === null) continue;
     const { market, amount, positionSide } = position;

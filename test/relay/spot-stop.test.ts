@@ -705,6 +705,15 @@ describe('A sale right after a buy whose stop-loss has an unknown outcome', () =
   });
 });
 
+test('A stop-loss whose response was lost, and that sells before it is looked up, raises no other alarm', async () => {
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'spot-stop-limit' });
+  await send(buy);
+  relay.setPrice('47900');
+  await relay.reconcileFor(3);
+
+  expect([await held(), alarmNames()]).toEqual(['0', ['outcome_unknown']]);
+});
+
 describe('While the outcome of a spot sale is not known', () => {
   beforeEach(async () => {
     await send(buy);

@@ -472,7 +472,7 @@ export const guardMutants: readonly Mutant[] = [
     breaks:
       'where the relay only raises alarms, nobody is told of exits that are more than what is left of their position',
     seeds: 300,
-    fromSeed: 859,
+    fromSeed: 440,
     ...shared,
     mutation: {
       alarms: (alarms) =>

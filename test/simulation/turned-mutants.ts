@@ -98,7 +98,7 @@ export const turnedMutants: readonly Mutant[] = [
     name: 'silent-gap',
     breaks: 'nobody is told of a position that a stop by hand has turned which filled beside an exit',
     seeds: 300,
-    fromSeed: 1190,
+    fromSeed: 1640,
     ...shared,
     mutation: {
       alarms: (alarms) =>

@@ -29,8 +29,14 @@ export async function lookUp(
 ): Promise<LookupResult> {
   const result = await lookUpOutcome(services, entry, options);
   if (result.kind !== 'found') return result;
-  const outcome = withFoundRest(entry, result.outcome);
+  const outcome = withFoundRest(entry, untriggered(entry, result.outcome));
   return { kind: 'found', outcome: await withExitsEnded(services, entry, outcome, options) };
+}
+
+/** The relay looks at its own stop-losses again: nobody has to check in which direction one has waited that has ended by now. */
+function untriggered({ signal }: Entry, { alarm, ...outcome }: Outcome): Outcome {
+  const isOwn = signal?.action === 'protect' && alarm?.name === 'trigger_unexpected';
+  return isOwn || alarm === undefined ? outcome : { ...outcome, alarm };
 }
 
 /**
