@@ -27,8 +27,11 @@ function identityOf(signal: OrderSignal | PositionSignal | ProtectSignal, entry:
   if (signal.timeMs === null && signalId.startsWith('h-')) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
   // The exchange cuts the amount of a reduce-only order to the position, and the relay that of a sale on spot by the fee.
+  const record = orderRecordOf(entry);
   const mayBeCut =
-    signal.reduceOnly === true || (signal.side === 'sell' && orderRecordOf(entry)?.spot != null);
+    signal.reduceOnly === true ||
+    record?.wasReducing === true ||
+    (signal.side === 'sell' && record?.spot != null);
   return signal.size.unit === 'base' && !mayBeCut ? 'amount' : 'id';
 }
 
