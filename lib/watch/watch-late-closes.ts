@@ -12,6 +12,8 @@ interface LateServices extends TellServices {
 
 /** The newest signals of an account: a close that is told lies minutes back at most. */
 const mostEntries = 100;
+/** Of those that have found their position as wanted. */
+const mostFound = 10;
 const toldWithinMs = 10 * 60_000;
 /** The clock here may be so far ahead of the exchange's. */
 const clockToleranceMs = 2_000;
@@ -33,6 +35,10 @@ export async function watchLateCloses(
     ({ modifiedAtMs }) => modifiedAtMs !== null && nowMs - modifiedAtMs < toldWithinMs,
   );
   if (young.length === 0) return;
+  const { entries: found } = await services.ledger.list({ account, status: 'satisfied', limit: mostFound });
+  const isClose = ({ signal, updatedAtMs }: Entry) =>
+    signal !== null && wantsNoPosition(signal) && nowMs - updatedAtMs < toldWithinMs;
+  if (!found.some(isClose)) return;
   const { entries } = await services.ledger.list({ account, limit: mostEntries });
   for (const position of young) {
     const close = findLateClose(position, entries, nowMs);
