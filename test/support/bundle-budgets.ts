@@ -4,7 +4,7 @@ import type { FunctionName, paperFunctionName } from '../../infra/aws/function-n
 export const bundleBudgets: Readonly<Record<FunctionName | typeof paperFunctionName, number>> = {
   'receive-signal': 253_000,
   'execute-signal': 455_000,
-  'reconcile-signals': 383_000,
+  'reconcile-signals': 384_000,
   'snapshot-balances': 146_000,
   'snapshot-fees': 143_000,
   'import-interest': 148_000,
