@@ -10,7 +10,7 @@ import { type Decimal, zero } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
-import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { ifRead } from '../../lib/exchange/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { mostFollowed } from '../../lib/ledger/executions.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -178,12 +178,7 @@ async function readNowOrStored(session: Session, account: Account): Promise<NowO
 
 /** The positions are shown without them, too. */
 async function readLastPrices(client: ExchangeClient): Promise<Readonly<Record<string, Decimal>>> {
-  try {
-    return await client.call(ticker, {}, { timeoutMs });
-  } catch (error) {
-    if (error instanceof ExchangeError) return {};
-    throw error;
-  }
+  return (await ifRead(client.call(ticker, {}, { timeoutMs }))) ?? {};
 }
 
 function describeAge(readAtMs: number, ageMs: number, failure: string | null, timeZone: string): string {

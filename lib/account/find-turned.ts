@@ -4,7 +4,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Told } from '../ledger/tell-once.ts';
 import { type Fill, isOfExit, isOfSignal } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import type { Side } from '../model/order.ts';
+import type { PositionSide, Side } from '../model/order.ts';
 import { protectionNamedBy } from '../model/protect-id.ts';
 import type { PositionTarget } from '../model/signal.ts';
 
@@ -164,8 +164,10 @@ interface TurnedNews {
   readonly account: string;
 }
 
-function closeCommand(market: string, account: string): string {
-  return `npx relay close ${market} --account ${account}`;
+/** @param positionSide absent: of an account in one-way mode */
+export function closeCommand(market: string, account: string, positionSide: PositionSide = 'BOTH'): string {
+  const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
+  return `npx relay close ${market}${side} --account ${account}`;
 }
 
 /** That the relay closes a turned position. @param amount that it closes, in base units */

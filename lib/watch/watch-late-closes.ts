@@ -1,3 +1,5 @@
+import { closeCommand } from '../account/find-turned.ts';
+import { hasPassed } from '../base/clock.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -12,8 +14,6 @@ interface LateServices extends TellServices {
 
 /** The newest signals of an account: a close that is told lies minutes back at most. */
 const mostEntries = 100;
-/** Of those that have found their position as wanted. */
-const mostFound = 10;
 const toldWithinMs = 10 * 60_000;
 /** The clock here may be so far ahead of the exchange's. */
 const clockToleranceMs = 2_000;
@@ -35,17 +35,17 @@ export async function watchLateCloses(
     ({ modifiedAtMs }) => modifiedAtMs !== null && nowMs - modifiedAtMs < toldWithinMs,
   );
   if (young.length === 0) return;
-  const { entries: found } = await services.ledger.list({ account, status: 'satisfied', limit: mostFound });
+  const { entries: found } = await services.ledger.list({ account, status: 'satisfied', limit: mostEntries });
   const isClose = ({ signal, updatedAtMs }: Entry) =>
-    signal !== null && wantsNoPosition(signal) && nowMs - updatedAtMs < toldWithinMs;
-  if (!found.some(isClose)) return;
+    signal !== null && wantsNoPosition(signal) && !hasPassed(updatedAtMs, toldWithinMs, nowMs);
+  const closes = new Set(found.filter(isClose).map(({ signalId }) => signalId));
+  if (closes.size === 0) return;
   const { entries } = await services.ledger.list({ account, limit: mostEntries });
   for (const position of young) {
-    const close = findLateClose(position, entries, nowMs);
-    if (close === null) continue;
+    const close = findLast(position, entries);
+    if (close === undefined || !closes.has(close.signalId) || !isOlder(position, close)) continue;
     const { market, amount, positionSide } = position;
-    const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
-    const command = `npx relay close ${market}${side} --account ${account}`;
+    const command = closeCommand(market, account, positionSide);
     await createTeller(services).tell(account, {
       key: `late list ${market} ${close.signalId}`,
       alarm: {
@@ -58,19 +58,16 @@ export async function watchLateCloses(
   }
 }
 
-/** The last signal of a position that may have changed it, if that was a close that has found none. Entries: newest first. */
-function findLateClose(
-  { market, positionSide, modifiedAtMs }: OpenPosition,
-  entries: readonly Entry[],
-  nowMs: number,
-): Entry | null {
-  const last = entries.find(({ signal, status }) => {
+/** The last signal that may have changed a position, or has found it as wanted. @param entries newest first */
+function findLast({ market, positionSide }: OpenPosition, entries: readonly Entry[]): Entry | undefined {
+  return entries.find(({ signal, status }) => {
     if (signal?.market !== market || !placesOrder(signal) || signal.action === 'protect') return false;
     const { side } = placeOf(signal);
     const isOfPosition = side === null || positionSide === 'BOTH' || side === positionSide;
     return isOfPosition && !withoutOrder.has(status);
   });
-  if (last?.signal == null || last.status !== 'satisfied' || !wantsNoPosition(last.signal)) return null;
-  if (modifiedAtMs === null || modifiedAtMs > last.updatedAtMs - clockToleranceMs) return null;
-  return nowMs - last.updatedAtMs < toldWithinMs ? last : null;
+}
+
+function isOlder({ modifiedAtMs }: OpenPosition, { updatedAtMs }: Entry): boolean {
+  return modifiedAtMs !== null && modifiedAtMs <= updatedAtMs - clockToleranceMs;
 }

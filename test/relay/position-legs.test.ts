@@ -34,6 +34,12 @@ async function buy(id: string, quantity: string): Promise<void> {
 /** Of an order at market with a bound on its price. */
 const lostResponse = { fault: 'drop_after', endpoint: 'limit' } as const;
 
+/** When the rest of such an order is told, what the exchange does to it, and the alarms. */
+const whenTold = [
+  ['at once', [], ['close_incomplete']],
+  ['once its lost response was looked up', [lostResponse], ['outcome_unknown', 'close_incomplete']],
+] as const;
+
 async function heldAmount(): Promise<string> {
   const client = await relay.services.exchangeFor('main');
   const { records } = await client.call(openPositions, { market: 'BTC_USDT' });
@@ -88,10 +94,7 @@ describe('a leg that was only rehearsed has reduced nothing for one that is sent
   });
 });
 
-test.each([
-  ['at once', [], ['close_incomplete']],
-  ['once its lost response was looked up', [lostResponse], ['outcome_unknown', 'close_incomplete']],
-] as const)(
+test.each(whenTold)(
   'a close of a position that is no whole number of steps any more tells what stays, %s',
   async (_, faults, alarms) => {
     await buy('b', '0.008345');
@@ -112,10 +115,7 @@ test.each([
   },
 );
 
-test.each([
-  ['at once', [], ['close_incomplete']],
-  ['once its lost response was looked up', [lostResponse], ['outcome_unknown', 'close_incomplete']],
-] as const)(
+test.each(whenTold)(
   'a market order that only reduces, and fills in part, tells what did not fill, %s',
   async (_, faults, alarms) => {
     await buy('b', '2');

@@ -1,6 +1,7 @@
 import type { AlarmName } from '../../lib/base/alarms.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { replacedIn } from '../../lib/ledger/cancel-reports.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import type { PaperOrder } from '../../lib/paper/engine/exchange-state.ts';
 import {
   listPlaces,
@@ -171,13 +172,7 @@ function toldOfGone({ history }: Facts, { account, openedAtMs, everyExit, source
   const byHand = new Set(history.handCancels.map(({ orderId }) => orderId));
   const gone = everyExit.filter(({ of, order }) => !own.has(of) && byHand.has(order.orderId));
   return [...new Set(gone.map(({ of }) => of.signalId))].reduce((sum, signalId) => {
-    const told = history.alarms.findLast(
-      ({ name, atMs, facts }) =>
-        name === 'position_unprotected' &&
-        facts['account'] === account &&
-        facts['signalId'] === signalId &&
-        atMs >= openedAtMs,
-    );
+    const told = listLacks(history, { account, signalId }).findLast(({ atMs }) => atMs >= openedAtMs);
     const amount = told?.facts['amount'];
     return typeof amount === 'string' ? sum.plus(parseDecimal(amount)) : sum;
   }, zero);
@@ -228,12 +223,14 @@ function changedFor({ deals, everyExit }: TruePlace, sources: readonly TrueSourc
 function isTold({ history }: Facts, { everyExit }: TruePlace, { entry }: TrueSource): boolean {
   const exits = everyExit.filter(({ of }) => of === entry).map(({ order }) => order.updatedAtMs);
   const ends = [entry.execution?.orders[0]?.endedAtMs ?? Number.POSITIVE_INFINITY, ...exits];
-  return history.alarms.some(
-    ({ name, atMs, facts }) =>
-      name === 'position_unprotected' &&
-      facts['account'] === entry.account &&
-      facts['signalId'] === entry.signalId &&
-      ends.every((endedAtMs) => atMs >= endedAtMs),
+  return listLacks(history, entry).some(({ atMs }) => ends.every((endedAtMs) => atMs >= endedAtMs));
+}
+
+/** The alarms that the position of an entry lacks its stop-loss. */
+function listLacks({ alarms }: Facts['history'], { account, signalId }: Pick<Entry, 'account' | 'signalId'>) {
+  return alarms.filter(
+    ({ name, facts }) =>
+      name === 'position_unprotected' && facts['account'] === account && facts['signalId'] === signalId,
   );
 }
 
@@ -249,13 +246,6 @@ function isReleased({ history, entries }: Facts, { everyExit }: TruePlace, { ent
       order.status === 'cancelled' &&
       !replaced.has(order.orderId),
   );
-  return cancelled.some(({ order }) =>
-    history.alarms.some(
-      ({ name, atMs, facts }) =>
-        name === 'position_unprotected' &&
-        facts['account'] === entry.account &&
-        facts['signalId'] === entry.signalId &&
-        atMs >= order.updatedAtMs,
-    ),
-  );
+  const told = listLacks(history, entry);
+  return cancelled.some(({ order }) => told.some(({ atMs }) => atMs >= order.updatedAtMs));
 }

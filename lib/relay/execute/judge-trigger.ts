@@ -2,7 +2,7 @@ import type { Alarm } from '../../base/alarms.ts';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
 import { ticker } from '../../exchange/endpoints/ticker.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import { type Order, type TriggerSide, triggerSideOf, usualTriggerSides } from '../../model/order.ts';
 import type { Denial } from '../../model/outcome.ts';
 import type { OrderSignal } from '../../model/signal.ts';
@@ -93,13 +93,8 @@ export async function readLastPrices(
   client: ExchangeClient,
   options: SendOptions,
 ): Promise<(market: string) => Decimal | null> {
-  try {
-    const prices = await client.call(ticker, {}, options);
-    return (market) => (prices[market]?.gt(zero) === true ? prices[market] : null);
-  } catch (error) {
-    if (error instanceof ExchangeError) return () => null;
-    throw error;
-  }
+  const prices = (await ifRead(client.call(ticker, {}, options))) ?? {};
+  return (market) => (prices[market]?.gt(zero) === true ? prices[market] : null);
 }
 
 /** Compares the trigger of an order, as the exchange reports it, with what its alert expects and what is usual. */

@@ -1,3 +1,4 @@
+import { closeCommand } from '../../account/find-turned.ts';
 import { type Decimal, floorToStep, formatDecimal, maximum, one as whole, zero } from '../../base/decimal.ts';
 import type { Account } from '../../model/account.ts';
 import { type Order, oppositeOf, usualTriggerSides } from '../../model/order.ts';
@@ -87,9 +88,8 @@ function composeCloseCommand(
   { account, signal, amount, options }: MissingStop,
   { isSpot, others }: Closable,
 ): string {
-  const { market, ticker, positionSide = 'BOTH' } = signal;
-  const side = positionSide === 'BOTH' ? '' : ` --side ${positionSide.toLowerCase()}`;
-  if (!isSpot) return `npx relay close ${market}${side} --account ${account}${options}`;
+  const { market, ticker, positionSide } = signal;
+  if (!isSpot) return `${closeCommand(market, account, positionSide)}${options}`;
   const sale = {
     ticker,
     action: oppositeOf(signal.side),

@@ -1,6 +1,6 @@
 import type { SeenPosition } from '../../account/seen-position.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import type { Entry, EntryKey } from '../../ledger/entry.ts';
 import { mostBelieved } from '../../ledger/ledger.ts';
 import { orderSignalOf } from '../../ledger/sent-order.ts';
@@ -93,16 +93,10 @@ export async function settleFound(
   const { clientOrderId, orderId } = entry;
   const asked = orderSignalOf(entry);
   if (clientOrderId === null || asked === null) return false;
-  try {
-    const result = await lookUpOrder(client, { clientOrderId, orderId, asked }, options);
-    if (result.kind !== 'found') return false;
-    await unlessMoved(() => settleEntry(services, entry, result.outcome));
-    return true;
-  } catch (error) {
-    // What cannot be looked up is cancelled by its name.
-    if (error instanceof ExchangeError) return false;
-    throw error;
-  }
+  const result = await ifRead(lookUpOrder(client, { clientOrderId, orderId, asked }, options));
+  if (result?.kind !== 'found') return false;
+  await unlessMoved(() => settleEntry(services, entry, result.outcome));
+  return true;
 }
 
 async function findResting(

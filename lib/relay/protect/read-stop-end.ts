@@ -1,6 +1,6 @@
 import type { Decimal } from '../../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../../exchange/client.ts';
-import { ExchangeError } from '../../exchange/errors.ts';
+import { ifRead } from '../../exchange/errors.ts';
 import { findOrder } from '../../exchange/find-order.ts';
 
 /** What became of an order that protects. */
@@ -23,17 +23,12 @@ export async function readStopEnd(
   whole: Decimal,
   limits: SendOptions,
 ): Promise<StopEnd | null> {
-  try {
-    const place = await findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits);
-    if (place.kind === 'found') {
-      const { filled, endedAtMs = null } = place.order;
-      return place.isOpen ? null : { filled, endedAtMs };
-    }
-    return place.kind === 'filled' && place.filled.gte(whole)
-      ? { filled: place.filled, endedAtMs: null }
-      : null;
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
+  const place = await ifRead(findOrder(client, { market, clientOrderId: clientOrderId ?? '' }, limits));
+  if (place?.kind === 'found') {
+    const { filled, endedAtMs = null } = place.order;
+    return place.isOpen ? null : { filled, endedAtMs };
   }
+  return place?.kind === 'filled' && place.filled.gte(whole)
+    ? { filled: place.filled, endedAtMs: null }
+    : null;
 }

@@ -6,8 +6,7 @@ import type { HeldSecret } from '../../signals/find-secret.ts';
 import { fingerprintOf, refusalIdOf, repeatFingerprintOf } from '../../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../../signals/refused-names.ts';
 import type { ReceiveServices } from '../services.ts';
-import type { Counted } from './overload.ts';
-import { OverLimit } from './overload.ts';
+import { type Counted, OverLimit } from './overload.ts';
 import { keepMessage, maximumBodyBytes } from './received-message.ts';
 import { RepeatedAlert, repeatAlarm } from './repeated-alert.ts';
 
