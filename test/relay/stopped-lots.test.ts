@@ -293,6 +293,21 @@ describe('While nobody has followed yet how the stop-loss of the first of two sp
   });
 });
 
+test('While no list shows yet that a stop-loss was placed and has sold, two sales of its buy sell nothing that is held besides', async () => {
+  hold('1');
+  relay.paper.control.addFault({ fault: 'read_lag', delayMs: 7_000, probability: 1 });
+  await send({ ...buy, stopLoss: '48000' });
+  await goOn(3);
+  relay.setPrice('47900');
+  const first = await send({ ...sell, quantity: '0.04' });
+  const second = await send({ ...sell, quantity: '0.06' });
+
+  // All that was bought, without its fee, is sold by the stop-loss.
+  expect(await held()).toBe('1');
+  expect(['not_sent', 'denied', 'satisfied']).toContain(first.status);
+  expect(['not_sent', 'denied', 'satisfied']).toContain(second.status);
+});
+
 test('The sale of a later buy sells that while nobody has followed yet how the stop-loss of the first one ended', async () => {
   await send({ ...buy, stopLoss: '48000' });
   await goOn(12);

@@ -33,7 +33,7 @@ import type { ExecuteServices } from '../services.ts';
 import { noteAnswered, readAnswered, type SaleName } from './answered-stops.ts';
 import { readStopEnd } from './read-stop-end.ts';
 import { cancelReplaced, type Replaced, withReplacedOnSpot } from './replace-exits.ts';
-import { noteLeft, noteTaken, readTaken } from './taken-stops.ts';
+import { noteLeft, noteTaken, readTaken, type TakenView } from './taken-stops.ts';
 
 /** What the relay's own stop-losses have to do with a spot sale. */
 export interface StopsOfSale {
@@ -75,7 +75,7 @@ export async function readStopsOfSale(
   const { orders: open } = await listOpenOrders(client, market, limits);
   const known = asListed(listRecords(entries), open);
   const holding = [...holdingStops({ entries, open, taken }), ...alertStops(known, open)];
-  const unlisted = unlistedStops(known, { entries, open });
+  const unlisted = unlistedStops(known, { entries, open, taken });
   // A share of what is held now asks for nothing that was sold before. What others have left is no part of it.
   if (size.unit === 'percent') {
     const others = unlisted.filter((stop) => !mayBeOneStrategy(stop.strategy, strategy));
@@ -114,15 +114,19 @@ function alertStops(records: readonly OrderRecord[], open: readonly Order[]): re
   });
 }
 
-/** Stop-losses that no list shows any more, and of which nothing says how they ended. */
+/**
+ * Stop-losses that no list shows, and of which nothing says how they ended. What no list need show yet counts as standing, unless
+ * the relay was about to cancel it.
+ */
 function unlistedStops(
   records: readonly OrderRecord[],
-  { entries, open }: { readonly entries: readonly Entry[]; readonly open: readonly Order[] },
+  { entries, open, taken }: TakenView,
 ): readonly OrderRecord[] {
   const confirmed = replacedIn(entries);
   return records.filter((record) => {
     const kept = stoppedBy(record, records) === null ? null : keptExit(record);
-    if (kept === null || kept.fresh !== null || !mayStillBeOpen(kept.state)) return false;
+    if (kept === null || !mayStillBeOpen(kept.state)) return false;
+    if (kept.fresh !== null && !taken.has(kept.orderId)) return false;
     return !confirmed.has(kept.orderId) && !open.some(({ orderId }) => orderId === kept.orderId);
   });
 }

@@ -71,7 +71,8 @@ function factOf(market: string): FactName {
   return `stops taken in ${market}`;
 }
 
-interface TakenView {
+/** What a market has, and what of it the relay was about to cancel. */
+export interface TakenView {
   readonly entries: readonly Entry[];
   readonly open: readonly Order[];
   readonly taken: ReadonlySet<number>;
