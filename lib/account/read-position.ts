@@ -9,13 +9,14 @@ import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import type { ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
-import { findFreshMoves } from './fresh-moves.ts';
+import { findFreshMoves, wasClosedSince } from './fresh-moves.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
 import {
   type DatedPosition,
   entriesOfSide,
   findLastMoves,
+  findMissed,
   isHedged,
   isOfOtherSide,
   isTrusted,
@@ -126,13 +127,16 @@ export async function readPosition(
   const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isNew)];
   const isGone = position.amount.eq(zero) && query.isSoldOut?.(entries) === true;
   const unseen = isGone ? undefined : told.find((move) => !isShown(move));
+  const missed = isGone ? undefined : findMissed({ position, readAtMs, modifiedAtMs }, moves);
+  const isMissed = missed !== undefined && !(await wasClosedSince(client, market, missed, own, limits));
+  const late = unseen ?? (isMissed ? missed : undefined);
   const attached = attachedIds(tpsl);
-  if (unseen === undefined)
+  if (late === undefined)
     return {
       kind: 'seen',
       ...{ position, readAtMs, modifiedAtMs, openedAtMs, basePrice, attached, tpsl, entries, passed },
     };
-  const reason = `the list of positions may not show yet what signal "${unseen.signalId}" did`;
+  const reason = `the list of positions may not show yet what signal "${late.signalId}" did`;
   return { kind: 'waits', reason, mayPassSoon: true };
 }
 

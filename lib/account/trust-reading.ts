@@ -1,7 +1,7 @@
-import { parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, parseDecimal, sumOf, zero } from '../base/decimal.ts';
 import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { listRecords, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
+import { filledBy, listRecords, type OrderRecord, sentOrCreatedAtMs } from '../ledger/order-record.ts';
 import { hasFilled } from '../model/execution.ts';
 import { type OpenPosition, placeOf } from '../model/holdings.ts';
 import { isOrderEnd, type PositionSide } from '../model/order.ts';
@@ -21,6 +21,8 @@ export interface LastOrder {
   readonly endedAtMs: number | null;
   /** What the position must be after it; null when nobody read the position before it, or when it may still fill. */
   readonly expected: SeenPosition | null;
+  /** What the fills of this relay's orders that are known leave open: signed, in base units; absent: not known. */
+  readonly left?: Decimal;
 }
 
 /**
@@ -33,20 +35,29 @@ export function findLastMoves(entries: readonly Entry[], market: string): readon
   const records = listRecords(entries.filter(({ signal }) => signal?.market === market));
   const moved = records.filter((record) => mayHaveMoved(record) && !isUnfilled(record));
   const sent = lastSent(moved);
-  if (sent === undefined)
-    return withoutTies(
-      records.flatMap((record) => [...findFollowedFill(record), ...findFillInCancel(record)]),
-    );
+  const found = records.flatMap(findFillInCancel);
+  if (sent === undefined) return withLeft([...records.flatMap(findFollowedFill), ...found], records);
   const last = describeSent(sent);
   // A close is answered seconds after it filled: what filled meanwhile comes after it, too.
   const sentAtMs = sentOrCreatedAtMs(sent);
   const followed = records.flatMap(findFollowedFill).filter(({ answeredAtMs }) => answeredAtMs > sentAtMs);
-  const found = records.flatMap(findFillInCancel);
-  return withoutTies([
-    last,
-    ...followed,
-    ...found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs),
-  ]);
+  const foundSince = found.filter(({ answeredAtMs }) => answeredAtMs > last.answeredAtMs);
+  return withLeft([last, ...followed, ...foundSince], records);
+}
+
+function withLeft(moves: readonly LastOrder[], records: readonly OrderRecord[]): readonly LastOrder[] {
+  const planned = moves.length === 1 ? (moves[0]?.expected?.amount ?? null) : null;
+  const left = planned ?? sumOf(records.map(openedBy));
+  return withoutTies(moves).map((move) => ({ ...move, left }));
+}
+
+/** What an order and its exits have added to the position, as far as their fills are known: signed, in base units. */
+function openedBy(record: OrderRecord): Decimal {
+  const { side, exits, spot } = record;
+  if (side === null || spot !== null) return zero;
+  const sold = exits.map(({ order }) => parseDecimal(order?.filled ?? '0'));
+  const opened = filledBy(record).minus(sumOf(sold));
+  return side === 'buy' ? opened : opened.neg();
 }
 
 /** Whether an order names the other side of hedge mode, where it changes another position. */
@@ -118,14 +129,22 @@ function describeSent(record: OrderRecord): LastOrder {
   return {
     signalId,
     answeredAtMs,
-    // What has turned the position filled after the order ended. What had to be cancelled may have filled after it was created.
-    endedAtMs:
-      turnedTo === undefined ? (order?.endedAtMs ?? (hadRest ? null : (order?.createdAtMs ?? null))) : null,
+    // What has turned the position filled after the order ended.
+    endedAtMs: turnedTo === undefined ? lastFillOf(order, hadRest) : null,
     expected:
       plannedOn === null || moved === null
         ? null
         : { amount: turnedTo ?? parseDecimal(plannedOn.amount).plus(moved), side: plannedOn.side ?? null },
   };
+}
+
+/** When an order that has ended filled last, on the exchange's clock; null where it may have rested for a while before it was cancelled. */
+function lastFillOf(order: OrderReport | null, hadRest: boolean): number | null {
+  if (order === null) return null;
+  const { status, createdAtMs, endedAtMs } = order;
+  if (endedAtMs === null) return hadRest ? null : createdAtMs;
+  const hasRested = status !== 'filled' && createdAtMs !== null && endedAtMs - createdAtMs > clockToleranceMs;
+  return hasRested ? null : endedAtMs;
 }
 
 /** Null while the order may still fill, or when nobody reported it. */
@@ -174,23 +193,51 @@ export interface DatedPosition {
 /** The times of orders and positions may come from several servers of the exchange. */
 const clockToleranceMs = 1000;
 
-/** So long a position that is older than the order by the exchange's own clock is waited for: the clock here may have been set. */
+/** So long a reading that contradicts an order is waited for: whether the exchange changes that time with every fill is not documented. */
 const longestDoubtMs = 3 * longestPositionLagMs;
 
 /**
  * Whether a reading shows what the last order did: it is what that order must have made of the position, the position has
  * changed since the order ended, or the reading began long enough after its answer.
  */
-export function isTrusted(
-  { position, readAtMs, modifiedAtMs }: DatedPosition,
-  { answeredAtMs, expected, endedAtMs }: LastOrder,
-): boolean {
-  const isOfOrder = expected !== null && expected.side === position.side;
-  const isAsExpected = isOfOrder && expected.amount.eq(position.amount);
-  const isOlder = endedAtMs !== null && modifiedAtMs !== null && endedAtMs - modifiedAtMs > clockToleranceMs;
-  const waitMs = isOlder && isOfOrder && !isAsExpected ? longestDoubtMs : longestPositionLagMs;
+export function isTrusted(reading: DatedPosition, move: LastOrder): boolean {
+  const { position, readAtMs, modifiedAtMs } = reading;
+  const { answeredAtMs, expected, endedAtMs } = move;
+  const waitMs = contradicts(reading, move) ? longestDoubtMs : longestPositionLagMs;
   if (readAtMs - answeredAtMs > waitMs) return true;
   if (endedAtMs !== null && modifiedAtMs !== null && modifiedAtMs >= endedAtMs) return true;
   // As large as expected by chance: another order, which nobody has followed yet, was filled before.
-  return isAsExpected && !isOlder;
+  return isExpected(position, expected) && !isOlder(reading, move);
+}
+
+/** Whether a reading is from before an order by the exchange's own times. */
+function contradicts(reading: DatedPosition, move: LastOrder): boolean {
+  const { expected } = move;
+  const isOfOther = expected !== null && expected.side !== reading.position.side;
+  return !isOfOther && !isExpected(reading.position, expected) && isOlder(reading, move);
+}
+
+/**
+ * The last order of this relay, where a reading shows no position, and that order must have left one: the list may be from before
+ * it, unless others have closed it since.
+ *
+ * @param moves the last ones of the market
+ * @returns undefined where nothing is left, and once no list can be so late
+ */
+export function findMissed(
+  { position, readAtMs }: DatedPosition,
+  moves: readonly LastOrder[],
+): LastOrder | undefined {
+  if (!position.amount.eq(zero)) return undefined;
+  const last = moves.findLast(({ endedAtMs }) => endedAtMs !== null);
+  const isOpen = last?.left !== undefined && !last.left.eq(zero);
+  return isOpen && readAtMs - last.answeredAtMs <= longestDoubtMs ? last : undefined;
+}
+
+function isOlder({ modifiedAtMs }: DatedPosition, { endedAtMs }: LastOrder): boolean {
+  return endedAtMs !== null && modifiedAtMs !== null && endedAtMs - modifiedAtMs > clockToleranceMs;
+}
+
+function isExpected({ amount, side }: SeenPosition, expected: SeenPosition | null): boolean {
+  return expected !== null && expected.side === side && expected.amount.eq(amount);
 }

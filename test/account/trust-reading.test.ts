@@ -142,7 +142,7 @@ describe('the last order of a market', () => {
     ['it may still fill', { seen: { amount: '1' }, placed: bought('0.5', 'partially_filled') }],
     ['nothing says how much of it filled', { seen: { amount: '1' }, placed: {} }],
   ])('says nothing when %s', (_, entry) => {
-    expect(findLastOrder([entryOf(entry)], 'BTC_PERP')).toEqual({
+    expect(findLastOrder([entryOf(entry)], 'BTC_PERP')).toMatchObject({
       signalId: 'a',
       answeredAtMs: sentAtMs + 100,
       endedAtMs: null,
@@ -168,7 +168,7 @@ describe('the last order of a market', () => {
   ])('is a later fill of an order %s, as soon as it is stored', (_, execution, placed, endedAtMs) => {
     const entry = { ...entryOf({ placed }), execution };
 
-    expect(findLastOrder([entry, entryOf({ id: 'next', atMs: sentAtMs + 9 })], 'BTC_PERP')).toEqual({
+    expect(findLastOrder([entry, entryOf({ id: 'next', atMs: sentAtMs + 9 })], 'BTC_PERP')).toMatchObject({
       signalId: 'a',
       answeredAtMs: endedAtMs === null ? sentAtMs + 60_000 : endedAtMs + 10_000,
       endedAtMs,

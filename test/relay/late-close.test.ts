@@ -66,7 +66,8 @@ test('nor does it end what protects an entry that was sent after it', async () =
   await relay.say({ action: 'close', maxSlippage: '1%' });
   await relay.say({ action: 'buy', quantity: '0.1', maxSlippage: '1%', stopLoss: '2%', takeProfit: '4%' });
   const { services, clock } = relay;
-  clock.advance(longestPositionLagMs + 1);
+  // A list that lacks the position is doubted for so long.
+  clock.advance(3 * longestPositionLagMs + 1);
   const entry = await services.ledger.read({ account: 'main', signalId: 's1' });
   const account = services.settings.accounts['main'];
   if (entry === null || account === undefined) throw new Error('the close is in the ledger');

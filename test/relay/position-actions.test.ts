@@ -261,10 +261,12 @@ describe('a close', () => {
   test('of a position that has gone since it was read is refused by the exchange, and says so', async () => {
     await order('buy', '0.2');
     await order('sell', '0.2');
+    // As long as a list is doubted that is older than the relay's own order.
+    relay.clock.advance(2 * longestPositionLagMs);
     relay.paper.control.addFault({
       fault: 'read_lag',
       endpoint: 'open-positions',
-      delayMs: longestPositionLagMs + 2,
+      delayMs: 3 * longestPositionLagMs + 2,
     });
 
     const [entry] = await send({ action: 'close' });
@@ -770,10 +772,11 @@ describe('a reading of the position', () => {
     [0, 'waits', '0'],
     [1, 'counts', '0.2'],
   ])(
-    '%i ms after the longest lag, without a change since the last order, %s',
+    '%i ms after the longest doubt, without the position that the last order left, %s',
     async (lateMs, result, left) => {
       await send({ action: 'buy', orderType: 'market', quantity: '0.2' });
-      relay.clock.advance(longestPositionLagMs + lateMs);
+      // So long a list is doubted that lacks the position which the order left.
+      relay.clock.advance(3 * longestPositionLagMs + lateMs);
       await relay.receiveAll(alertWith({ action: 'close' }));
       relay.paper.control.addFault({
         fault: 'read_lag',

@@ -221,6 +221,8 @@ function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEn
     const rest = left.get(key) ?? uncoveredOf(exchange, order);
     const uncovered = minimum(held, rest);
     left.set(key, rest.minus(uncovered));
+    // Its stop-loss covers a part: what that lacks is told by other rules.
+    if (hasStop(one)) return [];
     const isTold = history.alarms.some(
       ({ name, facts }) =>
         name === 'position_unprotected' &&
@@ -232,14 +234,23 @@ function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEn
   });
 }
 
-/** What an entry with a stop-loss holds while that is not open; null when it has one, or holds nothing. */
+/** What an entry with a stop-loss holds that no open one of its own covers; null when it asks for none, or holds nothing. */
 function heldWithoutStop({ entry, order, ...one }: PlacedEntry): Decimal | null {
   const signal = orderSignalOf(entry);
   if (signal?.stopLoss === undefined || isSpotOrder(order)) return null;
   const exits = [...one.exits, ...one.kept];
-  if (exits.some((exit) => exit.activationPrice !== null && !isOrderEnd(exit.status))) return null;
-  const held = exits.reduce((rest, exit) => rest.minus(exit.filled), order.filled);
+  const sold = exits.reduce((sum, exit) => sum.plus(exit.filled), zero);
+  const covered = exits.filter(isOpenStop).reduce((sum, exit) => sum.plus(exit.remaining), zero);
+  const held = order.filled.minus(sold).minus(covered);
   return held.gt(zero) ? held : null;
+}
+
+function hasStop({ exits, kept }: PlacedEntry): boolean {
+  return [...exits, ...kept].some(isOpenStop);
+}
+
+function isOpenStop({ activationPrice, status }: PaperOrder): boolean {
+  return activationPrice !== null && !isOrderEnd(status);
 }
 
 /** The part of the position that no stop order of the exchange would stop out. */

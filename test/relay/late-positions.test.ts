@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type KeptRelay, openKeptRelay } from '../support/kept-relay.ts';
+
+/** Lists of the exchange that are later than any the relay reckons with, while its own orders have told what they did. */
+let relay: KeptRelay;
+beforeEach(async () => {
+  relay = await openKeptRelay();
+});
+afterEach(() => relay.close());
+
+function lag(seconds: number, endpoint?: string): void {
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    delayMs: seconds * 1000,
+    probability: 1,
+    ...(endpoint === undefined ? {} : { endpoint }),
+  });
+}
+
+/** What waits for the list is delivered again. */
+async function goOn(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 3) await relay.goOn(3).catch(isWaiting);
+}
+
+function isWaiting(error: unknown): void {
+  if (!String(error).includes('waits for the position')) throw error;
+}
+
+async function heldAtLast(): Promise<string> {
+  relay.paper.control.clearFaults();
+  return await relay.held();
+}
+
+const market = { orderType: 'market', maxSlippage: '1%' };
+const buy = { action: 'buy', quantity: '0.2', ...market };
+
+describe('While the list of positions is twelve seconds late, and all other lists are current', () => {
+  test.each([
+    ['close', {}, 'flat'],
+    ['close', { quantity: '50%' }, '0.1'],
+    ['flat', {}, 'flat'],
+    ['target', { target: '0.05' }, '0.05'],
+    ['target', { target: '-0.1' }, '-0.1'],
+    ['reverse', { quantity: '0.1' }, '-0.1'],
+  ])('%s %j right after a buy does what it says', async (action, members, held) => {
+    lag(12, 'open-positions');
+    await relay.say({ ...buy, stopLoss: '2%' });
+    await relay.goOn(3);
+    await relay.say({ action, ...market, ...members }).catch(isWaiting);
+    await goOn(60);
+
+    expect(await heldAtLast()).toBe(held);
+  });
+
+  test.each([
+    ['close', {}, 'flat'],
+    ['flat', {}, 'flat'],
+    ['reverse', { quantity: '0.1' }, '-0.1'],
+  ])('%s %j closes all of two buys, of which the list shows one', async (action, members, held) => {
+    lag(12, 'open-positions');
+    await relay.say(buy);
+    await relay.goOn(15);
+    await relay.say({ ...buy, quantity: '0.3' });
+    await relay.goOn(9);
+    await relay.say({ action, ...market, ...members }).catch(isWaiting);
+    await goOn(60);
+
+    expect(await heldAtLast()).toBe(held);
+  });
+
+  test('the stop-loss of a buy stays', async () => {
+    lag(12, 'open-positions');
+    await relay.say({ ...buy, stopLoss: '2%' });
+    for (let seconds = 0; seconds < 30; seconds += 3) {
+      await relay.goOn(3);
+      expect(await relay.open()).toHaveLength(1);
+    }
+  });
+
+  test('what was closed by hand since is not waited for', async () => {
+    await relay.say(buy);
+    await relay.byHand('sell', '0.2');
+    relay.clock.advance(12_000);
+    const saidAtMs = relay.clock.nowMs();
+
+    expect((await relay.say({ action: 'close', ...market })).status).toBe('satisfied');
+    expect(relay.clock.nowMs()).toBe(saidAtMs);
+  });
+});
