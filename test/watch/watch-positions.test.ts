@@ -322,13 +322,13 @@ describe('The watch', () => {
 
 describe('A close that has found no position', () => {
   /** The lists of positions are so old that no close waits for them. */
-  const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 20_000, probability: 1 } as const;
+  const lag = { fault: 'read_lag', endpoint: 'open-positions', delayMs: 40_000, probability: 1 } as const;
   const close = (id: string) =>
     relay.send(JSON.stringify({ id, ticker: 'BTCUSDT', action: 'close', maxSlippage: '1%' }));
 
   test('is told with the command once a list shows one that was there before', async () => {
     await open();
-    relay.clock.advance(11_000);
+    relay.clock.advance(31_000);
     relay.paper.control.addFault(lag);
     expect(await close('close-1')).toMatchObject({ status: 'satisfied' });
     relay.paper.control.clearFaults();
