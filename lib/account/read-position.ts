@@ -9,7 +9,7 @@ import type { PositionSide } from '../model/order.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import type { ProtectSignal } from '../model/signal.ts';
 import { attachedIds } from './exits.ts';
-import { findFreshMoves, wasClosedSince } from './fresh-moves.ts';
+import { type FreshMove, findFreshMoves, wasClosedSince } from './fresh-moves.ts';
 import type { AccountServices } from './read-exposure.ts';
 import { choosePosition } from './seen-position.ts';
 import {
@@ -66,6 +66,8 @@ export interface PositionQuery {
   readonly closesAll?: boolean;
   /** Whether it is for an alert, which is sized on it or says what it must be; absent: no. */
   readonly isOfAlert?: boolean;
+  /** Whether the order of a signal was just cancelled for it, so that `found` tells what it filled; absent: none was. */
+  readonly isCancelled?: (signalId: string) => boolean;
 }
 
 /** When the list of positions is read, and for what. */
@@ -94,7 +96,15 @@ export async function readPosition(
   limits: SendOptions,
   found: readonly LastOrder[] = [],
 ): Promise<PositionReading> {
-  const { account, market, positionSide, guard, closesAll = false, isOfAlert = false } = query;
+  const {
+    account,
+    market,
+    positionSide,
+    guard,
+    closesAll = false,
+    isOfAlert = false,
+    isCancelled = () => false,
+  } = query;
   const at = { nowMs: services.clock.nowMs(), ...(guard === undefined ? {} : { guard }) };
   const unsettled = (await listUnsettled(services, query)).filter((entry) => !isAsStanding(entry, at));
   const isOther = (entry: Entry) => isOfOtherSide(entry, positionSide);
@@ -108,7 +118,7 @@ export async function readPosition(
   const readAtMs = services.clock.nowMs();
   const [positions, fresh] = await Promise.all([
     listPositionsIn(client, market, readAtMs, limits),
-    isOfAlert ? findFreshMoves(client, market, entries, readAtMs, limits) : [],
+    isOfAlert ? findFreshMoves(services, client, market, entries, readAtMs, limits) : [],
   ]);
   const ofOtherSide = blocking.find(isOther);
   if (ofOtherSide !== undefined && !isHedged(positions)) return waitFor(ofOtherSide, closesAll);
@@ -121,8 +131,10 @@ export async function readPosition(
   const moves = [...findLastMoves(own, market), ...found];
   const isShown = (move: LastOrder) => isTrusted({ position, readAtMs, modifiedAtMs }, move);
   const shownToMs = Math.max(...moves.filter(isShown).map(({ endedAtMs }) => endedAtMs ?? 0));
-  const isNew = ({ signalId, endedAtMs }: LastOrder) =>
-    endedAtMs !== null && endedAtMs > shownToMs && own.some((entry) => entry.signalId === signalId);
+  const isNew = ({ signalId, endedAtMs, reduces }: FreshMove) =>
+    !(endedAtMs === null && (isCancelled(signalId) || (reduces && position.amount.eq(zero)))) &&
+    (endedAtMs === null || endedAtMs > shownToMs) &&
+    own.some((entry) => entry.signalId === signalId);
   // What is there is closed at once, whatever has just filled: the exchange cuts the order.
   const told = closesAll && !position.amount.eq(zero) ? moves : [...moves, ...fresh.filter(isNew)];
   const isGone = position.amount.eq(zero) && query.isSoldOut?.(entries) === true;

@@ -425,8 +425,13 @@ describe('Nothing is waited for', () => {
     await send({ ...buyLower, ...exits });
     relay.clock.advance(longestOrderLagMs + 1);
     await cancelByHand(openIds().at(-1) ?? 0);
+    // No list tells that it has not filled.
+    await expect(close({ keepEntries: true })).rejects.toMatchObject({ code: 'position_awaited' });
+    relay.clock.advance(longestPositionLagMs);
+    const startMs = relay.clock.nowMs();
 
-    expect(await close({ keepEntries: true })).toEqual({ ...atOnce, left: [] });
+    await executeSignal(relay.services, { account: 'main', signalId: 's3', market: 'BTC_USDT' });
+    expect([openIds(), relay.alarms, relay.clock.nowMs() - startMs]).toEqual([[], [], 0]);
   });
 
   test('when the history shows that the entry ended without a fill', async () => {

@@ -87,3 +87,69 @@ describe('While the list of positions is twelve seconds late, and all other list
     expect(relay.clock.nowMs()).toBe(saidAtMs);
   });
 });
+
+describe('A resting buy has just filled, and neither the list of positions nor that of deals shows it yet', () => {
+  beforeEach(async () => {
+    await relay.say({ action: 'buy', orderType: 'limit', limitPrice: '49900', quantity: '0.2' });
+    await goOn(30);
+  });
+
+  test.each([
+    ['target', { target: '0.3' }, '0.3'],
+    ['target', { target: '0.1' }, '0.1'],
+    ['target', { target: '-0.1' }, '-0.1'],
+    ['reverse', { quantity: '0.1' }, '-0.1'],
+    ['close', { quantity: '50%' }, '0.1'],
+    ['close', {}, 'flat'],
+    ['close', { keepEntries: true }, 'flat'],
+  ])('%s %j is sized on what it filled', async (action, members, held) => {
+    for (const list of ['open-positions', 'executed-history', 'ended-order']) lag(8, list);
+    relay.setPrice('49800');
+    await relay.say({ action, ...market, ...members }).catch(isWaiting);
+    await goOn(60);
+
+    expect(await heldAtLast()).toBe(held);
+  });
+
+  test.each([
+    ['target', { target: '0.3' }, '0.3'],
+    ['target', { target: '0.1' }, '0.1'],
+    ['close', { quantity: '50%' }, '0.05'],
+  ])('%s %j is sized on the part that it filled', async (action, members, held) => {
+    for (const list of ['open-positions', 'executed-history']) lag(8, list);
+    relay.fill('49900', '0.1');
+    await relay.say({ action, ...market, ...members }).catch(isWaiting);
+    await goOn(60);
+
+    expect(await heldAtLast()).toBe(held);
+  });
+});
+
+test('A target right after a take-profit that no list shows yet restores the position', async () => {
+  await relay.say({ ...buy, takeProfit: '51000' });
+  await goOn(30);
+  for (const list of ['open-positions', 'executed-history', 'ended-order']) lag(3, list);
+  relay.setPrice('51100');
+  await relay.say({ action: 'target', ...market, target: '0.2' }).catch(isWaiting);
+  await goOn(60);
+
+  expect(await heldAtLast()).toBe('0.2');
+});
+
+test('What an owner has cancelled by hand holds a target up for ten seconds at most', async () => {
+  await relay.say({ action: 'buy', orderType: 'limit', limitPrice: '49900', quantity: '0.2' });
+  await goOn(30);
+  await relay.cancelByHand('buy 0.2 at 49900');
+  lag(600, 'ended-order');
+  const saidAtMs = relay.clock.nowMs();
+  let status = '';
+  for (let tries = 0; tries < 10 && status !== 'placed'; tries += 1) {
+    const said = tries === 0 ? relay.say({ action: 'target', ...market, target: '0.1' }) : relay.goOn(3);
+    await said.catch(isWaiting);
+    status = (await relay.entry('s2')).status;
+  }
+
+  expect(status).toBe('placed');
+  expect(relay.clock.nowMs() - saidAtMs).toBeLessThan(15_000);
+  expect(await heldAtLast()).toBe('0.1');
+});

@@ -156,9 +156,9 @@ describe('While the list of positions lags, an entry is denied that', () => {
   test('counts on a position that was just closed, and a thousand older orders are followed', async () => {
     await relay.sendUnder(free, { action: 'buy', quantity: '0.02' });
     relay.clock.advance(longestPositionLagMs + 1);
-    insertOldOrders(relay.file, relay.clock.nowMs());
     const close = { action: 'close', keepEntries: true, ...bare, maxSlippage: '1%' };
     expect(await relay.sendUnder(free, close)).toEqual(placed);
+    insertOldOrders(relay.file, relay.clock.nowMs());
     lagPositions();
 
     expect(await relay.sendUnder(most, { action: 'sell', quantity: '0.04' })).toMatchObject({

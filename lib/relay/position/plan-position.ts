@@ -77,6 +77,7 @@ export async function planPosition(
     positionSide,
     closesAll,
     isOfAlert: true,
+    isCancelled: (cancelledId: string) => cleared.has(cancelledId),
   };
   const reading = await readPosition(services, client, query, limits, cleared.moves);
   if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
